@@ -71,10 +71,9 @@ def _by_symbol(row: Row) -> list[str]:
     return [
         f"    if state.watched: return general({given})",
         f"    data, kind = {first}._data, {first}._kind",
-        # What is scaled first is an array of its own, and rounded as `multiply_add` rounds it.
         *[
             f"    if {name} != 1 and ({name}.__class__ is not float or {y}.__class__ is not Tensor "
-            f"or {y}._data.size <= FUSED or data.dtype.char not in 'fd'): return general({given})"
+            f"or data.dtype.char not in 'fd'): return general({given})"
             for name in others
         ],
         f"    if {y}.__class__ is Tensor:",
@@ -89,9 +88,22 @@ def _by_symbol(row: Row) -> list[str]:
         f"is not float or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
-        *[f"    if {name} != 1: operand = operand * kind.number({name})" for name in others],
-        f"    data {row.symbol}= operand",  # an array changes in place, a scalar is replaced
-        f"    {first}._data = data",
+        # What is scaled first is rounded with the sum, as `multiply_add` rounds it, where it is
+        # small; else it is an array of its own.
+        *[
+            line
+            for name in others
+            for line in (
+                f"    if {name} != 1 and operand.size <= FUSED:",
+                f"        operand = forward(kind.xp, data, operand, {name})",
+                f"        write_into({first}, operand)",
+                "    else:",
+                f"        if {name} != 1: operand = operand * kind.number({name})",
+            )
+        ],
+        # An array changes in place, a scalar is replaced.
+        f"    {'    ' * len(others)}data {row.symbol}= operand",
+        f"    {'    ' * len(others)}{first}._data = data",
     ]
 
 
