@@ -38,7 +38,7 @@ def judged(fact: FileCheck, leaf: LeafCheck, allow: Collection[str]) -> FileChec
     kind = "" if _finite(leaf) else "nan"
     if leaf.status == "different" and kind not in allow:
         return with_problem(fact, gradient_problem(leaf, told), ExitStatus.CHECK_FAILED)
-    if not leaf.cause or (leaf.status == "kink" and fact.kinks):
+    if not leaf.cause or (leaf.status in ("kink", "unclear") and fact.kinks):
         return fact
     return noted_on(fact, f"{told}: {leaf.cause}")
 
@@ -81,7 +81,7 @@ def _placed(
 
 
 def _of(name: str) -> str:
-    """The name behind a d: whole expressions in brackets."""
+    """The name after a d: whole expressions in brackets."""
     return name if _NAME.fullmatch(name) else f"({name})"
 
 
