@@ -264,7 +264,6 @@ def test_a_choice_that_is_no_kink(call: str) -> None:
     assert checked(text).kinks == ()
 
 
-
 CANCELLING = """\
 class Twice(torch.autograd.Function):
     @staticmethod
