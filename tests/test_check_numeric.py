@@ -290,8 +290,8 @@ def test_wrong_derivatives_that_cancel() -> None:
     assert [leaf.status for leaf in fact.leaves] == ["equal"] and fact.exit_code == 1
     told = [(problem.kind, problem.line, problem.shown[0]) for problem in fact.problems]
     assert told == [
-        ("gradient", 16, "TwiceBackward hands 6 to x[1], the slope is 3"),
-        ("gradient", 16, "HalfBackward hands 1.5 to argument 1[1], the slope is 3"),
+        ("gradient", 16, "TwiceBackward passes 6 to x[1], the slope is 3"),
+        ("gradient", 16, "HalfBackward passes 1.5 to argument 1[1], the slope is 3"),
     ]
 
 

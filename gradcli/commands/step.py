@@ -177,7 +177,7 @@ def _near(word: str, report: StepsReport) -> str:
     from difflib import get_close_matches
 
     steps = dict.fromkeys(name for walk in report.walks for name in walk.names)
-    near = get_close_matches(word, steps, 1, 0.6)
+    near = get_close_matches(word, steps, 1, 0.5)
     if near:
         return f"did you mean {near[0]}?"
     return "the steps are " + ", ".join(list(steps)[:8])

@@ -168,5 +168,5 @@ def _no_input(
 def _near(name: str, program: Program) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*program.inputs, *program.literals], 1, 0.6)
+    near = get_close_matches(name, [*program.inputs, *program.literals], 1, 0.5)
     return f"did you mean --set {near[0]}=...?" if near else ""

@@ -134,7 +134,7 @@ def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
     from difflib import get_close_matches
 
     names = [fact.name for fact in tensors]
-    near = get_close_matches(name, names, 1, 0.6)
+    near = get_close_matches(name, names, 1, 0.5)
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     advice = f"did you mean {near[0]}?" if near else f"the tensors are {listed}" if names else ""
     raise UsageError(f"{option} {name}: no tensor has this name when the program ends", advice)

@@ -251,7 +251,7 @@ class Session:
 
     def _unknown(self, word: str) -> Iterator[Line]:
         names = dict.fromkeys(self.walk.names)
-        near = get_close_matches(word, names, 1, 0.6)
+        near = get_close_matches(word, names, 1, 0.5)
         listed = ", ".join(list(names)[:6]) + (", ..." if len(names) > 6 else "")
         said = f"did you mean {near[0]}?" if near else f"its steps are {listed}"
         yield (cell(f"no step of this pass is called {word}; {said}", "error"),)

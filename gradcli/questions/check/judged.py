@@ -10,7 +10,7 @@ from ...diagnostics import ExitStatus, most_urgent
 from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from .numeric.survey import EQUAL, Survey
 
-HIDDEN = "note: another wrong derivative cancels it, or nothing of it arrives at a leaf"
+HIDDEN = "note: another wrong derivative cancels it, or none of it reaches a leaf"
 _NAME = re.compile(r"[\w.]+(\[[^\]]*\])*")
 
 
@@ -96,9 +96,9 @@ def _finite(leaf: LeafCheck) -> bool:
 
 
 def handed(edge: EdgeCheck) -> str:
-    """What an operation hands back, and what it should."""
+    """What an operation passes back, and what it should."""
     element = list(edge.element) if edge.element else ""
-    return f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}{element}, {_slope(edge)}"
+    return f"{edge.node} passes {edge.analytic:.6g} to {edge.argument}{element}, {_slope(edge)}"
 
 
 def gradient_problem(leaf: LeafCheck, told: str) -> Problem:

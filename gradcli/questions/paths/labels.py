@@ -113,7 +113,7 @@ class Labels:
 
     def _near(self, name: str) -> str:
         names = list(self.by_name)
-        near = get_close_matches(name, names, 1, 0.6)
+        near = get_close_matches(name, names, 1, 0.5)
         if near:
             return f"did you mean {near[0]}?"
         listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

@@ -142,7 +142,7 @@ def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> 
 
     names = names_in(bindings, others)
     wanted = text.partition(".grad")[0]
-    near = get_close_matches(wanted, names, 1, 0.6)
+    near = get_close_matches(wanted, names, 1, 0.5)
     if near:
         return f"did you mean {near[0]}?"
     listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
