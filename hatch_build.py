@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -19,7 +19,11 @@ class ManualPages(BuildHookInterface[Any]):
             from gradcli.commands.man import pages
         finally:
             sys.path.remove(self.root)
-        folder = Path(mkdtemp(prefix="gradcli-man-"))
+        self.folder = TemporaryDirectory(prefix="gradcli-man-")
         for name, text in pages().items():
-            (folder / name).write_text(text, encoding="utf-8")
-            build_data["shared_data"][str(folder / name)] = f"share/man/man1/{name}"
+            page = Path(self.folder.name, name)
+            page.write_text(text, encoding="utf-8")
+            build_data["shared_data"][str(page)] = f"share/man/man1/{name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        self.folder.cleanup()

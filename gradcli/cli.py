@@ -213,6 +213,6 @@ def misused(error: Exception) -> int | None:
     from .render.escape import block
 
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "gradcli"
+    path = context.command_path if context is not None else "gradcli check"  # its settings
     sys.stderr.write(f"{block('UsageError: ' + bounded(words()))}\nhelp: {path} --help\n")
     return 2

@@ -167,7 +167,12 @@ def _near(path: str) -> str:
         names = _names_in(folder or ".")
     except OSError:
         return f"there is no folder {folder} either" if folder else ""
-    close = get_close_matches(name, names, 3, 0.6)
+    stem = os.path.splitext(name)[0]  # the same ending alone is not near
+    close = [
+        other
+        for other in get_close_matches(name, names, 3, 0.6)
+        if get_close_matches(stem, [os.path.splitext(other)[0]], 1, 0.6)
+    ]
     if not close and name + SUFFIX in names:
         close = [name + SUFFIX]
     if not close:

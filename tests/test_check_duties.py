@@ -72,6 +72,13 @@ def test_what_is_required(home: Path) -> None:
     assert problems("b.expr", "--require-gradient") == [("gradient", said, None)]
     write(home, "c.expr", "# check: raises RuntimeError\ntensor(1.0).backward()\n")
     assert problems("c.expr", "--require-gradient") == []
+    write(home, "d.expr", "x = tensor(0.0, requires_grad=True)\nx.sqrt().backward()\n")
+    said = "d(x.sqrt())/dx: the gradient is inf, and difference quotients give no finite slope"
+    why = [f"no gradient was checked: {said} either"]
+    assert [words for kind, words, _ in problems("d.expr", "--require-gradient")
+            if kind == "gradient"] == why  # fmt: skip
+    summary = gradcli("check", "d.expr").stdout.splitlines()[-1]
+    assert summary == "1 program: 1 failed; 1 gradient could not be compared"
     done = gradcli("check", "a.expr", "--require-gradient", "--no-numeric")
     assert (done.returncode, done.stdout) == (2, "")
 

@@ -222,7 +222,8 @@ def test_kinks(name: str) -> None:
     assert fact.exit_code == 0
     (leaf,) = fact.leaves
     assert leaf.status == "kink" and len(leaf.edges) == 1
-    assert leaf.cause.startswith("kink: the slope is") and "the slope is" in fact.notes[-1]
+    said = "the value jumps by 1" if name == "a jump" else "the slope is"
+    assert leaf.cause.startswith("kink: the slope is") and said in fact.notes[-1]
 
 
 KINKED = {  # program: the expression that has the kink
@@ -232,6 +233,9 @@ KINKED = {  # program: the expression that has the kink
     "x.clamp(min=0)": "clamp", "F.hardtanh(x, 0., 5.)": "hardtanh", "F.leaky_relu(x)": "leaky",
     "torch.amax(x[:2] * 0) * 2": "amax", "F.l1_loss(x, torch.zeros(3))": "l1_loss",
     "torch.cdist(x[None, :1], torch.zeros(1, 1))": "cdist", "F.hardswish(x - 3)": "hardswish",
+    "torch.where(x > 0, x, 0.)": "where a number", "torch.where(x < 0, 0., x)": "else a number",
+    "x.masked_fill(x < 0, 0.) * 2": "masked_fill", "torch.sign(x)": "sign",
+    "x % 4.": "remainder",
 }  # fmt: skip
 
 
@@ -247,6 +251,17 @@ def test_kinks_and_ties_are_said(call: str) -> None:
     assert checked(text, fail_on=("kink",), allow=("kink",)).exit_code == 0
     beside = text.replace("0.0,", "0.5,").replace("x[:2] * 0", "x[:2]").replace("- 3", "- 2.8")
     assert checked(beside, fail_on=("kink",)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["torch.where(torch.tensor([True, False, False]), x * 0, 0.)",  # both are flat
+     "torch.where(torch.tensor([True, False, True]), x[:1].expand(3), 0.)",  # compares nothing
+     "torch.where(x > 0, x.exp() - 1, x)"],
+)  # fmt: skip
+def test_a_choice_that_is_no_kink(call: str) -> None:
+    text = f"x = tensor([0.0, 1.0, -2.0], requires_grad=True)\nL = ({call}).sum()\n"
+    assert checked(text).kinks == ()
 
 
 CANCELLING = """\
@@ -275,8 +290,8 @@ def test_wrong_derivatives_that_cancel() -> None:
     assert [leaf.status for leaf in fact.leaves] == ["equal"] and fact.exit_code == 1
     told = [(problem.kind, problem.line, problem.shown[0]) for problem in fact.problems]
     assert told == [
-        ("gradient", 16, "TwiceBackward hands 6 to x[1], the slope is 3"),
-        ("gradient", 16, "HalfBackward hands 1.5 to argument 1[1], the slope is 3"),
+        ("gradient", 16, "TwiceBackward passes 6 to x[1], the slope is 3"),
+        ("gradient", 16, "HalfBackward passes 1.5 to argument 1[1], the slope is 3"),
     ]
 
 

@@ -54,7 +54,7 @@ def kill(number: int) -> Callable[[], None]:
 DEEDS: dict[str, tuple[Callable[[], Any], int, str]] = {
     "crash": (kill(signal.SIGSEGV), 70, "ended by SIGSEGV"),
     "abort": (kill(signal.SIGABRT), 70, "ended by SIGABRT"),
-    "no memory": (kill(signal.SIGKILL), 4, "for want of memory"),
+    "no memory": (kill(signal.SIGKILL), 4, "because memory ran out"),
     "exit": (lambda: os._exit(0), 70, "ended with status 0"),
     "the net's exit": (lambda: os._exit(4), 4, "of 60 seconds is reached; --timeout raises it"),
     "endless in C": (lambda: max(itertools.count()), 4, "is reached; --timeout raises it"),

@@ -92,6 +92,31 @@ def test_trace_is_the_same_every_time_and_in_80_columns(home: Path) -> None:
     assert len(pages) == 1 and "\x1b" not in pages.pop()
 
 
+def test_trace_of_several(home: Path) -> None:
+    """One page after the other; what is wrong with one does not take the others away."""
+    (home / "half.expr").write_text("a = tensor(1.0, requires_grad=True)\nL = a / 2\n")
+    page = answer("trace", "two_paths.expr", "half.expr")
+    pages = [answer("trace", name) for name in ("two_paths.expr", "half.expr")]
+    assert page == f"==> two_paths.expr <==\n{pages[0]}\n==> half.expr <==\n{pages[1]}"
+    done = gradcli("trace", "half.expr", "none.expr", "two_paths.expr", "-q")
+    assert done.returncode == 2 and done.stdout.count("L = ") == 2
+    words = ("trace", "half.expr", "two_paths.expr")
+    assert error_of(refused(2, *words, "-o", "page")) == "UsageError: -o takes one program"
+    said = "UsageError: --format json takes one program"
+    assert error_of(refused(2, *words, "--format", "json")) == said
+
+
+@pytest.mark.parametrize("change", ["w.mul_(3)", "w[0].mul_(3)", "w.add_(1)"])
+def test_a_saved_tensor_that_was_changed_is_not_freed(home: Path, change: str) -> None:
+    text = "x = torch.ones(2, requires_grad=True)\nw = x.exp()\nwith torch.no_grad():\n    "
+    (home / "w.expr").write_text(f"{text}{change}\n")
+    page = answer("trace", "w.expr", "--saved")
+    assert "8  changed in place since\n8 bytes are kept for backward\n" in page
+    doc = json.loads(answer("trace", "w.expr", "--saved", "--format", "json"))
+    (saved,) = [fact for node in doc["nodes"] for fact in node.get("saved", ())]
+    assert (saved["freed"], saved["changed"], saved["bytes"]) == (False, True, 8)
+
+
 def test_trace_as_json(home: Path) -> None:
     doc = json.loads(answer("trace", "two_paths.expr", "--format", "json", "--saved", "--all"))
     jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.trace-1.json").read_text()))
@@ -261,6 +286,7 @@ def test_files_that_are_none(home: Path) -> None:
     text = refused(2, "trace", "tow_paths.expr")
     assert text.endswith("no file tow_paths.expr\nhelp: did you mean two_paths.expr?\n")
     assert "two_paths" in refused(2, "run", "two_paths")
+    assert "did you mean" not in refused(2, "run", "nosuch.expr")  # the ending is all they share
     assert error_of(refused(2, "run", ".")) == "UsageError: . is a folder"
     refused(2, "run", "no/such/file.expr")
     refused(2, "run", "a\nb")

@@ -169,7 +169,7 @@ def test_a_backward_parts_where_it_parts(home: Path) -> None:
     assert (first["name"], first["line_a"], first["expression_a"], first["a"], first["b"]) == (
         "h", 9, "h = Own.apply(x.exp())", "6", "3",
     )  # fmt: skip
-    assert first["words"] == "gradient that it hands to ExpBackward0"
+    assert first["words"] == "gradient that it passes to ExpBackward0"
 
 
 def test_parameters_of_modules(home: Path) -> None:

@@ -63,10 +63,18 @@ def test_the_number_alone(home: object, text: str, words: list[str], shown: str)
     [("@", "torch.matmul"), ("+", "torch.add"), ("**", "torch.pow"), ("arc cosine", "torch.acos"),
      ("nn.Linear", "torch.nn.functional.linear"), ("cumulative sum", "torch.cumsum"),
      ("torch.nn.LayerNorm", "torch.nn.functional.layer_norm"), ("nn.ReLU", "nn.functional.relu"),
-     ("nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")],
+     ("nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy"),
+     ("cross entropy", "torch.nn.functional.cross_entropy"), ("batch norm", "torch.batch_norm"),
+     ("matrix product", "torch.mv")],
 )  # fmt: skip
 def test_words_for_operators(words: str, name: str) -> None:
     assert name in here("ops", words).stdout.partition("\n\n")[0]
+
+
+def test_words_without_quotes() -> None:
+    assert here("ops", "cross", "entropy").stdout == here("ops", "cross entropy").stdout
+    page = here("ops", "along a dimension").stdout
+    assert "grad_fn" not in page and page.count("\n") > 4  # many are listed, a line each
 
 
 @pytest.mark.parametrize("command", ["run", "trace", "check"])

@@ -79,6 +79,20 @@ def test_open_folds_show_what_all_of_the_page_shows() -> None:
     assert [row for row in opened if not row.startswith("--expand")] == every
 
 
+TURNS = """\
+w = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+h = torch.ones(2)
+for i in range(4):
+    h = torch.tanh(w @ h + i)
+h.sum().backward()
+"""
+
+
+def test_each_turn_of_a_folded_line_has_its_name() -> None:
+    rows = [row for row in shown(TURNS, fold="line") if "torch.tanh(w @ h + i)" in row]
+    assert len(rows) == 4 and all("h = torch.tanh(w @ h + i)" in row for row in rows)
+
+
 def test_folds_within_folds() -> None:
     closed = shown(NETWORK, fold="call")
     assert folds(closed)[1].startswith("13 nodes") or "nodes" in folds(closed)[1]

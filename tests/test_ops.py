@@ -165,6 +165,7 @@ def test_misspelt_names() -> None:
     assert done.stdout == ""
     assert done.stderr.splitlines()[0].startswith("UsageError: there is no operator 'tahn'")
     assert ops("--filter", "no such thing").returncode == 2
+    assert near("qwertz") == ()
 
 
 def test_functions_of_numpy() -> None:

@@ -143,7 +143,7 @@ def test_the_slider_walks_through_backward(tab: Browser, folder: Path) -> None:
     assert "begins at L" in tab.ask("document.getElementById('told').textContent")
     tab.press("ArrowRight")
     told = tab.ask("document.getElementById('told').textContent")
-    assert "incoming  dL/dL = 1" in told and "handed on to step 2" in told
+    assert "incoming  dL/dL = 1" in told and "passed to step 2" in told
     assert tab.ask("document.querySelector('[aria-current]').dataset.line") == "7"
     assert tab.ask("document.querySelector('g.now').dataset.node") is not None
     tab.press("End")

@@ -105,7 +105,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(done.stdout)["sum"] == -53
     missing = gradcli("paths", "two.expr", "--of", "L")
     assert missing.returncode == 2
-    assert "--wrt NAME is missing; the leaves behind L are a, w1, w2, w3, w4" in missing.stderr
+    assert "--wrt NAME is missing; the leaves of L are a, w1, w2, w3, w4" in missing.stderr
     assert gradcli("paths", "two.expr", "--wrt", "a", "--element", "x").returncode == 2
     ascii_page = gradcli("paths", "two.expr", "--wrt", "a", PYTHONIOENCODING="ascii")
     assert "L -(-1)-> d" in ascii_page.stdout

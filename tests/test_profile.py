@@ -58,7 +58,7 @@ def test_lines_as_they_ran() -> None:
 
 
 def test_bytes() -> None:
-    """Results that entered the graph, and what nodes handed on; of float32."""
+    """Results that entered the graph, and what nodes passed on; of float32."""
     _, profile = profiled(PROGRAM)
     lines = {line.line: line for line in profile.lines}
     assert lines[8].forward_bytes == 3 * 100 * 5 * 4

@@ -108,6 +108,18 @@ def test_nodes_stand_where_the_program_made_them() -> None:
     assert "torch.relu(self.fc(x))" in rows["Relu"] and rows["Relu"].endswith(" 9")
 
 
+def test_a_name_stands_at_the_node_that_it_was_bound_to() -> None:
+    """A layer in the middle is no result of the call; a module of the program made that."""
+    text = NETWORK.partition("opt = ")[0].replace(
+        "nn.Sequential(", "nn.Sequential(nn.Linear(2, 3), "
+    )
+    text = text.replace(", nn.Tanh())", ", nn.Linear(2, 3), Block())")
+    rows = tree(text + "out = net(torch.ones(1, 2))\nout.sum().backward()\n")
+    assert any("out: torch.relu(self.fc(x)) + x AddBackward0" in row for row in rows)
+    assert not any("out = " in row for row in rows)
+    assert any("net(torch.ones(1, 2)), in net.3 AddmmBackward0" in row for row in rows)
+
+
 @pytest.mark.parametrize(("number", "gradient"), [(1, 1), (2, 2), (3, 3), (None, 3)])
 def test_which_pass(number: int | None, gradient: int) -> None:
     found = report(PASSES, number)

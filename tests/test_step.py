@@ -410,7 +410,7 @@ def test_the_page() -> None:
         "\n"
         "  1  L = 10 - d                           RsubBackward1                   line 6\n"
         "     incoming  dL/dL = 1\n"
-        "     d         local -1   product 1 · -1 = -1   handed on to step 2\n"
+        "     d         local -1   product 1 · -1 = -1   passed to step 2\n"
     )
     assert text.endswith(
         " 11  a  leaf                              AccumulateGrad                  line 1\n"

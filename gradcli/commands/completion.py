@@ -172,8 +172,8 @@ def _operators(given: Mapping[str, Any], start: str) -> Iterable[str]:
     for fact in operators():
         if fact.face != "hidden":
             found[fact.name] = None
-            if "." in start:
-                found |= dict.fromkeys(fact.calls)
+            calls = fact.calls if "." in start else (call.rpartition(".")[2] for call in fact.calls)
+            found |= dict.fromkeys(calls)
         if "Backward" in start or start[:1].isupper():
             found |= {overload.grad_fn: None for overload in fact.overloads if overload.grad_fn}
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..opening import UsageError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
          "hidden")  # fmt: skip
 
+MOST_DETAILED = 4  # operators that some words find: more are listed, a line each
 WIDE = 10_000  # columns: nothing is cut in a pipe or a file
 
 
@@ -113,7 +114,8 @@ def _told(asked: Asked) -> CatalogueFact:
         words = " ".join([*asked.filters, *([face] if face else [])])
         raise UsageError(f"no operator matches {words!r}", "gradcli ops")
     markdown = asked.format == "markdown"
-    detailed = markdown or not all(map(is_pattern, asked.names or ["*"]))
+    several = len(found) > max(MOST_DETAILED, len(asked.names))
+    detailed = markdown or not (several or all(map(is_pattern, asked.names or ["*"])))
     facts = CatalogueFact(tuple(dict.fromkeys(found)), detailed, tuple(asked.names))
     if not detailed:
         return facts
@@ -122,25 +124,37 @@ def _told(asked: Asked) -> CatalogueFact:
     return detail(facts, examples=not markdown)
 
 
-def _named(asked: Asked, face: str | None) -> Iterator[OperatorFact]:
-    """The operators of each name and pattern; Unusable where there is none."""
+def _named(asked: Asked, face: str | None) -> Iterable[OperatorFact]:
+    """The operators of each name and pattern; UsageError where there is none."""
     from ..questions.ops.rows import fitting, is_pattern, matching, named, near
 
+    found: list[OperatorFact] = []
     for name in asked.names:
         facts = fitting(name) if is_pattern(name) else named(name) or _in_words(name)
         facts = tuple(fact for fact in facts if face in (None, fact.face))
+        if not facts and len(asked.names) > 1 and face is None:
+            facts = _in_words(" ".join(asked.names))
+            if facts:
+                return facts
         if not facts:
             close = near(name)
             told = bool(matching([name], face))
             raise UsageError(_unknown(name, close), _advice(name, close, told))
-        yield from facts
+        found += facts
+    return found
 
 
-def _in_words(name: str) -> tuple[OperatorFact, ...]:
-    """Several words are looked for in what operators say of themselves: "arc cosine"."""
-    from ..questions.ops.rows import matching
+def _in_words(text: str) -> tuple[OperatorFact, ...]:
+    """Several words are a name ("cross entropy"), or are looked for in what operators say of
+    themselves ("arc cosine"): as they stand, else in any order."""
+    from ..questions.ops.rows import matching, named
 
-    return matching([name], None) if " " in name.strip() else ()
+    words = text.split()
+    if len(words) < 2:
+        return ()
+    name = "_".join(words)
+    listed = matching([" ".join(words)], None) or matching(words, None)
+    return named(name) or tuple(fact for fact in listed if fact.face != "hidden")
 
 
 def _advice(name: str, close: tuple[str, ...], told: bool) -> str:

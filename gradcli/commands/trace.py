@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..diagnostics import most_urgent
 from ..ending import keep
 from ..opening import UsageError
-from ..options import Command, Shared, flag, shared, under
+from ..options import EXAMPLE, FILE, PROGRAM, Command, Shared, flag, shared, under
 from ..output import tell
+from ..render.escape import block
 from .differentiation import ANY_PASS, DEPTH, DRAWN, EXPAND, FOLD, GRAPH, HIDE, SHOWN, WRT
 from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 class Asked(NamedTuple):
     """The options of trace."""
 
+    files: list[str]
     of: list[str]
     wrt: list[str]
     chosen: int | None
@@ -52,9 +55,12 @@ COMMAND = Command(
     gradcli trace net.expr --of loss --depth 5
     gradcli trace chain.expr --format json | jq '.tensors[] | {name, grad}'
     gradcli trace chain.expr --hook 'b=lambda g: g * 2' --saved
+    gradcli trace before.expr after.expr
     """,
     Asked,
     (
+        FILE._replace(field="files", many=True, default=(), metavar="[FILE]...",
+                      help=f"{FILE.help} Of several, one page after the other."),
         DRAWN,
         WRT,
         ANY_PASS,
@@ -79,14 +85,33 @@ COMMAND = Command(
         ),
         *PICTURES,
     ),
-    shared("text", "json", *PICTURE_FORMATS, engine=True, prints=True),
+    (EXAMPLE._replace(panel=PROGRAM),
+     *shared("text", "json", *PICTURE_FORMATS, arguments=(), engine=True, prints=True)),
 )  # fmt: skip
 
 
 def command(common: Shared, asked: Asked) -> int:
-    """Runs the program and draws what it left; its exit code."""
+    """Runs each program and draws what it left; of the exit codes the most urgent."""
+    if len(asked.files) < 2:
+        return _traced(common._replace(file=next(iter(asked.files), None)), asked)
+    if common.out is not None or common.format != "text":
+        return guarded(common, _refused)
+    first, *others = asked.files
+    pages = [(first, f"==> {first} <==\n"), *((path, f"\n==> {path} <==\n") for path in others)]
+    return most_urgent([_traced(common._replace(file=path), asked, head) for path, head in pages])
+
+
+def _refused(env: Environment) -> int:
+    option = f"--format {env.common.format}" if env.common.out is None else "-o"
+    raise UsageError(f"{option} takes one program")
+
+
+def _traced(common: Shared, asked: Asked, heading: str = "") -> int:
+    """One program; one of several has a heading."""
 
     def body(env: Environment) -> int:
+        if heading:
+            env.answer([block(heading)])
         streams = common.format == "text"
         request = env.request(
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,

@@ -26,7 +26,7 @@ class Cause:
     view       a view that may not change in place, made by `node`; tensor, creation (multi,
                no_grad, inference, function)
     root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
-    nan        anomaly mode: `node`, made at `origin`, handed on a NaN; result (that one gradient)
+    nan        anomaly mode: `node`, made at `origin`, passed on a NaN; result (that one gradient)
                and its place, grads (of the node's outputs), saved (what it had saved)
     shapes     operands that do not fit together, in the order of the call; shapes
     """

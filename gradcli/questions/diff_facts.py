@@ -123,7 +123,7 @@ class Comparison:
                 return self._handed(node, other, ours[node], theirs[other], "gradient")
             for edge in self.a.nodes[node].next:
                 if edge is not None and edge[0] in apart:
-                    words = f"gradient that it hands to {self._name(edge[0])}"
+                    words = f"gradient that it passes to {self._name(edge[0])}"
                     mine, yours = ours[edge[0]], theirs[self.pairs[edge[0]]]
                     return self._handed(node, other, mine, yours, words)
         return None

@@ -7,8 +7,10 @@ from typing import Any
 
 from .collect import Collected, text_of
 from .facts import SavedFact
+from .sides import side_of_node
 
 PREFIX = "_saved_"
+CHANGED = "modified by an inplace operation"  # what PyTorch says of such a tensor
 
 
 class SavedNames:
@@ -30,22 +32,28 @@ class SavedNames:
         return names
 
 
-def _held(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, bool]]:
-    """(name, tensor or None, freed?) for every tensor that the node saved."""
+def _held(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, str]]:
+    """(name, tensor or None, "freed", "changed" or "") for every tensor that the node saved."""
     for name in names:
         try:
             value = getattr(node, name)
-        except RuntimeError:  # freed, or the tensor was changed in place since
-            yield name, None, True
+        except RuntimeError as error:
+            yield name, None, "changed" if CHANGED in str(error) else "freed"
             continue
         except Exception:  # the program's own function that unpacks it fails: nothing to show
             continue
         if isinstance(value, kind):
-            yield name, value, False
+            yield name, value, ""
         elif isinstance(value, (list, tuple)):
             for i, item in enumerate(value):
                 if isinstance(item, kind):
-                    yield f"{name}[{i}]", item, False
+                    yield f"{name}[{i}]", item, ""
+
+
+def _bytes(node: Any, name: str) -> int:
+    """Of what a node keeps under this name."""
+    kept = side_of_node(node).kept(node)
+    return sum(int(data.nbytes) for key, data in kept if key == name)
 
 
 def freed(collected: Collected, kind: type) -> tuple[int, int]:
@@ -58,7 +66,7 @@ def freed(collected: Collected, kind: type) -> tuple[int, int]:
         inner += 1
         flag = getattr(node, "freed", None)
         if flag is None:
-            flag = any(lost for _, _, lost in _held(node, names.of(node), kind))
+            flag = any(lost == "freed" for _, _, lost in _held(node, names.of(node), kind))
         gone += bool(flag)
     return gone, inner
 
@@ -77,7 +85,12 @@ def saved(
             continue
         for name, tensor, lost in _held(node, names.of(node), kind):
             short = name.removeprefix(PREFIX)
-            if lost:
+            if lost == "changed":
+                size = _bytes(node, short)
+                found.append(
+                    SavedFact(fact.id, short, (), None, None, None, size, False, changed=True)
+                )
+            elif lost:
                 line = None if freed_by is None else freed_by.get(id(node))
                 found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))
             else:

@@ -49,7 +49,7 @@ class Sweep:
         return tuple(self.came.get((node, number)) for number in range(outputs_of(node)))
 
     def steps(self) -> Iterator[tuple[Any, tuple[Any, ...], Sequence[Any]]]:
-        """Each node as it ran, what it was given and what it handed on."""
+        """Each node as it ran, what it was given and what it passed on."""
         came, handed = self.came, self.handed
         for _, node, following in self.nodes:
             results = handed.get(id(node))

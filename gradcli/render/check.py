@@ -17,6 +17,7 @@ MARKED = (
     "nan",
     "inf",
 )  # what is shown first stands below the piece of the program
+UNKNOWN = ("undefined", "unclear")  # of a gradient: no quotient to compare it with
 WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "limit": "LIMIT"}
 STYLES = {"passed": "good", "failed": "error", "error": "error", "limit": "error"}
 
@@ -171,10 +172,11 @@ def summary(done: Sequence[FileCheck]) -> str:
         parts[0] += f" ({unchecked} not checked at all)"
     line = f"{counted(len(done), 'program')}: {', '.join(parts)}"
     statuses = [leaf.status for fact in done for leaf in fact.leaves]
-    kinks = statuses.count("kink")
-    if len(statuses) > kinks:
-        line += f"; {agreeing(statuses.count('equal'), len(statuses) - kinks)}"
-    return line + (f"; {counted(kinks, 'gradient')} at a kink" if kinks else "")
+    kinks, unknown = (sum(map(statuses.count, words)) for words in (("kink",), UNKNOWN))
+    if len(statuses) > kinks + unknown:
+        line += f"; {agreeing(statuses.count('equal'), len(statuses) - kinks - unknown)}"
+    line += f"; {counted(kinks, 'gradient')} at a kink" if kinks else ""
+    return line + (f"; {counted(unknown, 'gradient')} could not be compared" if unknown else "")
 
 
 def agreeing(agree: int, total: int) -> str:

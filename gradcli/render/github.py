@@ -31,7 +31,7 @@ def lines(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
 
 def _annotation(level: str, fact: FileCheck, problem: Problem) -> Terminal:
     properties = {
-        "file": fact.file,
+        "file": fact.file.removeprefix("./"),  # as a pull request lists it
         "line": problem.line,
         "endLine": problem.end_line,
         "col": problem.column if problem.end_line in (None, problem.line) else None,

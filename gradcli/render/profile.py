@@ -51,7 +51,7 @@ def table(profile: ProfileFact, look: Look, folds: Folds) -> list[Line]:
         *lines,
         BLANK,
         (cell(f"{seconds(forward + backward, look)} in all: {sums}", "dim"),),
-        (cell("bytes: of results that entered the graph, and of gradients handed on", "dim"),),
+        (cell("bytes: of results that entered the graph, and of gradients passed on", "dim"),),
     ]
 
 

@@ -115,7 +115,7 @@ class Blocks:
         return gradient(roots, whole, self.times)
 
     def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
-        """What came, as the sum of what several steps handed on."""
+        """What came, as the sum of what several steps passed on."""
         total = lines_of(value, self.most)
         if len(parts) < 2:
             yield from self._labelled("incoming", self._after(name, total))
@@ -302,13 +302,13 @@ class Blocks:
         """What became of a product, and its style."""
         at = f"step {edge.step:,}" if edge.step is not None else ""
         return {
-            "handed on": (f"handed on to {at}", ""),
+            "handed on": (f"passed to {at}", ""),
             "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
-            "waits": (f"handed on, {at} waits", ""),
+            "waits": (f"passed on; {at} waits", ""),
             "kept back": (
                 "goes nowhere: not asked for"
                 if edge.is_leaf
-                else "goes nowhere: nothing behind it was asked for",
+                else "goes nowhere: it leads to no input that was asked for",
                 "dim",
             ),
             "nothing": ("no gradient", "dim"),
@@ -345,7 +345,7 @@ class Blocks:
     def _outcome(self, step: StepFact) -> Iterator[Line]:
         said = {
             "captured": "autograd.grad returns this",
-            "reached": "not run: no input that was asked for lies behind it",
+            "reached": "not run: it leads to no input that was asked for",
             "no gradient": "nothing to pass on",
             "failed": "the program's error comes from here",
             "frozen": "not stored: it no longer requires grad",

@@ -243,9 +243,9 @@ def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
 
 
 def _state(fact: SavedFact, report: Report) -> str:
-    """alive, or who freed it."""
+    """alive, or who freed it, or that backward will refuse it."""
     if not fact.freed:
-        return "alive"
+        return "changed in place since" if fact.changed else "alive"
     last = report.backwards[-1].line if report.backwards else None
     line = last if fact.freed_by is None else fact.freed_by
     return "freed" if line is None else f"freed by line {line}"

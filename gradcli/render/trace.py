@@ -204,6 +204,7 @@ class Words:
         self.roots = {(root.node, root.output_nr) for root in report.roots}
         self.order = order_of(report.derived)
         self.derived = {fact.node for fact in report.derived}
+        self.bound = {(fact.name, fact.line): key[0] for key, fact in graph.tensors.items()}
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
         """Header and rows in columns: words, node, value, gradient, line."""
@@ -280,9 +281,17 @@ class Words:
         module = self._module(key)
         above = graph.facts[row.parent].place if row.parent >= 0 else None
         # One expression made several nodes: the first has the name; no node of its gradient has.
-        if above is place or row.node in self.derived:
+        # Below a fold of that expression it was evaluated once more.
+        again = above is place and (self.units is None or row.parent not in self.units.atoms)
+        if again or row.node in self.derived or self._is_bound_elsewhere(place):
             return source + module, "dim"
         return self._assigned(place.target, place) + module, ""
+
+    def _is_bound_elsewhere(self, place: Place) -> bool:
+        """Whether the name that the text gives to an expression is of a node made inside of a
+        function that it called; what it made itself went into that."""
+        node = self.bound.get((place.target, place.line))
+        return node is not None and self.graph.facts[node].place is not place
 
     def _leaf_name(self, key: tuple[int, int]) -> str:
         """The name that a leaf has, else the one that it had in the pass."""

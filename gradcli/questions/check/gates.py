@@ -125,5 +125,5 @@ def _stale(ran: Ran) -> Iterator[Problem]:
             f"{stale.name}.grad is stale: line {stale.again} adds to what line {stale.first} left, "
             f"although line {stale.update} changed {stale.name} in between{times}"
         )
-        advice = f"help: {stale.name}.grad = None behind line {stale.update}"
+        advice = f"help: {stale.name}.grad = None after line {stale.update}"
         yield Problem("stale", message, stale.again, advice=(advice,))

@@ -385,8 +385,8 @@ def _understood(
         return _out_of_time(place, wishes, at)
     if status == -9:
         message = (
-            "LimitReached: the system ended the process that checked it, most likely for want of "
-            "memory; a smaller --max-memory ends the program sooner"
+            "LimitReached: the system ended the process that checked it, most likely because "
+            "memory ran out; a smaller --max-memory ends the program sooner"
         )
         return defect(place.name, message, ExitStatus.LIMIT_REACHED, at=at)
     how = f"ended with status {status}" if status >= 0 else f"was ended by {_signal(-status)}"

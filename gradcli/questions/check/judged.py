@@ -10,7 +10,7 @@ from ...diagnostics import ExitStatus, most_urgent
 from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from .numeric.survey import EQUAL, Survey
 
-HIDDEN = "note: another wrong derivative cancels it, or nothing of it arrives at a leaf"
+HIDDEN = "note: another wrong derivative cancels it, or none of it reaches a leaf"
 _NAME = re.compile(r"[\w.]+(\[[^\]]*\])*")
 
 
@@ -38,7 +38,7 @@ def judged(fact: FileCheck, leaf: LeafCheck, allow: Collection[str]) -> FileChec
     kind = "" if _finite(leaf) else "nan"
     if leaf.status == "different" and kind not in allow:
         return with_problem(fact, gradient_problem(leaf, told), ExitStatus.CHECK_FAILED)
-    if not leaf.cause or (leaf.status == "kink" and fact.kinks):
+    if not leaf.cause or (leaf.status in ("kink", "unclear") and fact.kinks):
         return fact
     return noted_on(fact, f"{told}: {leaf.cause}")
 
@@ -81,7 +81,7 @@ def _placed(
 
 
 def _of(name: str) -> str:
-    """The name behind a d: whole expressions in brackets."""
+    """The name after a d: whole expressions in brackets."""
     return name if _NAME.fullmatch(name) else f"({name})"
 
 
@@ -96,9 +96,9 @@ def _finite(leaf: LeafCheck) -> bool:
 
 
 def handed(edge: EdgeCheck) -> str:
-    """What an operation hands back, and what it should."""
+    """What an operation passes back, and what it should."""
     element = list(edge.element) if edge.element else ""
-    return f"{edge.node} hands {edge.analytic:.6g} to {edge.argument}{element}, {_slope(edge)}"
+    return f"{edge.node} passes {edge.analytic:.6g} to {edge.argument}{element}, {_slope(edge)}"
 
 
 def gradient_problem(leaf: LeafCheck, told: str) -> Problem:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...recording.facts.check import EdgeCheck, LeafCheck
 from .numeric import lost
-from .numeric.points import Tolerance, words_of
+from .numeric.points import Tolerance, undefined, words_of
 from .torch_call import Call, Calls, TorchCall, widened, wrong_calls
 
 NOT_STEADY = (
@@ -108,9 +108,7 @@ def _leaf(
     fact = fact._replace(element=finding.element or None, analytic=finding.slope,
                          numeric=finding.found.value)  # fmt: skip
     if finding.gap <= 1.0:
-        return fact._replace(
-            status="undefined", cause="the gradient and the difference quotient are both NaN"
-        )
+        return fact._replace(status="undefined", cause=undefined(finding.slope, finding.found))
     smooth = [edge for edge in wrong if not edge.cause.startswith("kink")]
     if wrong:
         status = "different" if smooth else "kink"

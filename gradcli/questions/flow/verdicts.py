@@ -136,7 +136,7 @@ def _dead(track: Track, training: Training) -> Found | None:
     elif not every and zero != "flat":
         return None  # where a run has come to rest, slopes are 0
     why = WHY.get(zero, "blocks it") if verdict != "vanishing" else (
-        "is flat there" if zero == "saturates" else "was given next to nothing")  # fmt: skip
+        "is flat there" if zero == "saturates" else "received almost nothing")  # fmt: skip
     since = "" if every else f" since pass {track.blank_since}"
     return Said(verdict, f"the gradient is 0{since}: {text}{place} {why}", (line,)), 0
 

@@ -195,6 +195,7 @@ def _of_module(name: str) -> tuple[OperatorFact, ...]:
 
 
 NUMPY = ("np.", "numpy.")
+NEAR = 0.66  # of the letters of a name are those of another, in their order
 
 
 def _of_numpy(name: str) -> tuple[OperatorFact, ...]:
@@ -251,6 +252,6 @@ def near(name: str) -> tuple[str, ...]:
         if fact.face != "hidden":
             known.setdefault(_last(fact.name), fact.name)
     plain = _last(name)
-    found = get_close_matches(plain, known, n=8, cutoff=0.6)
+    found = get_close_matches(plain, known, n=8, cutoff=NEAR)
     found.sort(key=lambda word: sorted(word) != sorted(plain))  # two letters changed places
     return tuple(known[word] for word in found[:4])

@@ -222,7 +222,7 @@ def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Asked) -> s
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     given = f"--of {options.of[0]} " if options.of else ""
     advice = f"gradcli paths FILE {given}--wrt {names[0]}" if names else ""
-    known = f"; the leaves behind {of.name} are {listed}" if names else ""
+    known = f"; the leaves of {of.name} are {listed}" if names else ""
     raise UsageError(f"--wrt NAME is missing{known}", advice)
 
 

@@ -145,7 +145,7 @@ class Told(Sequence[StepFact]):
         )  # fmt: skip
 
     def _user(self, step: Step) -> Any:
-        """The node that handed on to this one first."""
+        """The node that passed on to this one first."""
         first = step.parts[0] if step.parts else ()
         return self.walk.steps[first[0][0] - 1].node if first and first[0][0] else None
 
@@ -182,9 +182,9 @@ class Told(Sequence[StepFact]):
         return tuple(Parts(self.part, parts) for parts in step.parts)
 
     def part(self, at: int, edge: int) -> PartFact:
-        """What a step handed on at one of its edges."""
+        """What a step passed on at one of its edges."""
         value = self._value(self._handed(at, edge))
-        assert value is not None  # nothing is handed on for None
+        assert value is not None  # nothing is passed on for None
         return PartFact(at, value)
 
     def _used(self, step: Step) -> tuple[ValueFact | None, ...] | None:
@@ -195,7 +195,7 @@ class Told(Sequence[StepFact]):
         used = tuple(map(self._value, given))
         return None if used == self._incoming(step) else used
 
-    # ---- what was handed on
+    # ---- what was passed on
 
     def _edges(self, number: int, step: Step) -> tuple[EdgeFact, ...]:
         node = step.node

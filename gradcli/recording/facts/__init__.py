@@ -139,7 +139,7 @@ class PassFact(NamedTuple):
 
 class SavedFact(NamedTuple):
     """A tensor that a node keeps for backward. `text` is None once it was freed, by the backward
-    call on line `freed_by`."""
+    call on line `freed_by`, and where it was changed in place since."""
 
     node: int
     name: str
@@ -150,6 +150,7 @@ class SavedFact(NamedTuple):
     bytes: int
     freed: bool
     freed_by: int | None = None
+    changed: bool = False
 
 
 class ConstantFact(NamedTuple):

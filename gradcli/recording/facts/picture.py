@@ -21,7 +21,7 @@ class FrameFact(NamedTuple):
 
 
 class MakingFact(NamedTuple):
-    """How a node came about: the how manieth of the nodes it was, the number of the innermost call
+    """How a node came about: its place in the order of making, the number of the innermost call
     that made it; leaves have neither. `freed` is the line of the backward call that freed what it
     had saved."""
 

@@ -9,7 +9,7 @@ class LineFact(NamedTuple):
     """One line of a program: how often it ran, and what it cost forward and backward.
 
     `forward_bytes` are the results that entered the graph and have memory of their own,
-    `backward_bytes` the gradients that the nodes of this line handed on.
+    `backward_bytes` the gradients that the nodes of this line passed on.
     """
 
     line: int

@@ -369,7 +369,7 @@ class Drawing:
             yield Row("--expand opens what fits; gradcli show FILE opens folds in place", "note")
 
     def _apart(self) -> Iterator[Row]:
-        """Leaves that no way leads to, where a pass was to give them a gradient."""
+        """Leaves that no path leads to, where a pass was to give them a gradient."""
         if self.report.shown is None:
             return
         apart = [
@@ -379,7 +379,7 @@ class Drawing:
         ]
         if apart:
             names = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
-            text = f"no way leads to {names}: .grad is None (gradcli why says more)"
+            text = f"no path leads to {names}: .grad is None (gradcli why says more)"
             for line in wrapped(harmless(text), NOTE):
                 yield Row(line, "note")
 

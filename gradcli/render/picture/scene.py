@@ -38,7 +38,7 @@ class Box(NamedTuple):
 class Wire(NamedTuple):
     """The way of a gradient from the node that used a value (`target`) to the value (`source`).
 
-    `rows` say incoming · local = handed on, `kind` is "", zero, bad or none (nothing goes here),
+    `rows` say incoming · local = passed on, `kind` is "", zero, bad or none (nothing goes here),
     `weight` lies between 0 and 1 and says how large it is. `place` is that of the input among the
     inputs of the node.
     """

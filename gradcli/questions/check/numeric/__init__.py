@@ -28,6 +28,7 @@ from .points import (
     one_element,
     sides_of,
     slope_along,
+    undefined,
     unravelled,
     weights_of,
     words_of,
@@ -132,9 +133,7 @@ class _Result:
         if gap > 1.0:
             return self._judged(fact, leaf, analytic, found)
         if not math.isfinite(analytic):
-            return fact._replace(
-                status="undefined", cause="the gradient and the difference quotient are both NaN"
-            )
+            return fact._replace(status="undefined", cause=undefined(analytic, found))
         return lost(fact, gradient, coarse.get(id(leaf)))
 
     def _chosen(self, total: int) -> tuple[list[int], int]:

@@ -148,7 +148,7 @@ def cause(
             return f"{node} has no bounded slope here"
         if not found.value:
             return f"{node} multiplies 0 by a slope without bound: {slope}"
-        return f"the operation hands back {slope} where its slope is {found.value:.6g}"
+        return f"the operation returns {slope} where its slope is {found.value:.6g}"
     if not found.finite:
         return "the operation has no value next to this one"
     if found.is_kink(tolerance.around(max(abs(slope), abs(found.value)))):

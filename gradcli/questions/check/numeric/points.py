@@ -146,3 +146,10 @@ def words_of(data: Any) -> tuple[str, ...]:
 def kink(found: Quotient) -> str:
     """The words for a place without a derivative."""
     return f"kink: the slope is {found.left:.6g} on the left, {found.right:.6g} on the right"
+
+
+def undefined(analytic: float, found: Quotient) -> str:
+    """The words for a gradient that no finite slope contradicts."""
+    if math.isnan(analytic):
+        return "the gradient and the difference quotient are both NaN"
+    return f"the gradient is {analytic}, and difference quotients give no finite slope either"

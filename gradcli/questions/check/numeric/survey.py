@@ -8,7 +8,7 @@ of all elements of an operand; only where that shows something are elements look
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ....autograd import grad as autograd_grad
@@ -31,6 +31,7 @@ MOST_ELEMENTS = 4096  # of an operand: more are not searched for the one with th
 MOST_KINKS = 20
 MOST_TIES = 4  # of one operation, until one is found that makes a difference
 EQUAL = "the condition chooses between equal numbers"
+STAYS = 0.5  # of how far a value moves is left however small the step: it jumps
 
 
 class Survey(NamedTuple):
@@ -98,6 +99,8 @@ def _looked_at(part: Recorded, slopes: Slopes, asked: Asked) -> EdgeCheck | None
             return _kink_of(part, weights, direction, asked)
     if gap <= 1.0:
         return None
+    if isinstance(step.function, Row) and _jump(part, weights, direction):
+        return _jump_of(part, weights, direction, asked)
     finding = part.worst(part.directions(part.gradient(weights)), asked.tolerance, True)
     if finding is None or finding.gap <= 1.0 or finding.is_doubtful:
         return None
@@ -142,7 +145,9 @@ def _kink(
 def _kink_of(part: Recorded, weights: list[Any], direction: Any, asked: Asked) -> EdgeCheck:
     """The kink in one element and one number of the output, where they can be told apart."""
     tolerance = asked.tolerance.atol
-    element = _element_of(part, weights, direction, tolerance)
+    element = _element_of(
+        part, direction, lambda some: _kink(part, weights, some, tolerance) is not None
+    )
     place: tuple[int, ...] = ()
     if element is not None:
         direction = one_element(part.start, element, 1.0)
@@ -158,8 +163,36 @@ def _kink_of(part: Recorded, weights: list[Any], direction: Any, asked: Asked) -
     return edge_check(part, place, slope, found, asked)
 
 
-def _element_of(part: Operation, weights: list[Any], direction: Any, least: float) -> int | None:
-    """The first element that has a kink by itself: halves are looked at, not each element."""
+def _jump(part: Operation, weights: list[Any], direction: Any) -> float:
+    """How far the outputs move however small the step is; 0.0 where they move less and less."""
+    before = 0.0
+    for size in STEPS:
+        sides = part.sides(weights, direction, size)
+        moved = max(sides.ahead, sides.behind, key=abs)
+        if not abs(moved) > max(30 * ROUNDING * sides.size, STAYS * abs(before)):
+            return 0.0
+        before = moved
+    return before
+
+
+def _jump_of(part: Recorded, weights: list[Any], direction: Any, asked: Asked) -> EdgeCheck:
+    """The jump in one element and one number of the output, where they can be told apart."""
+    element = _element_of(part, direction, lambda some: bool(_jump(part, weights, some)))
+    place: tuple[int, ...] = ()
+    if element is not None:
+        direction = one_element(part.start, element, 1.0)
+        place = unravelled(element, tuple(part.start.shape))
+    output = part.output_of(weights, direction)
+    if output is not None and _jump(part, part.only(*output), direction):
+        weights = part.only(*output)
+    slope = slope_along(part.start, part.gradient(weights), direction)
+    edge = edge_check(part, place, slope, Quotient(0.0, 0.0, 0.0, 0.0, 0.0), asked)
+    size = abs(_jump(part, weights, direction))
+    return edge._replace(cause=f"kink: the value jumps by {size:.6g}")
+
+
+def _element_of(part: Operation, direction: Any, is_one: Callable[[Any], bool]) -> int | None:
+    """The first element that shows it by itself: halves are looked at, not each element."""
     xp, total = part.start._kind.xp, int(direction.size)
     if total > MOST_ELEMENTS:
         return None
@@ -167,34 +200,49 @@ def _element_of(part: Operation, weights: list[Any], direction: Any, least: floa
     numbers = xp.arange(total)
     while high - low > 1:
         middle = (low + high) // 2
-        half = xp.where((numbers >= low) & (numbers < middle), direction, 0.0)
-        if _kink(part, weights, half, least) is not None:
+        if is_one(xp.where((numbers >= low) & (numbers < middle), direction, 0.0)):
             high = middle
         else:
             low = middle
-    single = one_element(part.start, low, 1.0)
-    return low if _kink(part, weights, single, least) is not None else None
+    return low if is_one(one_element(part.start, low, 1.0)) else None
 
 
 def _tie(part: Recorded, slopes: Slopes) -> tuple[int, ...] | None:
     """Where a mask chooses between equal numbers, as `where(x > 0, x, -x)` does at 0: the mask of a
     comparison is no function of its operands any more, so no step shows the kink."""
-    step = part.step
-    function = step.function
-    if not isinstance(function, Row) or function.signature.names[:1] != ("condition",):
+    chosen, other, mask = _choice(part.step)
+    if mask is None or part.place != min(_connected(part.step)):
         return None
-    given = [one for _, _, one in operands_of(step)]
-    if len(given) != 3 or part.place != 1:
-        return None
-    _, chosen, other = (one.data for one in given)
     xp = part.start._kind.xp
-    equal = xp.broadcast_to(chosen == other, part.values[0]._data.shape)
-    shape = tuple(map(int, equal.shape))
-    for number in xp.flatnonzero(equal)[:MOST_TIES]:
+    one, two = (item.data if isinstance(item, Operand) else item for item in (chosen, other))
+    shape = tuple(map(int, part.values[0]._data.shape))
+    if not (isinstance(chosen, Operand) and isinstance(other, Operand)):
+        # Zeros are filled in where a mask of another origin says so, too: that one is no kink.
+        compared = (one > two, one >= two, one < two, one <= two)
+        if not any(bool((mask.data == sides).all()) for sides in compared):
+            return None
+    for number in xp.flatnonzero(xp.broadcast_to(one == two, shape))[:MOST_TIES]:
         place = unravelled(int(number), shape)
-        if slopes.differ(given[1], given[2], place):
+        if slopes.differ(chosen, other, place):
             return place
     return None
+
+
+def _connected(step: Step) -> Iterator[int]:
+    """The places of the operands that gradients flow to."""
+    return (place for place, _, one in operands_of(step) if one.connected)
+
+
+def _choice(step: Step) -> tuple[Any, Any, Any]:
+    """What an operation takes where its mask holds, what elsewhere, the mask; None without one."""
+    names = step.function.signature.names[:3] if isinstance(step.function, Row) else ()
+    if names[:1] == ("condition",) and len(step.arguments) == 3:
+        mask, chosen, other = step.arguments
+        return chosen, other, mask
+    if names == ("self", "mask", "value"):
+        other, mask, chosen = step.arguments
+        return chosen, other, mask
+    return None, None, None
 
 
 class Slopes:
@@ -203,20 +251,19 @@ class Slopes:
     def __init__(self, tape: Tape, steps: list[Step]) -> None:
         self.tape, self.steps = tape, steps
 
-    def differ(self, one: Operand, other: Operand, place: tuple[int, ...]) -> bool:
-        """Whether it makes a difference to the leaves which of two elements is taken."""
-        if not (one.connected or other.connected):
-            return False
+    def differ(self, one: Any, other: Any, place: tuple[int, ...]) -> bool:
+        """Whether it makes a difference to the leaves which of two elements is taken: of operands,
+        or of a number."""
         pairs = zip(self._of(one, place), self._of(other, place), strict=True)
-        return any(bool((a != b).any()) for a, b in pairs)
+        return any(bool(((a < b) | (a > b)).any()) for a, b in pairs)  # a NaN says nothing
 
-    def _of(self, operand: Operand, place: tuple[int, ...]) -> list[Any]:
+    def _of(self, operand: Any, place: tuple[int, ...]) -> list[Any]:
         again = Repetition(self.tape, self.steps)
         leaves = again.fresh_leaves()
         for leaf in leaves.values():
             leaf.requires_grad_()
         nothing = [leaf._kind.xp.zeros_like(leaf._data) for leaf in leaves.values()]
-        if not operand.connected:
+        if not isinstance(operand, Operand) or not operand.connected:
             return nothing
         value: Any = again.run(leaves, operand)
         inner = place[len(place) - len(value.shape) :]
