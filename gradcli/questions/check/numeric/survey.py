@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ....autograd import grad as autograd_grad
-from ....engine.row import Row
 from ....engine.tensor import Tensor
 from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded
+from .live_tape import LiveTape
 from .operation import Operation
 from .points import Asked, one_element, slope_along, unravelled
 from .quotient import ROUNDING, Quotient
@@ -40,7 +40,9 @@ class Survey(NamedTuple):
     kinks: tuple[EdgeCheck, ...] = ()
 
 
-def survey(tape: Tape, steps: list[Step], roots: Sequence[Key | None], asked: Asked) -> Survey:
+def survey(
+    tape: Tape | LiveTape, steps: list[Step], roots: Sequence[Key | None], asked: Asked
+) -> Survey:
     """Looks at each operation once, and at those of a loop a few times."""
     slopes = Slopes(tape, steps)
     used = {one.key for step in steps for _, _, operand in operands_of(step)
@@ -50,7 +52,7 @@ def survey(tape: Tape, steps: list[Step], roots: Sequence[Key | None], asked: As
     kinks: list[EdgeCheck] = []
     seen: dict[tuple[Any, ...], int] = {}
     for step in steps[:MOST_STEPS]:
-        key = (asked.place(step.node), id(step.function))
+        key = (asked.place(step.node), id(step.kind))
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > SAME or step.function is None or step.is_bound or step.drawn is not None:
             continue
@@ -180,8 +182,7 @@ def _tie(part: Recorded, slopes: Slopes) -> tuple[int, ...] | None:
     """Where a mask chooses between equal numbers, as `where(x > 0, x, -x)` does at 0: the mask of a
     comparison is no function of its operands any more, so no step shows the kink."""
     step = part.step
-    function = step.function
-    if not isinstance(function, Row) or function.signature.names[:1] != ("condition",):
+    if step.names[:1] != ("condition",):
         return None
     given = [one for _, _, one in operands_of(step)]
     if len(given) != 3 or part.place != 1:
@@ -200,7 +201,7 @@ def _tie(part: Recorded, slopes: Slopes) -> tuple[int, ...] | None:
 class Slopes:
     """How elements of operands move with the leaves."""
 
-    def __init__(self, tape: Tape, steps: list[Step]) -> None:
+    def __init__(self, tape: Tape | LiveTape, steps: list[Step]) -> None:
         self.tape, self.steps = tape, steps
 
     def differ(self, one: Operand, other: Operand, place: tuple[int, ...]) -> bool:
