@@ -33,6 +33,10 @@ class Outputs:
         else:
             self.of_node[id(mark)] = (held[0], number, held[2])
 
+    def sweep(self) -> None:
+        """Nodes that are gone have no entry."""
+        self.of_node = {key: one for key, one in self.of_node.items() if one[0]() is not None}
+
     def above(self, made_by: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
         next_to = self._next_to(made_by)
