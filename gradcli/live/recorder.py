@@ -174,12 +174,13 @@ class Recorder:
     def _functions(self) -> Iterator[None]:
         """Functions with a derivative of their own go past the mode."""
         kind, stand, told = self.torch.autograd.Function, self.stand, self._made
-        called = self._called
+        taped = self._taped
         plain = kind.__dict__["apply"]
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             spot = stand(sys._getframe(1))
-            result = called(spot, plain.__get__(None, cls), args, kwargs)
+            call = spot.call if self.tape is None else taped(spot)
+            result = call(plain.__get__(None, cls), args, kwargs)
             stand(sys._getframe(1))
             if not self.passes.running:
                 with self.side.hands_off():
@@ -249,7 +250,8 @@ class Recorder:
             self._setting(function, args)
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
-        result = self._called(spot, function, args, kwargs)
+        call = spot.call if self.tape is None else self._taped(spot)
+        result = call(function, args, kwargs)
         state.origin = spot.node or state.origin
         try:
             self._done(spot, function, args, kwargs, result, before)
@@ -259,13 +261,9 @@ class Recorder:
             self.defects.append(error)
         return result
 
-    def _called(
-        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """What a call gives."""
-        if self.tape is None:
-            return spot.call(function, args, kwargs)
-        return self.tape.call(spot.call, function, args, kwargs)
+    def _taped(self, spot: Any) -> Any:
+        """What makes a call, and keeps how it was made."""
+        return functools.partial(self.tape.call, spot.call)
 
     def _done(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,

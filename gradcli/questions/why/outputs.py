@@ -7,7 +7,7 @@ from typing import Any
 from weakref import ref
 
 from ...engine.node import Node
-from ...recording.sides import edges_of, is_end, mark_of, numbers_of
+from ...recording.sides import following, is_end
 
 WALKED = 100_000  # nodes between a value and those it came of
 
@@ -69,18 +69,9 @@ class Outputs:
         found: dict[int, None] = {}
         known, pending, seen = self.of_node, [made_by], {id(made_by)}
         for node in pending:
-            if node.__class__ is Node and node.rest is None:  # as most of ours
-                edges: tuple[Any, ...] = node.edges
-                numbers = None
-            else:
-                edges, numbers = edges_of(node), numbers_of(node)
-            for place, edge in enumerate(edges):
-                if edge is None:
-                    continue
-                mark = edge if edge.__class__ is Node else mark_of(edge)
+            for edge, output_nr, mark in following(node):
                 held = known.get(id(mark))
                 if held is not None and held[0]() is mark:
-                    output_nr = 0 if numbers is None else numbers[place]
                     value = (held[2] or {}).get(output_nr) if output_nr else held[1]
                     if value is not None:
                         found[value] = None
