@@ -11,10 +11,13 @@ from __future__ import annotations
 import ctypes  # NumPy has loaded it
 import os
 import struct
+import time
 from typing import Any
 
 from .diagnostics import ExitStatus
 
+SEMAPHORE = 64  # bytes, more than a sem_t has
+PATIENCE = 5  # seconds
 BREATH = 0.1  # seconds between the last words and the end
 CLOCK_MONOTONIC, CLOCK_PROCESS = 1, 2  # <time.h> of Linux, as the constants below
 ON_A_THREAD = 2  # SIGEV_THREAD
@@ -44,23 +47,36 @@ class Net:
         size = ctypes.c_size_t(len(self.buffer))
         libc.setvbuf(self.stream, self.buffer, FULLY_BUFFERED, size)
         libc.fputs(said, self.stream)  # into the buffer: nothing is written before fflush
-        # One thread has run and gone before memory may be short: the next takes its place.
-        self._set(CLOCK_MONOTONIC, 0.0, libc.abs, 0)
+        self._begin()
         for kind, seconds in ((CLOCK_PROCESS, work), (CLOCK_MONOTONIC, clock)):
             self._set(kind, seconds - BREATH, libc.fflush, self.stream.value)
             self._set(kind, seconds, libc._exit, int(ExitStatus.LIMIT_REACHED))
 
-    def _set(self, kind: int, seconds: float, function: Any, argument: Any) -> None:
-        """In so many seconds function(argument) is called."""
+    def _begin(self) -> None:
+        """One thread has run and gone before memory may be short: the next takes its place.
+
+        It is waited for, since the C library holds a lock of its timers while it starts a thread:
+        a process forked at that moment could never set a timer. Who sets the next one gets the
+        lock, and so knows that it is free.
+        """
+        ran = ctypes.create_string_buffer(SEMAPHORE)
+        self.libc.sem_init(ran, 0, 0)
+        if self._set(CLOCK_MONOTONIC, 0.0, self.libc.sem_post, ctypes.addressof(ran)):
+            until = struct.pack("@2l", int(time.time()) + PATIENCE, 0)
+            self.libc.sem_timedwait(ran, until)  # there may be no room for a thread
+            self.ran = ran  # it may come late
+
+    def _set(self, kind: int, seconds: float, function: Any, argument: Any) -> bool:
+        """In so many seconds function(argument) is called; False where there is no timer left."""
         address = ctypes.cast(function, ctypes.c_void_p).value
         event = struct.pack("@PiiP40x", argument, 0, ON_A_THREAD, address)  # struct sigevent
         timer = ctypes.c_void_p()
         if self.libc.timer_create(kind, event, ctypes.byref(timer)):
-            return
+            return False
         self.timers.append(timer)
         whole = int(seconds)
         spec = struct.pack("@4l", 0, 0, whole, int((seconds - whole) * 1e9) or 1)
-        self.libc.timer_settime(timer, 0, spec, None)
+        return not self.libc.timer_settime(timer, 0, spec, None)
 
     def at(self, line: int, column: int) -> None:
         """The program has come here."""

@@ -14,7 +14,7 @@ LARGEST = 1 << 20
 # trusts programs or takes a GPU is for who runs the command and not for a folder to say.
 ONLY_ON_THE_LINE = frozenset(
     {"against", "update", "review", "out", "junit", "sarif", "last-failed", "lf", "changed-since",
-     "data", "device"}
+     "data", "device", "engine"}
 )  # fmt: skip
 
 

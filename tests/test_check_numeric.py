@@ -476,9 +476,9 @@ def test_runs_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checked(text, repeat=3).exit_code == 0
     plain = repeated.execute
 
-    def execute(request: Any, write: Any) -> Any:
+    def execute(request: Any, write: Any, recording: Any) -> Any:
         changed = request.data.replace(b"rand(3)", b"rand(3, dtype=torch.float64).float()")
-        return plain(request._replace(data=changed), write)
+        return plain(request._replace(data=changed), write, recording)
 
     monkeypatch.setattr(repeated, "execute", execute)
     (problem,) = checked(text, repeat=2).problems

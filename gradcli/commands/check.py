@@ -40,6 +40,7 @@ GATES = ("nan", "inf", "none", "zero", "stale", "kink")
 
 
 TRUSTED = "note: --against torch runs PyTorch's own code on these programs: it trusts them\n"
+FREE = "note: --engine torch runs these programs with Python and PyTorch: it trusts them\n"
 
 
 class Asked(NamedTuple):
@@ -107,6 +108,7 @@ COMMAND = Command(
     gradcli check chain.expr --update           records what it prints
     gradcli check formulas/ --changed-since main -j auto
     gradcli check chain.expr --against torch    compares with PyTorch itself
+    gradcli check train.py --engine torch       trusts it: Python and PyTorch run it
     """,
     Asked,
     (
@@ -168,7 +170,7 @@ COMMAND = Command(
             flag("github", "--github", help="Write annotations for GitHub's log too."),
         ),
     ),
-    shared("text", "json", "junit", "github", arguments=()),
+    shared("text", "json", "junit", "github", arguments=(), engine=True),
 )  # fmt: skip
 
 
@@ -178,7 +180,7 @@ def command(common: Shared, asked: Asked) -> int:
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
 
     def body(env: Environment) -> int:
-        _contradicting(asked)
+        _contradicting(common, asked)
         if asked.review:
             ready(env)
         from ..questions.check.files import places
@@ -194,12 +196,7 @@ def command(common: Shared, asked: Asked) -> int:
         if not common.quiet:
             tell(log(block("".join(f"{note}\n" for note in notes))))
         wishes = wishes_of(common, asked, len(found))
-        if asked.against is not None:
-            from ..live.library import require_torch
-
-            require_torch("--against torch")
-            if not common.quiet:
-                tell(block(TRUSTED))
+        _with_torch(common, asked)
         facts = side_by_side(found, wishes, asked.jobs)
         if asked.review:
             facts = reviewed(env, facts)
@@ -215,8 +212,24 @@ def command(common: Shared, asked: Asked) -> int:
     return guarded(whole, body, foreign=asked.against is not None)
 
 
-def _contradicting(asked: Asked) -> None:
+def _with_torch(common: Shared, asked: Asked) -> None:
+    """PyTorch is loaded once, and who is trusted is said."""
+    option = "--engine torch" if common.engine == "torch" else "--against torch"
+    if common.engine == "torch" or asked.against is not None:
+        from ..live.library import require_torch
+
+        require_torch(option)
+        if not common.quiet:
+            tell(block(FREE if common.engine == "torch" else TRUSTED))
+
+
+def _contradicting(common: Shared, asked: Asked) -> None:
     """Options that can't be had together."""
+    if common.engine == "torch" and asked.against is not None:
+        raise UsageError("--against torch compares gradcli's own engine with PyTorch",
+                         "leave out --engine torch")  # fmt: skip
+    if common.arguments and common.engine != "torch":
+        raise UsageError("-- ARGUMENTS are for a program that Python runs", "--engine torch")
     if asked.review and asked.update:
         raise UsageError("--review asks, --update does not: one of them is enough")
     if asked.require_gradient and asked.no_numeric:
@@ -257,7 +270,8 @@ def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
         limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
         Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
         asked.update, asked.against, not asked.no_numeric, programs > 1,
-        asked.require_record, asked.require_gradient, asked.repeat,
+        asked.require_record, asked.require_gradient, asked.repeat, common.engine or "own",
+        common.arguments or (),
     )  # fmt: skip
 
 

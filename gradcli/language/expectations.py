@@ -56,6 +56,12 @@ class Log:
         self.expected: BaseException | None = None  # the error that came last where one was due
         self.ends_as_expected = False
 
+    def tell(self, wish: Expectation, failure: Failure | None) -> None:
+        """The program came to it; of what does not hold the first time counts."""
+        self.reached.add(wish)
+        if failure is not None:
+            self.failures.setdefault(wish, failure)
+
     def over(self, error: BaseException) -> None:
         """The error that ended the program."""
         self.ends_as_expected = error is self.expected

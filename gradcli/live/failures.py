@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable
 
-from ..diagnostics import Diagnostic, Label, ProgramError, Span
+from ..diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
 from .text import Text
 
 TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
@@ -32,13 +32,15 @@ def diagnostic_of(
         labels.setdefault(span, Label(span, words))
     message = TRIGGERED.sub("", str(raised))
     kept = tuple(labels.values())[:MOST_CALLS]
+    if isinstance(raised, LimitReached):
+        return raised.told(text.source.name, *kept)
     return Diagnostic(type(raised).__name__, message, kept, (), text.source.name)
 
 
 def _span(text: Text, node: ast.AST | None, line: int) -> Span:
     source = text.source
     if node is not None:
-        return source.span_of(node)
+        return source.span_of(node.test if isinstance(node, ast.Assert) else node)
     written = source.line(line)
     start = len(written) - len(written.lstrip()) + 1
     return Span(line, start, line, max(start + 1, len(written.rstrip()) + 1))

@@ -8,6 +8,7 @@ import warnings
 from types import CodeType
 from typing import Any
 
+from .expecting import Expecting
 from .registering import REGISTERING, Registering
 from .rewrite import STORED, Rewriter, planted_call
 from .telling import Teller
@@ -32,6 +33,9 @@ def compiled(text: Text, machine: Any) -> CodeType:
     What is called stands among the constants of the code, where no program meets it.
     """
     rewriter, more = _rewriter(text, machine)
+    if machine.log is not None:
+        rewriter.expecting = Expecting(machine.log)
+        more = {**more, **rewriter.expecting.table()}
     module = rewriter.module()
     for statement in module.body:
         if isinstance(statement, ast.Expr) and hasattr(statement, "echo"):

@@ -16,9 +16,10 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Enough, ProgramError, Span
 from ..engine.mode import state
+from ..language.expectations import Log, woven
 from ..language.interpreter import Outcome
 from ..language.notebook import count_within_cells, mark_echoes
-from ..language.program import Program, parse
+from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from .failures import TRIGGERED, diagnostic_of
 from .planting import compiled
@@ -30,22 +31,24 @@ PREAMBLE = """import math
 import torch
 from torch import *
 import torch.nn.functional as F
-from torch import nn, optim
+from torch import autograd, nn, optim
 from torch.autograd import Variable
 """
 SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 MODULE = "__main__"
 
 
-def live_program(source: Source, *, is_expr: bool) -> Program:
+def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -> Program:
     """A text that is Python: of an .expr file what the language knows of it, its inputs too."""
     if is_expr:
         try:
-            return parse(source)
+            return parse(source, SourceLimits(expectations=expectations))
         except ProgramError as refused:
             if refused.diagnostic.type == "SyntaxError" and not _is_python(source):
                 raise
     tree = parsed(source)
+    if expectations and "expect:" in source.text:
+        tree.body = woven(source, tree.body)
     if source.cells:
         mark_echoes(tree.body, source.text, source.cells)
     if source.is_notebook:
@@ -107,6 +110,8 @@ class LiveMachine(Told):
         self.module = types.ModuleType(MODULE)
         self.globals = Globals(self.module.__dict__)
         self.hidden = set(self.globals.values)
+        expected = program.source.expectations
+        self.log = Log(expected) if expected else None
         self._begun(inputs, overrides, is_expr=is_expr)
 
     def _begun(
@@ -172,6 +177,8 @@ class LiveMachine(Told):
             except KeyboardInterrupt:
                 raise
             except BaseException as raised:
+                if self.log is not None:
+                    self.log.over(raised)
                 error = diagnostic_of(raised, self.text, self.recorder.causes)
         if self.recorder.defects:
             raise self.recorder.defects[0]

@@ -65,6 +65,7 @@ class Recorder:
         self.on_pass: Any = None  # told of the frame that a pass is called from
         self.on_refused: Any = None  # told of a pass that could not begin
         self.on_switched: Any = None  # told of each tensor whose requires_grad was set
+        self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
         self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
 
     def tells(self, listener: Any) -> None:
@@ -173,11 +174,13 @@ class Recorder:
     def _functions(self) -> Iterator[None]:
         """Functions with a derivative of their own go past the mode."""
         kind, stand, told = self.torch.autograd.Function, self.stand, self._made
+        taped = self._taped
         plain = kind.__dict__["apply"]
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             spot = stand(sys._getframe(1))
-            result = spot.call(plain.__get__(None, cls), args, kwargs)
+            call = spot.call if self.tape is None else taped(spot)
+            result = call(plain.__get__(None, cls), args, kwargs)
             stand(sys._getframe(1))
             if not self.passes.running:
                 with self.side.hands_off():
@@ -247,7 +250,8 @@ class Recorder:
             self._setting(function, args)
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
-        result = spot.call(function, args, kwargs)
+        call = spot.call if self.tape is None else self._taped(spot)
+        result = call(function, args, kwargs)
         state.origin = spot.node or state.origin
         try:
             self._done(spot, function, args, kwargs, result, before)
@@ -256,6 +260,10 @@ class Recorder:
         except Exception as error:  # our defect: the program goes on
             self.defects.append(error)
         return result
+
+    def _taped(self, spot: Any) -> Any:
+        """What makes a call, and keeps how it was made."""
+        return functools.partial(self.tape.call, spot.call)
 
     def _done(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,

@@ -14,6 +14,7 @@ from ..engine.mode import state
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
+    from .expecting import Expecting
     from .program import Globals
     from .text import Text
 
@@ -76,6 +77,7 @@ class Rewriter(ast.NodeTransformer):
         self.globals: list[set[str]] = []
         self.tree = text.tree
         self.twins: dict[int, ast.AST] = {}
+        self.expecting: Expecting | None = None  # where the text has expectations
 
     def module(self) -> ast.Module:
         memo: dict[int, Any] = {}
@@ -153,6 +155,11 @@ class Rewriter(ast.NodeTransformer):
         return [self.call(name) for target in targets for name in names_of(target)]
 
     # ------------------------------------------------------------ statements
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        if self.expecting is not None and hasattr(node, "wish"):
+            return self.expecting.statement(node)
+        return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         return [node, *self.calls(*node.targets)]

@@ -96,6 +96,7 @@ class Session:
         self.targets = _targets(tree)
         self.given: dict[int, Any] = {}  # no option of the command line changes a running text
         self.teller: Any = None
+        self.log = None  # nobody reads expectations here
         self.functions = Functions(self.text, self.globals.values)
         self.is_whole = False  # whether all of the text runs rewritten
         self.stack = ExitStack()

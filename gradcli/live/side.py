@@ -44,6 +44,7 @@ class TorchSide(Live):
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.tensor: Any = torch.Tensor
+        self.leaf: Any = torch._C._functions.AccumulateGrad
         self.homes: set[str] = {"__main__"}  # modules that are the program's own
         self.names = SavedNames()
         self.hands_off = torch._C.DisableTorchFunction
@@ -77,6 +78,11 @@ class TorchSide(Live):
 
     def numbers(self, node: Any) -> tuple[int, ...]:
         return tuple(number for _, number in node.next_functions)
+
+    def following(self, node: Any) -> list[tuple[Any, int, Any]]:
+        mark, leaf = self.mark, self.leaf
+        return [(edge, number, None if type(edge) is leaf else mark(edge))
+                for edge, number in node.next_functions if edge is not None]  # fmt: skip
 
     def outputs(self, node: Any) -> int:
         return len(getattr(node, "_input_metadata", (None,)))

@@ -1,13 +1,18 @@
-"""Live: the values of a program's inputs as PyTorch's tensors."""
+"""Live: the engine's tensors as PyTorch's, and PyTorch's as the engine's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy
+
+from ..engine import dtypes
 from ..engine.device import to_numpy
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, plain
+from ..engine.tensor_type import kind_of
 from ..opening import DeviceMissing, UsageError
+from ..recording.sides import array_of
 
 
 def device_of(torch: Any, name: str) -> Any:
@@ -32,3 +37,9 @@ def _given(torch: Any, value: Any, device: Any) -> Any:
     dtype = getattr(torch, str(value.dtype).removeprefix("torch."))
     made = torch.tensor(to_numpy(value._data), dtype=dtype, device=device)
     return made.requires_grad_() if value.requires_grad else made
+
+
+def own_tensor(tensor: Any) -> Tensor:
+    """The engine's tensor with the values that one of PyTorch's has now, on the host."""
+    kind = kind_of(dtypes.BY_NAME[str(tensor.dtype).removeprefix("torch.")])
+    return plain(numpy.array(array_of(tensor), dtype=kind.array_dtype), kind)

@@ -39,7 +39,7 @@ def execute_live(
     program: Program | None = None
     try:
         source = Source.from_bytes(request.data, request.name)
-        program = live_program(source, is_expr=is_expr)
+        program = live_program(source, is_expr=is_expr, expectations=request.expectations)
         machine, missing = _machine(request, program, torch, recording, is_expr=is_expr)
         return _run(request, machine, missing, write, recording)
     except ProgramError as error:

@@ -15,7 +15,7 @@ from ..engine.origin import current_line
 from .collect import numbers, text_of
 from .facts.ledger import AccountFact, EntryFact, StaleFact
 from .passes import Pass, Passes
-from .sides import alone, memory
+from .sides import alone, key_of, memory
 from .spectator import Spectator
 
 ENDS = 50  # entries of one gradient that are held at each end
@@ -55,6 +55,7 @@ class Account:
 
     __slots__ = (
         "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "stale", "grad",
+        "memories",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -67,6 +68,7 @@ class Account:
         self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
         self.stale: dict[tuple[Line, Line, Line], int] = {}
         self.grad: Any = None  # the tensor that .grad was at the last look
+        self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
     def enter(self, entry: Entry) -> None:
         """One more line; a reset forgets what was added."""
@@ -154,7 +156,7 @@ class Ledger(Spectator):
         if held is None:
             return
         self._look_again()
-        found = self._shared.get(id(held))
+        found = self._shared.get(key_of(held))
         if found is not None:
             _, account, is_grad = found
             if is_grad:
@@ -198,13 +200,23 @@ class Ledger(Spectator):
         if account.grad is not None:
             self._grads.pop(id(account.grad), None)
             account.grad = None
+            self._let_go(account, is_grad=True)
+
+    def _let_go(self, account: Account, *, is_grad: bool) -> None:
+        """A former gradient's memory: it is another tensor's soon."""
+        key = account.memories.pop(is_grad, None)
+        held = None if key is None else self._shared.get(key)
+        if key is not None and held is not None and held[1:] == (account, is_grad):
+            del self._shared[key]
 
     def _share(self, tensor: Any, account: Account, *, is_grad: bool) -> None:
         held = memory(tensor)
         if held is None:
             self._alone.append((tensor, account, is_grad))
         else:
-            self._shared[id(held)] = (held, account, is_grad)
+            self._let_go(account, is_grad=is_grad)
+            account.memories[is_grad] = key = key_of(held)
+            self._shared[key] = (held, account, is_grad)
 
     def _look_again(self) -> None:
         """A single number is given memory of its own once somebody shares it: `x.grad.data`."""

@@ -8,7 +8,7 @@ PyTorch's side is there once a live run has begun; until then nothing is asked a
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -98,6 +98,13 @@ class Side:
         """Of which outputs of theirs; None while all are the first."""
         found: tuple[int, ...] | None = node.numbers
         return found
+
+    def following(self, node: Any) -> Iterable[tuple[Any, int, Any]]:
+        """The nodes that its gradients go to, of which outputs of theirs, and their marks."""
+        numbers = node.numbers
+        for place, edge in enumerate(node.edges):
+            if edge is not None:
+                yield edge, 0 if numbers is None else numbers[place], edge
 
     def outputs(self, node: Any) -> int:
         """How many outputs it has, as far as that is known."""
@@ -323,6 +330,11 @@ def numbers_of(node: Any) -> tuple[int, ...] | None:
     if node.__class__ is Node and node.rest is None:
         return None
     return side_of_node(node).numbers(node)
+
+
+def following(node: Any) -> Iterable[tuple[Any, int, Any]]:
+    """The nodes that a node's gradients go to, of which outputs of theirs, and their marks."""
+    return side_of_node(node).following(node)
 
 
 def outputs_of(node: Any) -> int:

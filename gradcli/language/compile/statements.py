@@ -245,7 +245,7 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
         what, expectation = node.wish
         if what == "holds":
             test, kept = self.condition(node.value, scope)
-            return wishes.holds(test, kept, log, expectation, node)
+            return wishes.holds(test, kept, log, expectation)
         if what == "missed":
             return wishes.missed(log, expectation)
         return wishes.met(self.handling, log, expectation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from ...diagnostics import LimitReached
@@ -17,23 +16,20 @@ from .kept import Kept, Operands
 MOST_SHOWN = 3
 
 
-def holds(test: Closure, kept: Kept, log: Log, wish: Expectation, node: ast.AST) -> Closure:
+def holds(test: Closure, kept: Kept, log: Log, wish: Expectation) -> Closure:
     """A condition of the program, at this place."""
 
     def run(frame: list[Any]) -> None:
-        log.reached.add(wish)
         try:
             value = test(frame)
-            operands = kept.taken()
-            failure = _judged(value, operands, node)
+            failure = judged(value, kept.taken())
         except Exception as error:
             if not catchable(error):
                 raise
-            failure = Failure(_words(error), _shown(kept.taken()))
+            failure = failure_of(error, kept.taken())
         finally:
             kept.values.clear()
-        if failure is not None:
-            log.failures.setdefault(wish, failure)
+        log.tell(wish, failure)
 
     return run
 
@@ -42,8 +38,7 @@ def missed(log: Log, wish: Expectation) -> Closure:
     """The statement ended without an error."""
 
     def run(frame: list[Any]) -> None:
-        log.reached.add(wish)
-        log.failures.setdefault(wish, Failure("nothing was raised"))
+        ended_well(log, wish)
 
     return run
 
@@ -52,15 +47,26 @@ def met(handling: list[BaseException], log: Log, wish: Expectation) -> Closure:
     """The statement ended in an error of this type."""
 
     def run(frame: list[Any]) -> None:
-        log.reached.add(wish)
-        error = handling[-1]
-        log.expected = error
-        if wish.words:
-            said = _words(error)
-            if wish.words not in said:
-                log.failures.setdefault(wish, Failure(f"the error is {said}"))
+        ended_in(handling[-1], log, wish)
 
     return run
+
+
+def ended_well(log: Log, wish: Expectation) -> None:
+    """A statement that was to fail has ended without an error."""
+    log.tell(wish, Failure("nothing was raised"))
+
+
+def ended_in(error: BaseException, log: Log, wish: Expectation) -> None:
+    """It has ended in an error of the type that was expected."""
+    log.expected = error
+    said = _words(error) if wish.words else ""
+    log.tell(wish, None if wish.words in said else Failure(f"the error is {said}"))
+
+
+def failure_of(error: BaseException, operands: Operands) -> Failure:
+    """A condition that could not be computed."""
+    return Failure(_words(error), _shown(operands))
 
 
 def _words(error: BaseException) -> str:
@@ -75,7 +81,7 @@ def _words(error: BaseException) -> str:
         return name_of(error)
 
 
-def _judged(value: Any, operands: Operands, node: ast.AST) -> Failure | None:
+def judged(value: Any, operands: Operands) -> Failure | None:
     """Nothing where the condition holds, for every element of a tensor of them."""
     if value is True:
         return None

@@ -32,6 +32,7 @@ from ...opening import UsageError
 from ...pipeline.request import Limits, Ran, Request
 from ...pipeline.run import execute, program_of
 from ...recording.facts.check import FileCheck, Problem
+from ...recording.sides import node_of, origin_of
 from ..errors import error_fact
 from ..graph import collected, places
 from ..watching import watching
@@ -42,9 +43,10 @@ from .expected import ends_as_expected, expected
 from .gates import Gates, gates
 from .judged import judged, noted_on, surveyed, with_problem
 from .numeric import checked, operations
+from .numeric.live_tape import LiveTape
 from .numeric.points import Asked, Tolerance
 from .numeric.tape import Tape, Unrepeatable, recording
-from .repeated import bits_of, repeated
+from .repeated import bits_of, once_more, repeated
 from .results import results_of
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")
@@ -69,6 +71,8 @@ class Wishes(NamedTuple):
     require_record: bool = False
     require_gradient: bool = False
     repeat: int = 1  # times that the program runs, to give the same bits
+    engine: str = "own"
+    arguments: tuple[str, ...] = ()  # of a program that Python runs
 
 
 class Directives(NamedTuple):
@@ -82,13 +86,11 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
     """One program, checked; path is None for standard input."""
     request = Request(
         data, name, path, _sets(data, name, wishes), wishes.no_grad, wishes.device, wishes.dtype,
-        wishes.limits, expectations=True,
+        wishes.limits, engine=wishes.engine, arguments=wishes.arguments, expectations=True,
     )  # fmt: skip
     clock = Clock(wishes.limits.timeout)
-    tape = Tape()
     with as_new():
-        with recording(tape):
-            ran = execute(request, None, watching())
+        ran, tape = _run(request)
         bits = bits_of(ran) if wishes.repeat > 1 else None
         fact = _answered(request, ran, tape, wishes, clock)
         if bits is not None and fact.exit_code in (0, ExitStatus.CHECK_FAILED):
@@ -98,7 +100,21 @@ def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck
         return fact
 
 
-def _answered(request: Request, ran: Ran, tape: Tape, wishes: Wishes, clock: Clock) -> FileCheck:
+def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
+    """The run, and its operations."""
+    if request.engine == "torch":
+        played = LiveTape()
+        heard = watching()
+        heard.hears(played)
+        return once_more(request, heard), played
+    tape = Tape()
+    with recording(tape):
+        return execute(request, None, watching()), tape
+
+
+def _answered(
+    request: Request, ran: Ran, tape: Tape | LiveTape, wishes: Wishes, clock: Clock
+) -> FileCheck:
     """What is to be said of a run."""
     name, path = request.name, request.path
     said = directives(ran.text)
@@ -210,8 +226,9 @@ def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
 
 
 def _gradients(
-    fact: FileCheck, ran: Ran, tape: Tape, wishes: Wishes, allow: frozenset[str], clock: Clock
-) -> FileCheck:
+    fact: FileCheck, ran: Ran, tape: Tape | LiveTape, wishes: Wishes, allow: frozenset[str],
+    clock: Clock,
+) -> FileCheck:  # fmt: skip
     """Difference quotients, each operation by itself, and the gates of --fail-on."""
     assert ran.outcome is not None and ran.program is not None
     found = collected(ran.outcome, texts=False)
@@ -222,7 +239,7 @@ def _gradients(
             for result in results:
                 asked = Asked(result.tensor, result.name, result.line, names, place,
                               wishes.tolerance, clock.look)  # fmt: skip
-                made = getattr(result.tensor.grad_fn, "origin", None)  # not each has a name
+                made = origin_of(node_of(result.tensor))  # not each has a name
                 state.origin = ran.outcome.nodes.get(result.name, made)  # where a limit is reached
                 fact = _with_leaves(fact, tape, asked)
             alone = operations(tape, [result.tensor for result in results], asked)
@@ -237,7 +254,7 @@ def _gradients(
     return fact
 
 
-def _with_leaves(fact: FileCheck, tape: Tape, asked: Asked) -> FileCheck:
+def _with_leaves(fact: FileCheck, tape: Tape | LiveTape, asked: Asked) -> FileCheck:
     """The gradients of one result, or why they can't be checked."""
     try:
         return fact._replace(leaves=(*fact.leaves, *checked(tape, asked)))

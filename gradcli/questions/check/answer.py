@@ -24,6 +24,7 @@ MOST_SHOWN = 60  # lines of a difference
 HUNK = re.compile(r"([-+])(\d+)")  # where a hunk begins, in its head
 MOST_COMPARED = 2000  # lines, from the first that differs on
 WIDEST = 2000  # characters of such a line
+ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]+(?=>)")
 DEVICE = re.compile(r",\s+device='cuda:\d+'")
 
 
@@ -35,7 +36,8 @@ def compared(
         return fact
     place = recorded_path(path)
     fact = fact._replace(recorded_file=place)
-    answer = _answer(ran.output, fact.error if raises is not None else None)
+    printed = ran.output if wishes.engine == "own" else _numbered(ran.output)
+    answer = _answer(printed, fact.error if raises is not None else None)
     before = _read(place, wishes.limits.max_output)
     if wishes.update:
         return _updated(fact, place, before, answer)
@@ -57,6 +59,12 @@ def _answer(output: str, error: ErrorFact | None) -> Terminal:
         return answer
     gap = "" if not answer or answer.endswith("\n") else "\n"
     return Terminal(f"{answer}{gap}{block(error.type)}: {block(error.message)}\n")
+
+
+def _numbered(output: str) -> str:
+    """Addresses as gradcli's own engine prints them: by their order, the same in every run."""
+    seen: dict[str, str] = {}
+    return ADDRESS.sub(lambda found: seen.setdefault(found[0], f"0x{len(seen) + 1:012x}"), output)
 
 
 def _same_elsewhere(before: str, answer: str) -> bool:

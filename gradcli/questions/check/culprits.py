@@ -7,15 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 from ...diagnostics import LimitReached, ProgramError
-from ...engine.run_state import as_new
-from ...engine.tensor import Tensor
 from ...opening import UsageError
 from ...pipeline.request import Ran
-from ...pipeline.run import execute
 from ...recording.facts import Place
 from ...recording.facts.check import Problem
+from ...recording.sides import AnyTensor
+from .numeric.live_tape import LiveTape
 from .numeric.points import words_of
 from .numeric.tape import Tape, operands_of
+from .repeated import once_more
 
 
 class Culprits:
@@ -26,12 +26,13 @@ class Culprits:
     """
 
     def __init__(
-        self, ran: Ran, tape: Tape, results: Sequence[Tensor], place: Callable[[Any], Place | None]
-    ) -> None:
+        self, ran: Ran, tape: Tape | LiveTape, results: Sequence[AnyTensor],
+        place: Callable[[Any], Place | None],
+    ) -> None:  # fmt: skip
         self.ran, self.tape, self.results, self.place = ran, tape, results, place
         self._reasons: Any = None
 
-    def of_value(self, result: Tensor, problem: Problem) -> Problem:
+    def of_value(self, result: AnyTensor, problem: Problem) -> Problem:
         """The first operation that made such a number of others."""
         for step in self.tape.behind(result):
             came_in = any(problem.kind in words_of(one.data) for _, _, one in operands_of(step))
@@ -62,9 +63,7 @@ class Culprits:
 
         if self._reasons is None:
             chronicle = Chronicle()
-            with as_new():
-                again = execute(self.ran.request, None, chronicle.recording)
-            self._reasons = again, chronicle
+            self._reasons = once_more(self.ran.request, chronicle.recording), chronicle
         again, chronicle = self._reasons
         return reported(again, chronicle, name)
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from ...engine.tensor import Tensor
 from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.collect import Collected
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
+from ...recording.sides import AnyTensor, array_of
 from ..ledger import stale_gradients
 from .culprits import Culprits
 from .numeric.points import words_of
@@ -41,7 +41,7 @@ def gates(
     asked = words.asked
     differentiated = _called_backward(ran)
     for result in results:
-        for word in words_of(result.tensor._data):
+        for word in words_of(array_of(result.tensor)):
             if word in (asked if differentiated else words.named) and word != "zero":
                 problem = Problem(word, f"{result.name} is {word}", result.line)
                 yield culprits.of_value(result.tensor, problem)
@@ -69,7 +69,7 @@ def _called_backward(ran: Ran) -> bool:
     return ran.recording.ends.any_stored
 
 
-def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tensor]]:
+def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, AnyTensor]]:
     """Every named leaf that requires grad, parameters of modules among them; each once."""
     seen: set[int] = set()
     named = [
@@ -78,7 +78,7 @@ def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, Tenso
         if fact.requires_grad and fact.is_leaf
     ]
     if ran.outcome is not None:
-        inner = collecting.parameters(ran.outcome.bindings, Tensor)
+        inner = collecting.parameters(ran.outcome.bindings, AnyTensor)
         named += [(name, None, t) for name, t in inner if t.requires_grad and t.is_leaf]
     for name, line, tensor in named:
         if id(tensor) not in seen:
@@ -100,7 +100,7 @@ def _stored(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, tuple
         last = added[-1].amount if added else None
         gradient = last if last is not None else tensor.grad
         if gradient is not None:
-            yield name, line, words_of(gradient._data)
+            yield name, line, words_of(array_of(gradient))
 
 
 def _computed(

@@ -54,6 +54,9 @@ for number, leaf in enumerate([a, b, x], start=1):
     print(f"{number}: {first}", first.item(), leaf.grad)
 """
 
+# What the numeric check makes PyTorch load: a third of a second in each process.
+OF_TORCH = ("torch.fx.experimental.symbolic_shapes", "gradcli.pipeline.live")
+
 Numbered = tuple[int, FileCheck]
 
 
@@ -62,7 +65,7 @@ def side_by_side(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[
     answers: dict[int, FileCheck] = {}
     told = 0
     if len(found) > 1:
-        load()
+        load(wishes.engine)
     with processes(wishes, max(1, min(jobs, len(found)))) as workers:
         for number, answer in workers.checked(found):
             answers[number] = answer
@@ -76,13 +79,15 @@ def processes(wishes: Wishes, jobs: int) -> Workers | Started:
     return Workers(wishes, jobs) if CAN_FORK else Started(wishes, jobs)
 
 
-def load() -> None:
+def load(engine: str = "own") -> None:
     """What programs load when they run is loaded once, before there are copies of this process."""
     if CAN_FORK:
         for name in ("fcntl", "resource", "gradcli.net"):
             with suppress(ImportError):
                 import_module(name)
         check(None, "<first>", FIRST, Wishes())
+        for name in OF_TORCH if engine == "torch" else ():
+            import_module(name)  # PyTorch runs nothing before there are copies: it has threads
 
 
 def clock(wishes: Wishes) -> float:
@@ -279,7 +284,7 @@ def _leaves_as_found(fact: FileCheck, wishes: Wishes) -> bool:
 
 
 def _is_foreign(wishes: Wishes) -> bool:
-    return wishes.device != "cpu" or wishes.against is not None
+    return wishes.device != "cpu" or wishes.against is not None or wishes.engine == "torch"
 
 
 def _read(end: int, count: int) -> bytes:
@@ -390,6 +395,9 @@ def _understood(
         )
         return defect(place.name, message, ExitStatus.LIMIT_REACHED, at=at)
     how = f"ended with status {status}" if status >= 0 else f"was ended by {_signal(-status)}"
+    if wishes.engine == "torch":  # Python runs it: it can do that to its process
+        message = f"ProcessEnded: the process that ran it {how}"
+        return defect(place.name, message, ExitStatus.PROGRAM_ERROR, at=at)
     message = f"InternalError: the process that checked it {how}"
     return defect(place.name, message, ExitStatus.DEFECT, at=at)
 

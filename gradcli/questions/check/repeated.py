@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.run_state import as_new
+from ...numerics.twister import DEFAULT_SEED
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts.check import Problem
 from ...recording.sides import array_of, gradient_of
 from ..graph import collected
+
+if TYPE_CHECKING:
+    from ...recording.recording import Recording
 
 
 class Bits(NamedTuple):
@@ -38,11 +42,20 @@ def _numbers(ran: Ran) -> Iterator[tuple[str, tuple[int | None, Any]]]:
             yield f"{fact.name}.grad", (fact.line, array_of(gradient).copy())
 
 
+def once_more(request: Request, recording: Recording | None = None) -> Ran:
+    """The program, run as a new process runs it."""
+    with as_new():
+        if request.engine == "torch":
+            from ...pipeline.live import seed_torch
+
+            seed_torch(DEFAULT_SEED)
+        return execute(request, None, recording)
+
+
 def repeated(request: Request, first: Bits, times: int) -> Problem | None:
     """Runs the program until it has run so many times; the first difference."""
     for number in range(2, times + 1):
-        with as_new():
-            again = bits_of(execute(request, None))
+        again = bits_of(once_more(request))
         said = _difference(first, again)
         if said is not None:
             line, words = said

@@ -263,6 +263,11 @@ class Flow(Listener):
 
     # ------------------------------------------------------------ values
 
+    def alive(self, number: int) -> Any:
+        """The tensor of a value, if it is there still."""
+        held = self.values[number].tensor
+        return None if held is None else held()
+
     def child_of(self, value: Any) -> Any:
         """What stands for a value among the parts of an expression."""
         kind = type(value)

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import ref
 
 from ...engine.node import Node
-from ...recording.sides import edges_of, is_end, mark_of, numbers_of
+from ...recording.sides import following, is_end
 
 WALKED = 100_000  # nodes between a value and those it came of
 
@@ -32,6 +32,10 @@ class Outputs:
             self.of_node[id(mark)] = (held[0], held[1], others)
         else:
             self.of_node[id(mark)] = (held[0], number, held[2])
+
+    def sweep(self) -> None:
+        """Nodes that are gone have no entry."""
+        self.of_node = {key: one for key, one in self.of_node.items() if one[0]() is not None}
 
     def above(self, made_by: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
@@ -65,18 +69,9 @@ class Outputs:
         found: dict[int, None] = {}
         known, pending, seen = self.of_node, [made_by], {id(made_by)}
         for node in pending:
-            if node.__class__ is Node and node.rest is None:  # as most of ours
-                edges: tuple[Any, ...] = node.edges
-                numbers = None
-            else:
-                edges, numbers = edges_of(node), numbers_of(node)
-            for place, edge in enumerate(edges):
-                if edge is None:
-                    continue
-                mark = edge if edge.__class__ is Node else mark_of(edge)
+            for edge, output_nr, mark in following(node):
                 held = known.get(id(mark))
                 if held is not None and held[0]() is mark:
-                    output_nr = 0 if numbers is None else numbers[place]
                     value = (held[2] or {}).get(output_nr) if output_nr else held[1]
                     if value is not None:
                         found[value] = None

@@ -29,6 +29,7 @@ from ...recording.sides import (
 )
 from ...recording.spectator import Spectator
 from ...recording.sweep import Sweep
+from .forgetting import ROOM, forget
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -40,6 +41,7 @@ HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
 WITHIN = frozenset({type(None), numpy.float32, numpy.float64})  # results whose bytes it covers
 ENTRIES = 256  # of one tensor's .grad
+ADDED = 32  # of them the gradients that are kept while nobody clears it
 FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
 
@@ -94,12 +96,16 @@ class Pass:
     """What the nodes of a pass were given and gave on, beside what the recording knows of it."""
 
     __slots__ = (
-        "known", "roots", "step", "nodes", "gradients", "_applied", "ran", "sweep", "hooks",
-        "bytes",
+        "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "sweep",
+        "hooks", "bytes",
     )  # fmt: skip
 
-    def __init__(self, one: recorded.Pass, roots: Sequence[int], step: int) -> None:
-        self.known, self.roots, self.step = one, tuple(roots), step
+    def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
+        self.known, self.roots = one, tuple(roots)
+        self.since, self.step = (
+            since,
+            step,
+        )  # how many steps there were before it, and the one before
         # (node or None, leaf or None) of each root
         self.nodes = [(node, root if node is None else None) for root, node in
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
@@ -148,7 +154,7 @@ class Passes(Spectator):
 
     __slots__ = (
         "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
-        "shapeless", "bytes", "optimizers", "started_with", "given",
+        "shapeless", "bytes", "optimizers", "started_with", "given", "most",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, recording: Recording) -> None:
@@ -164,6 +170,7 @@ class Passes(Spectator):
         self.optimizers = recording.optimizers
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
+        self.most = ROOM  # steps, until it is time to give some up
         self.given: list[_Given] = []  # to the hook that is running
 
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
@@ -206,7 +213,8 @@ class Passes(Spectator):
 
     def began(self, one: recorded.Pass) -> None:
         flow = self.flow
-        made = Pass(one, [flow.value_of(root) for root in one.roots], len(flow.steps))
+        since = self.passes[-1].step if self.passes else 0
+        made = Pass(one, [flow.value_of(root) for root in one.roots], since, len(flow.steps))
         flow.last_return = None
         self.running += 1
         self.passes.append(made)
@@ -216,6 +224,17 @@ class Passes(Spectator):
             self._forget(self.passes[-LATEST - 1])
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
+            if len(flow.steps) > self.most:
+                self._forget_steps()
+
+    def _forget_steps(self) -> None:
+        """Of passes that were given up, the steps before them are too."""
+        passes, flow = self.passes, self.flow
+        spans = [(0, passes[FIRST - 1].step), (passes[FIRST].since, len(flow.steps))]
+        if self.first_bad is not None:
+            spans.append((self.first_bad.since, self.first_bad.step))
+        forget(flow, passes, spans)
+        self.most = len(flow.steps) + ROOM
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current, returned = self.passes[-1], None
@@ -297,9 +316,13 @@ class Passes(Spectator):
         copy = alone(grad) if grad is not None and grad.numel() <= SMALL else None
         number = self.passes[-1].number if self.passes else -1
         alive = grad is not None and (copy is not None or bool(array_of(grad).any()))
+        if kind == "clear":
+            _without_gradients(held)
         held.append(Entry(kind, ref(tensor), origin, number, copy, wrong, alive))
         if wrong and self.first_bad is None and self.passes:
             self.first_bad = self.passes[-1]
+        if len(held) > ADDED:
+            held[-ADDED - 1] = held[-ADDED - 1]._replace(grad=None)
         if len(held) > ENTRIES:
             del held[ENTRIES // 2]
 
@@ -307,3 +330,11 @@ class Passes(Spectator):
         """What happened to this tensor's .grad, in order."""
         held = self.entries.get(id(tensor), [])
         return held if held and held[0].tensor() is tensor else []
+
+
+def _without_gradients(held: list[Entry]) -> None:
+    """What was in `.grad` before it is cleared: that it was there is enough."""
+    for place in range(len(held) - 1, -1, -1):
+        if held[place].kind == "clear":
+            return
+        held[place] = held[place]._replace(grad=None)

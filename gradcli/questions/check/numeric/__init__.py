@@ -19,7 +19,9 @@ from ....engine import dtypes
 from ....engine.row import Row
 from ....engine.tensor import Tensor, plain
 from ....recording.facts.check import LeafCheck
-from .edges import REFUSED, Findings, depending, edges
+from ....recording.sides import AnyTensor
+from .edges import REFUSED, Findings, depending, edges, left_out
+from .live_tape import LiveTape
 from .points import (
     Asked,
     all_elements,
@@ -36,7 +38,7 @@ from .points import (
 from .quotient import Quotient, Sides
 from .repeat import Repetition, undisturbed
 from .survey import Survey, survey
-from .tape import Operand, Step, Tape, Unrepeatable
+from .tape import Operand, Step, Tape, Unrepeatable, operands_of
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
 SAMPLED = 16  # of a leaf that has more
@@ -49,7 +51,7 @@ TINY = 1e-20  # a complex step: nothing is subtracted, so it can be as small as 
 LOST = 30.0  # times the root of the precision: so far off is a gradient that rounding has spoilt
 
 
-def checked(tape: Tape, asked: Asked) -> tuple[LeafCheck, ...]:
+def checked(tape: Tape | LiveTape, asked: Asked) -> tuple[LeafCheck, ...]:
     """Every leaf behind the result; Unrepeatable says why there is no answer."""
     if tape.full:
         raise Unrepeatable(tape.full)
@@ -61,7 +63,7 @@ def checked(tape: Tape, asked: Asked) -> tuple[LeafCheck, ...]:
         raise Unrepeatable(str(error).partition("\n")[0]) from error
 
 
-def operations(tape: Tape, tensors: Sequence[Tensor], asked: Asked) -> Survey:
+def operations(tape: Tape | LiveTape, tensors: Sequence[AnyTensor], asked: Asked) -> Survey:
     """Every operation behind these results by itself; nothing where the recording is not whole."""
     if tape.full:
         return Survey()
@@ -75,7 +77,9 @@ def operations(tape: Tape, tensors: Sequence[Tensor], asked: Asked) -> Survey:
 class _Result:
     """One result: its gradient in double precision, and the result as a function of its leaves."""
 
-    def __init__(self, tape: Tape, steps: list[Step], root: Operand, asked: Asked) -> None:
+    def __init__(
+        self, tape: Tape | LiveTape, steps: list[Step], root: Operand, asked: Asked
+    ) -> None:
         self.tape, self.steps, self.root, self.asked = tape, steps, root, asked
         self.repetition = Repetition(tape, steps)
         with undisturbed(grad=True):
@@ -153,13 +157,25 @@ class _Result:
         """(element or None for a direction, gradient along it, how far off, quotient)"""
         start = self.fixed[id(leaf)]
         along = gradient.reshape(-1)
+        padding = self._padding(leaf, start)
         units: tuple[complex, ...] = (1.0, 1j) if start._kind.dtype.category > 2 else (1.0,)
         for element in elements:
+            if padding[element]:
+                continue
             place = unravelled(element, tuple(leaf.shape))
             for unit in units:
                 yield place, *self._compared(leaf, one_element(start, element, unit), along)
         for number in range(directions):
-            yield None, *self._compared(leaf, all_elements(start, number), along)
+            direction = start._kind.xp.where(padding, 0.0, all_elements(start, number))
+            yield None, *self._compared(leaf, direction, along)
+
+    def _padding(self, leaf: Tensor, start: Tensor) -> Any:
+        """Elements that an operation gives no gradient to by convention."""
+        left = start._kind.xp.zeros(start._data.size, dtype=bool)
+        for step in self.steps:
+            if any(one.tensor is leaf for _, _, one in operands_of(step)):
+                left |= left_out(step, start)
+        return left
 
     def _compared(self, leaf: Tensor, direction: Any, along: Any) -> tuple[float, float, Quotient]:
         start = self.fixed[id(leaf)]

@@ -182,9 +182,8 @@ def left_out(step: Step, start: Tensor) -> Any:
     """Elements that get no gradient by convention: the row of an embedding that pads."""
     xp = start._kind.xp
     left = xp.zeros(start._data.shape, dtype=bool)
-    names = step.function.signature.names if isinstance(step.function, Row) else ()
-    if "padding_idx" in names and start._data.ndim == 2:
-        row = step.arguments[names.index("padding_idx")]
+    if start._data.ndim == 2:
+        row = step.setting("padding_idx")
         if isinstance(row, int) and 0 <= row < start._data.shape[0]:
             left[row] = True
     return left.reshape(-1)
@@ -232,9 +231,8 @@ def edge_check(
     step, name = part.step, asked.leaf_name(part.operand.tensor)[0]
     if not name.isidentifier():
         name = step.argument_name(part.place) + ("" if part.inner is None else f"[{part.inner}]")
-    library = step.function.name if isinstance(step.function, Row) else None
-    steady = library is not None or part.is_steady()
-    why = cause(step.name, library, slope, found, asked.tolerance, steady)
+    steady = step.library is not None or part.is_steady()
+    why = cause(step.name, step.library, slope, found, asked.tolerance, steady)
     where = asked.place(step.node)
     fact = EdgeCheck(step.name, name, element, slope, found.value, why, "", *(None,) * 4)
     if where is None:

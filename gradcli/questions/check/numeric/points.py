@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ....engine.tensor import Tensor
+from ....recording.sides import AnyTensor
 from .quotient import Quotient, Sides, quotient
 
 DOUBLE = 2.0**-52  # the precision that noise is counted in
@@ -28,7 +29,7 @@ class Tolerance(NamedTuple):
 class Asked(NamedTuple):
     """A result to check: its tensor, name and line; what leaves are called; where nodes are."""
 
-    tensor: Tensor
+    tensor: AnyTensor
     name: str
     line: int | None
     leaf_name: Callable[[Tensor], tuple[str, int | None]]

@@ -19,6 +19,7 @@ from ....engine.mode import state
 from ....engine.row import Inplace, Row
 from ....engine.tensor import Tensor, plain
 from ....numerics.random import default_generator
+from .live_tape import LiveTape
 from .tape import Key, Operand, Step, Tape, Unrepeatable, leaves_of, operands_of
 
 NONE: Mapping[Any, Tensor] = {}
@@ -46,7 +47,7 @@ class Repetition:
     """Runs steps again, as often as wanted. The first time it finds out which values the program
     changed behind the graph's back (`w -= ...` under no_grad) and keeps the differences."""
 
-    def __init__(self, tape: Tape, steps: list[Step], *, double: bool = True) -> None:
+    def __init__(self, tape: Tape | LiveTape, steps: list[Step], *, double: bool = True) -> None:
         self.steps, self.double = steps, double
         self.leaves = leaves_of(steps)
         self.strays: dict[tuple[int, int, int | None], Tensor] | None = None

@@ -16,6 +16,7 @@ from ....engine.row import Row
 from ....engine.tensor import Tensor
 from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded
+from .live_tape import LiveTape
 from .operation import Operation
 from .points import Asked, one_element, slope_along, unravelled
 from .quotient import ROUNDING, Quotient
@@ -41,7 +42,9 @@ class Survey(NamedTuple):
     kinks: tuple[EdgeCheck, ...] = ()
 
 
-def survey(tape: Tape, steps: list[Step], roots: Sequence[Key | None], asked: Asked) -> Survey:
+def survey(
+    tape: Tape | LiveTape, steps: list[Step], roots: Sequence[Key | None], asked: Asked
+) -> Survey:
     """Looks at each operation once, and at those of a loop a few times."""
     slopes = Slopes(tape, steps)
     used = {one.key for step in steps for _, _, operand in operands_of(step)
@@ -51,7 +54,7 @@ def survey(tape: Tape, steps: list[Step], roots: Sequence[Key | None], asked: As
     kinks: list[EdgeCheck] = []
     seen: dict[tuple[Any, ...], int] = {}
     for step in steps[:MOST_STEPS]:
-        key = (asked.place(step.node), id(step.function))
+        key = (asked.place(step.node), id(step.kind))
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > SAME or step.function is None or step.is_bound or step.drawn is not None:
             continue
@@ -235,7 +238,7 @@ def _connected(step: Step) -> Iterator[int]:
 
 def _choice(step: Step) -> tuple[Any, Any, Any]:
     """What an operation takes where its mask holds, what elsewhere, the mask; None without one."""
-    names = step.function.signature.names[:3] if isinstance(step.function, Row) else ()
+    names = tuple(step.names[:3])
     if names[:1] == ("condition",) and len(step.arguments) == 3:
         mask, chosen, other = step.arguments
         return chosen, other, mask
@@ -248,7 +251,7 @@ def _choice(step: Step) -> tuple[Any, Any, Any]:
 class Slopes:
     """How elements of operands move with the leaves."""
 
-    def __init__(self, tape: Tape, steps: list[Step]) -> None:
+    def __init__(self, tape: Tape | LiveTape, steps: list[Step]) -> None:
         self.tape, self.steps = tape, steps
 
     def differ(self, one: Any, other: Any, place: tuple[int, ...]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....autograd.function import FunctionNode
 from ....engine.mode import state
@@ -15,6 +15,10 @@ from ....engine.row import Row
 from ....engine.tensor import Tensor
 from ....numerics.random import Generator
 from ....numerics.twister import Mark
+from .live_call import Call, Repeated
+
+if TYPE_CHECKING:
+    from ....language.interpreter import Outcome
 
 MOST_STEPS = 100_000
 MOST_BYTES = 256 * 2**20
@@ -61,10 +65,41 @@ class Step(NamedTuple):
         """The node's name, as PyTorch has it."""
         return str(self.node.name().rpartition("::")[2])
 
+    @property
+    def call(self) -> Call | None:
+        """The call of PyTorch that it is."""
+        is_call = isinstance(self.function, type) and issubclass(self.function, Repeated)
+        return self.function.call if is_call else None
+
+    @property
+    def kind(self) -> Any:
+        """What is the same of two operations that one expression makes."""
+        return self.function if self.call is None else self.call.function
+
+    @property
+    def library(self) -> str | None:
+        """What it is called, where its derivative is none of the program's."""
+        if isinstance(self.function, Row):
+            return self.function.name
+        return None if self.call is None or self.call.is_of_program else self.call.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the operation calls its arguments."""
+        if isinstance(self.function, Row):
+            return self.function.signature.names
+        return () if self.call is None else self.call.names
+
     def argument_name(self, place: int) -> str:
         """How the operation calls an argument."""
-        names = self.function.signature.names if isinstance(self.function, Row) else ()
-        return names[place] if place < len(names) else f"argument {place + 1}"
+        name = self.names[place] if place < len(self.names) else ""
+        return name or f"argument {place + 1}"
+
+    def setting(self, name: str) -> Any:
+        """An argument that is no tensor; None where there is none of this name."""
+        if self.call is not None:
+            return self.call.argument(name)
+        return self.arguments[self.names.index(name)] if name in self.names else None
 
 
 class Tape:
@@ -154,6 +189,20 @@ class Tape:
     def _snapshot(self, data: Any) -> Any:
         self._bytes += data.nbytes
         return data.copy() if hasattr(data, "__setitem__") else data  # a scalar can't change
+
+    # ---- what is asked of it afterwards
+
+    def differentiated(self, outcome: Outcome) -> Iterator[tuple[int, str, Tensor]]:
+        """What the program called backward on, the last call of each line: line, text, tensor."""
+        recorded = {id(out) for step in self.steps for out, _ in step.outs if out is not None}
+        for line, call in {call.span.line: call for call in outcome.backward_calls}.items():
+            tensor = None if call.tensor is None else call.tensor()
+            if tensor is not None and tensor._grad_fn is not None and id(tensor) in recorded:
+                yield line, call.text, tensor
+
+    def theirs(self, tensor: Tensor) -> Tensor:
+        """The tensor of the program that an operand stands for."""
+        return tensor
 
     # ---- which part of it a result needs
 

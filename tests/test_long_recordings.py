@@ -1,0 +1,90 @@
+"""Tests of what is kept of long runs: memory has a bound, and the answers are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from oracle import oracle
+
+from gradcli.pipeline.request import Request
+from gradcli.pipeline.run import execute
+from gradcli.questions.watching import watching
+from gradcli.questions.why import forgetting, reported
+from gradcli.questions.why import passes as watched
+from gradcli.questions.why.chronicle import Chronicle
+
+ENGINES = ("own", "torch") if oracle.has_torch else ("own",)
+TRAINING = """
+torch.manual_seed(0)
+early = nn.Linear(2, 3)
+features = early(torch.randn(5, 2)).detach()
+body, cut, head, spare = nn.Linear(3, 4), nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(2, 2)
+middle = nn.Parameter(torch.ones(1))
+number = nn.Parameter(torch.ones(1))
+opt = torch.optim.AdamW([*body.parameters(), *cut.parameters(), middle, number])
+state, total = torch.zeros(4), 0.0
+scale = 1.0
+for i in range({steps}):
+    opt.zero_grad()
+    hidden = torch.tanh(body(features)) + cut(features).detach() + state
+    state = hidden.mean(0).detach() * 0.5
+    if i == 60:
+        kept = (middle * 2).detach()
+        scale = (number * 3).item()
+    loss = head(hidden).pow(2).mean() * scale
+    if i > 60:
+        loss = loss * kept.sum()
+    total += loss.item()
+    loss.backward()
+    opt.step()
+"""
+NAMES = ("early.weight", "body.weight", "cut.weight", "head.weight", "spare.weight", "middle",
+         "number", "features", "state", "kept")  # fmt: skip
+
+
+def chronicle_of(steps: int, engine: str) -> tuple[Any, Chronicle]:
+    chronicle = Chronicle()
+    text = TRAINING.replace("{steps}", str(steps))
+    ran = execute(Request(text.encode(), "a.expr", engine=engine), None, chronicle.recording)
+    assert ran.error is None, ran.error
+    return ran, chronicle
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_answers_are_those_of_the_whole_run(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, everything = chronicle_of(140, engine)
+    monkeypatch.setattr(watched, "ROOM", 50)
+    monkeypatch.setattr(forgetting, "BEHIND", 100)
+    ran, chronicle = chronicle_of(140, engine)
+    assert len(chronicle.flow.steps) < len(everything.flow.steps) / 2
+    for name in NAMES:
+        found = reported(ran, chronicle, name)
+        assert found == reported(whole, everything, name), name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_kept_has_a_bound(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ever so many steps later nothing more is held but a word for each value."""
+    monkeypatch.setattr(watched, "ROOM", 50)
+    monkeypatch.setattr(forgetting, "BEHIND", 100)
+    held = []
+    for steps in (90, 180):
+        _, chronicle = chronicle_of(steps, engine)
+        flow, values = chronicle.flow, chronicle.flow.values
+        held.append((len(flow.steps), len(flow.known), len(flow.floats), len(flow.nodes.of_node),
+                     sum(value is not forgetting.GONE for value in values)))  # fmt: skip
+        for entries in chronicle.passes.entries.values():
+            assert sum(entry.grad is not None for entry in entries) <= watched.ADDED
+    before, after = held
+    assert all(one <= 1.25 * other for one, other in zip(after, before, strict=True)), held
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gradients_that_are_gone_are_not_held(engine: str) -> None:
+    """The ledger knows the memory of a gradient only as long as it is one."""
+    recording = watching()
+    text = TRAINING.replace("{steps}", "20")
+    execute(Request(text.encode(), "a.expr", engine=engine), None, recording)
+    ledger = recording.ledger
+    assert len(ledger._shared) <= 2 * len(ledger.accounts)
