@@ -183,7 +183,7 @@ def left_out(step: Step, start: Tensor) -> Any:
     xp = start._kind.xp
     left = xp.zeros(start._data.shape, dtype=bool)
     if start._data.ndim == 2:
-        row = step.setting("padding_idx")
+        row = step.argument("padding_idx")
         if isinstance(row, int) and 0 <= row < start._data.shape[0]:
             left[row] = True
     return left.reshape(-1)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ....autograd import grad as autograd_grad
-from ....engine.row import Row
 from ....engine.tensor import Tensor
 from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded
@@ -102,7 +101,7 @@ def _looked_at(part: Recorded, slopes: Slopes, asked: Asked) -> EdgeCheck | None
             return _kink_of(part, weights, direction, asked)
     if gap <= 1.0:
         return None
-    if isinstance(step.function, Row) and _jump(part, weights, direction):
+    if step.library is not None and _jump(part, weights, direction):
         return _jump_of(part, weights, direction, asked)
     finding = part.worst(part.directions(part.gradient(weights)), asked.tolerance, True)
     if finding is None or finding.gap <= 1.0 or finding.is_doubtful:
@@ -214,7 +213,7 @@ def _tie(part: Recorded, slopes: Slopes) -> tuple[int, ...] | None:
     """Where a mask chooses between equal numbers, as `where(x > 0, x, -x)` does at 0: the mask of a
     comparison is no function of its operands any more, so no step shows the kink."""
     chosen, other, mask = _choice(part.step)
-    if mask is None or part.place != min(_connected(part.step)):
+    if mask is None or chosen is None or part.place != min(_connected(part.step)):
         return None
     xp = part.start._kind.xp
     one, two = (item.data if isinstance(item, Operand) else item for item in (chosen, other))
@@ -238,13 +237,10 @@ def _connected(step: Step) -> Iterator[int]:
 
 def _choice(step: Step) -> tuple[Any, Any, Any]:
     """What an operation takes where its mask holds, what elsewhere, the mask; None without one."""
-    names = tuple(step.names[:3])
-    if names[:1] == ("condition",) and len(step.arguments) == 3:
-        mask, chosen, other = step.arguments
-        return chosen, other, mask
-    if names == ("self", "mask", "value"):
-        other, mask, chosen = step.arguments
-        return chosen, other, mask
+    if "condition" in step.names:
+        return step.argument("self"), step.argument("other"), step.argument("condition")
+    if "mask" in step.names:  # masked_fill; others have no value
+        return step.argument("value"), step.argument("self"), step.argument("mask")
     return None, None, None
 
 

@@ -95,11 +95,11 @@ class Step(NamedTuple):
         name = self.names[place] if place < len(self.names) else ""
         return name or f"argument {place + 1}"
 
-    def setting(self, name: str) -> Any:
-        """An argument that is no tensor; None where there is none of this name."""
-        if self.call is not None:
-            return self.call.argument(name)
-        return self.arguments[self.names.index(name)] if name in self.names else None
+    def argument(self, name: str) -> Any:
+        """An argument, an operand in the place of a tensor; None where none has this name."""
+        if name in self.names:
+            return self.arguments[self.names.index(name)]
+        return None if self.call is None else self.call.argument(name)
 
 
 class Tape:
