@@ -290,6 +290,24 @@ def test_without_pytorch(tmp_path: Path) -> None:
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
 
 
+@needs_torch
+def test_a_command_runs_a_program_as_python_does(tmp_path: Path) -> None:
+    """Its own process is silent and collects no garbage: the program's is not."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import gc, torch\nprint(gc.isenabled())\n"
+        "torch.nn.functional.mse_loss(torch.ones(2, 1), torch.ones(2))\n"
+    )
+    words = "trace", str(script), "--engine", "torch", "--format", "json"
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli", *words], capture_output=True, check=True
+    )
+    document = json.loads(done.stdout)
+    assert document["output"] == "True\n"
+    (warning,) = document["warnings"]
+    assert warning.startswith("Using a target size (torch.Size([2]))")
+
+
 def test_arguments_are_for_a_program_that_python_runs(tmp_path: Path) -> None:
     file = tmp_path / "a.expr"
     file.write_text("x = 1\n", "utf-8")

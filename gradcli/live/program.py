@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import gc
 import os
 import random
 import sys
@@ -167,6 +168,7 @@ class LiveMachine(Told):
             stack.enter_context(self._at_home())
             stack.enter_context(_printing(write))
             stack.enter_context(_warning(warned))
+            stack.enter_context(_collecting())
             stack.enter_context(self.recorder.recording())
             try:
                 exec(code, self.globals.values)
@@ -266,6 +268,18 @@ def _printing(write: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
+def _collecting() -> Iterator[None]:
+    """A command collects no garbage, since it ends soon; a training run needs it."""
+    before = gc.isenabled()
+    gc.enable()
+    try:
+        yield
+    finally:
+        if not before:
+            gc.disable()
+
+
+@contextmanager
 def _warning(warned: Callable[..., None]) -> Iterator[None]:
     """Warnings that Python would print are told at the end, each once."""
 
@@ -274,6 +288,7 @@ def _warning(warned: Callable[..., None]) -> Iterator[None]:
             warned(TRIGGERED.sub("", (str(message).splitlines() or [""])[0]), category)
 
     with warnings.catch_warnings():
+        warnings.simplefilter("default")  # the command line has silenced those of our own files
         warnings.showwarning = show
         yield
 
