@@ -242,6 +242,14 @@ def number(text: str) -> float:
         raise Misuse(f"{text!r} is not a number") from None
 
 
+def tolerance(text: str) -> float:
+    """How far two numbers may be apart."""
+    value = number(text)
+    if not 0 <= value < float("inf"):
+        raise Misuse(f"{text!r} is not a tolerance: 0, 1e-5, 0.01 are")
+    return value
+
+
 def words(given: list[str]) -> list[str]:
     """Names given with commas between them, or one by one."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]

@@ -131,6 +131,23 @@ def test_who_may_read_stays(home: Path, mode: int) -> None:  # noqa: F811
 # ---------------------------------------------------------------- which programs there are
 
 
+def test_a_link_out_of_its_folder_is_not_followed_by_its_name(
+    home: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:  # fmt: skip
+    """A pattern of the shell names it, and the stranger who made it knows where it leads."""
+    write(home, "secret.expr", "password = hunter2\n")
+    write(home, "in/sub/a.expr", GOOD)
+    (home / "in" / "b.expr").symlink_to("../secret.expr")
+    (home / "in" / "c.expr").symlink_to("sub/a.expr")
+    monkeypatch.chdir(home / "in")
+    done = gradcli("check", "b.expr", "c.expr")
+    monkeypatch.chdir(home)
+    assert done.returncode == 2 and "hunter" not in done.stdout
+    assert "b.expr is a link that leads out of its folder" in done.stdout
+    assert "passed  c.expr" in done.stdout
+    assert "hunter" in gradcli("check", "in/b.expr").stdout  # within the folder of the command
+
+
 def test_links_that_lead_out_are_told_and_not_followed(home: Path) -> None:  # noqa: F811
     write(home, "outside/secret.expr", "print('hidden'\n")
     write(home, "outside/word", "hidden\n")

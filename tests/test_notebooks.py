@@ -202,3 +202,18 @@ def test_pytorchs_run_counts_within_cells_too(tmp_path: Path) -> None:
     done = command("flow", str(notebook(tmp_path, *CELLS)), "--engine", "torch")
     assert done.returncode == 0, done.stderr
     assert "   1  1 of cell 4" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "shown"),
+    [("y = (1,", 5, "y = (1,"), ("@", 2, "@"), ("eval('1')", 1, "eval('1')"),
+     ("async def f(): pass", 1, "async def f(): pass")],
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["run", "check"])
+def test_what_is_refused_before_it_runs_has_its_cell(
+    verb: str, cell: str, column: int, shown: str, tmp_path: Path
+) -> None:
+    done = command(verb, str(notebook(tmp_path, "x = 1", f"z = 2\n{cell}", "w = 3")))
+    said = done.stdout + done.stderr
+    assert done.returncode == 3 and f"notes.ipynb, cell 2, line 2, column {column}\n" in said
+    assert re.search(rf"^ +2 [|│] {re.escape(shown)}$", said, re.M), said

@@ -62,6 +62,8 @@ def test_the_nearest_table_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -
      ("device = 'cuda'", "--device is for the command line only"),
      ("timeout = '2m'", "2m is more than 60s; who runs the command may allow it: --timeout 2m"),
      ("max-steps = 1e12", "or GRADCLI_MAX_STEPS"), ("max-output = '17MiB'", "more than 16MiB"),
+     ("rtol = -1", "rtol in [tool.gradcli]: '-1' is not a tolerance"),
+     ("atol = nan", "'nan' is not a tolerance"),
      ("= 3", "can't be read")],
 )  # fmt: skip
 def test_what_is_no_setting_is_an_error(home: Path, text: str, said: str) -> None:

@@ -19,9 +19,9 @@ from ..options import (
     destination,
     flag,
     named,
-    number,
     one_of,
     shared,
+    tolerance,
     under,
     words,
 )
@@ -130,8 +130,8 @@ COMMAND = Command(
                  help="Fail programs without a checked gradient."),
             flag("no_numeric", "--no-numeric", help="Leave out the difference quotients."),
             Option("rtol", ("--rtol",), "Relative tolerance of a gradient.", "1e-5",
-                   number, metavar="R", show_default=True),
-            Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", number,
+                   tolerance, metavar="R", show_default=True),
+            Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", tolerance,
                    metavar="A", show_default=True),
             Option("repeat", ("--repeat",), "Run each program N times, and fail it where the runs "
                    "give different bits.", "1", count, metavar="N", show_default=True),

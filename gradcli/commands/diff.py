@@ -12,10 +12,10 @@ from ..options import (
     Command,
     Option,
     Shared,
-    number,
     one_of,
     several,
     shared,
+    tolerance,
     words,
 )
 from .environment import Environment, guarded
@@ -74,9 +74,9 @@ COMMAND = Command(
                "installed PyTorch, which trusts FILE; two, one for each run: own,torch.", "own",
                _engines, metavar="ENGINE[,ENGINE]", show_default=True, among=ENGINES),
         Option("rtol", ("--rtol",), "Relative tolerance of numbers.", "1e-5",
-               number, metavar="R", show_default=True),
-        Option("atol", ("--atol",), "Absolute tolerance of numbers.", "1e-7", number, metavar="A",
-               show_default=True),
+               tolerance, metavar="R", show_default=True),
+        Option("atol", ("--atol",), "Absolute tolerance of numbers.", "1e-7",
+               tolerance, metavar="A", show_default=True),
     ),
     tuple(option for option in shared(arguments=()) if option.field != "dtype"),
 )  # fmt: skip

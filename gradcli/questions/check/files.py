@@ -58,6 +58,8 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Foun
             found.update((p.name, p) for p in folder.programs if p.name not in found)
             excluded |= folder.has_excluded
             notes.extend(folder.left_out())
+        elif _leads_out(path):
+            found.setdefault(path, Place(path, None, None, f"{path} {OUTSIDE}"))
         else:
             found.setdefault(path, Place(path, path))
     kept = [place for name, place in found.items() if not is_excluded(name, exclude)]
@@ -67,6 +69,16 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Foun
 
 
 NOTHING = f"holds no {SUFFIX} file"
+OUTSIDE = "is a link that leads out of its folder: name the file that it leads to"
+
+
+def _leads_out(path: str) -> bool:
+    """A link to a file elsewhere may be a stranger's, and named by a pattern of the shell."""
+    if not os.path.islink(path):
+        return False
+    target = os.path.realpath(path)
+    inside = (os.path.realpath(folder) for folder in (os.path.dirname(path) or ".", "."))
+    return not any(target.startswith(os.path.join(folder, "")) for folder in inside)
 
 
 class Folder:
