@@ -137,6 +137,30 @@ def test_drawing_asks_for_numbers_as_matplotlib_does() -> None:
     assert outcome.error is not None and "Tensor that requires grad" in outcome.error.message
 
 
+PROFILED = """
+from torch.profiler import profile, record_function, ProfilerActivity
+from torch.autograd import profiler
+@record_function("f")
+def f(x):
+    return x + 1
+with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof:
+    with record_function("model"):
+        y = f(torch.ones(3))
+    prof.step()
+with torch.autograd.profiler.profile() as prof, profiler.record_function("g"):
+    y = y * 2
+table = prof.key_averages().table(sort_by="cpu_time_total")
+print(y)
+"""
+
+
+def test_profilers_are_silent() -> None:
+    out, outcome = ran(PROFILED)
+    assert outcome.error is None, outcome.error
+    assert out == "tensor([4., 4., 4.])\n"
+    assert list(session.notes) == ["nothing is profiled: `gradcli trace --profile` does that"]
+
+
 def test_one_note_on_standard_error(tmp_path: Path) -> None:
     file = tmp_path / "plot.expr"
     file.write_text("import matplotlib.pyplot as plt\nfor i in range(3): plt.plot([i])\nprint(1)\n")

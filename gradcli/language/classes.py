@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections import Counter, deque
 from collections.abc import Callable
+from inspect import getattr_static
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
 from ..engine.kept import kept_on
 from ..nn.derived import parametrizations
-from .adoption import VALUES
+from .adoption import VALUES, adopting
 from .attributes import (
     MISSING,
     SPECIAL,
@@ -380,7 +381,7 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
     if value.native in FUNCTIONS and name == "apply":
         return Builtin("apply", FUNCTIONS[value.native](value))
     if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
-        return module_method(value.native, name)
+        return class_method(value, name) or module_method(value.native, name)
     if name == "__doc__":
         return value.doc
     raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
@@ -404,6 +405,15 @@ def module_method(native: type, name: str) -> Builtin:
     if name == "__setattr__" or name not in module_methods(native):
         raise AttributeError(f"'super' object has no attribute '{name}'")
     return Builtin(name, module_methods(native)[name])
+
+
+def class_method(kind: ClassValue, name: str) -> Builtin | None:
+    """A class method of the library, which makes an object of the program's class."""
+    found = getattr_static(kind.native, name, None)
+    if not isinstance(found, classmethod):
+        return None
+    function: Callable[..., Any] = found.__func__
+    return Builtin(name, adopting(functools.partial(function, functools.partial(construct, kind))))
 
 
 def _error_attribute(value: ErrorValue, name: str) -> Any:

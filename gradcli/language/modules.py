@@ -226,8 +226,9 @@ DRAWING = frozenset(
     "matplotlib seaborn plotly bokeh altair mpl_toolkits pylab matplotlib_inline torchviz "
     "graphviz livelossplot tensorboardX IPython".split()
 )
-# The same below torch.
-DRAWING_BELOW = ("torch.utils.tensorboard",)
+# The same below torch. Profilers are silent too: times of one machine are no answer.
+PROFILERS = ("torch.profiler", "torch.autograd.profiler")
+DRAWING_BELOW = ("torch.utils.tensorboard", *PROFILERS)
 OUTSIDE = "nothing that leaves the program"
 # What a program can have in the place of a module that it can't, by the module's first word.
 INSTEAD: dict[str, str] = {
@@ -270,8 +271,8 @@ ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
-    "torch.utils.benchmark torch.utils.data.distributed torch.profiler torch.quantization "
-    "torch.nn.parallel torch.autograd.profiler torch.fx".split()
+    "torch.utils.benchmark torch.utils.data.distributed torch.quantization torch.nn.parallel "
+    "torch.fx".split()
 )
 
 # Functions of NumPy that read and write files by their bytes, which a program doesn't reach.

@@ -8,7 +8,7 @@ from typing import Any
 from .adoption import VALUES
 from .attributes import MISSING, SPECIAL, missing
 from .builtins.prelude import PRELUDE
-from .classes import ClassValue, from_class, is_instance, kind_of, module_method
+from .classes import ClassValue, class_method, from_class, is_instance, kind_of, module_method
 from .formatting import error_text, plain_error
 from .instances import is_base
 from .members import TABLES, Members
@@ -40,6 +40,9 @@ def _super_attribute(value: Super, name: str) -> Any:
     if found is not MISSING:
         return from_class(value.object, kind, found)
     if is_base(kind.native):
+        of_class = class_method(kind, name) if type(value.object) is ClassValue else None
+        if of_class is not None:
+            return of_class
         return Bound(name, value.object, module_method(kind.native, name).function)
     if kind.kind is not None:
         return Bound(name, value.object, _error_method(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ..diagnostics import CellLine
@@ -11,8 +12,11 @@ from .text import Look
 
 # What a warning speaks of, and the command that shows more of it.
 ANSWERS = (
-    ("attribute of a Tensor that is not a leaf", "gradcli trace {file} --retain-grad all"),
-    ("Using a target size", "gradcli trace {file}, which has a column of shapes"),
+    (
+        "attribute of a Tensor that is not a leaf",
+        "gradcli why {file} NAME, for the tensor that was asked, or gradcli trace {file} "
+        "--retain-grad all",
+    ),
     ("`lr_scheduler.step()` before `optimizer.step()`", "gradcli flow {file}"),
     ("None of the inputs have requires_grad=True", "gradcli trace {file}, which says why not"),
     (
@@ -21,6 +25,11 @@ ANSWERS = (
     ),
     ("Error detected in", "gradcli why {file} NAME, for the tensor whose gradient is NaN"),
     ("Full backward hook is firing", "gradcli trace {file}, which lists the hooks that ran"),
+)
+
+SIZES = re.compile(
+    r"Using a target size \(torch\.Size\(\[([\d, ]*)\]\)\) that is different to the input size "
+    r"\(torch\.Size\(\[([\d, ]*)\]\)\)"
 )
 
 
@@ -34,7 +43,20 @@ def _one(words: str, line: int | None, file: str, look: Look) -> Terminal:
     place = "" if line is None else f"{file}:{line}: "
     if isinstance(line, CellLine):
         place = f"{file}, cell {line.cell}, line {line.within}: "
-    command = next((told for part, told in ANSWERS if part in words), None)
+    command = next((told for part, told in ANSWERS if part in words), _same_size(words))
     advice = "" if command is None else f"help: {command.format(file=file)}\n"
     said = f"{place}UserWarning: {words}"
     return block(f"{said if look.whole else wrapped(said, 0, look.width)}\n{advice}")
+
+
+def _same_size(words: str) -> str | None:
+    """What a loss advises whose target has another size than its input."""
+    sizes = SIZES.search(words)
+    if sizes is None:
+        return None
+    target, given = (part.split(", ") if part else [] for part in sizes.groups())
+    if [*target, "1"] == given:
+        return f"target.unsqueeze({len(target)}), or input.squeeze({len(target)}), in the loss"
+    if [*given, "1"] == target:
+        return f"target.squeeze({len(given)}), or input.unsqueeze({len(given)}), in the loss"
+    return "gradcli trace {file}, which has a column of shapes"

@@ -28,7 +28,8 @@ def saved(out: Explanation, cause: Cause) -> None:
         text = "saved"
     else:
         key = cause.detail["name"]
-        what = saved_text(places, cause.node, key) or _held(out, cause) or f"its {key}"
+        unnamed = "a tensor" if key is None else f"its {key}"
+        what = saved_text(places, cause.node, key) or _held(out, cause) or unnamed
         text = f"{cause.node.name().split('::')[-1]} saved {what}"
     out.put(cause.origin, f"{text} for backward here (version {version})")
     out.primary = f"needs version {version}"

@@ -23,6 +23,7 @@ _ABOUT_TYPES = re.compile(
 )
 _CONDITION = "Boolean value of Tensor"
 _BROADCAST = "The size of tensor a ("
+_TARGET = "Using a target size ("
 _PRODUCTS = frozenset({"matmul", "mm", "mv", "dot", "bmm"})
 _CASTS = {".long()": "int64", ".float()": "float32", ".double()": "float64"}
 LONGEST = 40
@@ -71,6 +72,8 @@ def operands(out: Explanation, error: BaseException) -> None:
     elif len(shown) == 2:
         if message.startswith(_BROADCAST):
             _broadcast(out, shown[0], shown[1])
+        elif message.startswith(_TARGET):
+            _fitting(out, shown[0], shown[1], lambda x, y: x == y)
         elif _is_product(out, called):
             _product(out, shown[0], shown[1])
 

@@ -13,8 +13,10 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ..attributes import SPECIAL, SPECIAL_DELETE, SPECIAL_SET
+from ..modules import PROFILERS
 from ..operations import type_handlers
 from ..session import session
+from ..values import Function
 
 # Of things whose number nobody knows: the bars of a histogram, the colours of a cycle.
 USUAL = 10
@@ -40,6 +42,9 @@ class Drawing:
         return f"<{self.name}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.name.startswith(PROFILERS):
+            session.notes.setdefault("nothing is profiled: `gradcli trace --profile` does that")
+            return args[0] if len(args) == 1 and type(args[0]) is Function else Drawing(self.name)
         session.notes.setdefault("plots are not drawn")
         for value in args:
             if type(value) is Tensor and value.requires_grad:

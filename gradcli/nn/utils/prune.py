@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...engine.mode import state
+from ...engine.settable import Takes
 from ...operators import catalogue
 from ..derived import show
 from ..module import Module
@@ -26,8 +28,11 @@ def _run(name: str, *arguments: Any, **options: Any) -> Any:
 class BasePruningMethod:
     """Puts mask * original under the parameter's name before each call of the module."""
 
+    EXTENSIBLE = True
+    TAKES: Mapping[str, Takes] = {"PRUNING_TYPE": Takes.VALUE}
     PUBLIC: tuple[str, ...] = (
         "PRUNING_TYPE",
+        "apply",
         "compute_mask",
         "apply_mask",
         "prune",
@@ -40,6 +45,10 @@ class BasePruningMethod:
     @property
     def _tensor_name(self) -> str | None:
         return self.name
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        return _applied(cls, *args, **kwargs)
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         raise NotImplementedError
@@ -107,6 +116,13 @@ def _apply(method: Any, module: Module, name: str, importance_scores: Any = None
     show(module, name, method.apply_mask(module))
     add_hook(module, method)
     return method
+
+
+def _applied(
+    make: Any, module: Module, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
+) -> Any:
+    """A class of the program is applied by its own __init__ and compute_mask."""
+    return _apply(make(*args, **kwargs), module, name, importance_scores)
 
 
 class PruningContainer(BasePruningMethod):

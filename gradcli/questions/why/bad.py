@@ -37,15 +37,28 @@ def root_finding(case: Case) -> Finding | None:
     for wanted in (NAN, INF):
         steps = [case.step_of(root) for root in one.roots]
         if any(step is not None and step.bad & wanted for step in steps):
-            births = _births(case, one, wanted)
-            if births:
-                finding = _forward(case, births[0], wanted)
+            finding = _of_root(case, one, wanted)
+            if finding is not None:
                 root = case.called(one.roots[0])
                 word = "nan" if wanted == NAN else "infinite"
-                start = f"{case.name}.grad looks well, but {root} is {word}: "
+                start = f"{case.name}.grad looks correct, but {root} is {word}: "
                 finding.sentence = start + finding.sentence.partition(": ")[2]
                 return finding
     return None
+
+
+def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
+    """Where a bad result came up: in an earlier pass where an update brought it into a leaf."""
+    first = case.passes.first_bad
+    if first is not None and first.number < one.number and _inherited(case, one, wanted):
+        finding = _in_pass(case, first, wanted)
+        if finding is not None:
+            finding.facts.append(
+                f"that was in backward {first.number}; the update after it spread it to all others"
+            )
+            return finding
+    births = _births(case, one, wanted)
+    return _forward(case, births[0], wanted) if births else None
 
 
 def _passes(case: Case, wanted: int) -> list[Pass]:

@@ -17,7 +17,7 @@ class Chronicle(Spectator):
         self.flow = Flow()
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
-        known.hears(known.lines, known.passes, known.optimizers, self, self.passes)
+        known.hears(known.lines, known.passes, known.optimizers, known.ledger, self, self.passes)
 
     def begin(self, machine: Machine) -> None:
         """Its closures shall tell what they do."""

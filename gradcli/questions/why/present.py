@@ -8,6 +8,7 @@ from ...recording.sides import array_of
 from .bad import INF, NAN, bad_finding, root_finding
 from .case import Case, Finding, Remark
 from .size import size_finding
+from .stale import stale_finding
 from .stepped import not_stepped_finding
 from .values import Step
 from .zero import zero_finding
@@ -34,7 +35,7 @@ def present_finding(case: Case) -> Finding:
         elif finding is None:
             finding = size_finding(case, data)
     if finding is None or finding.verdict in ("fine", "large", "tiny"):
-        finding = not_stepped_finding(case) or finding
+        finding = stale_finding(case) or not_stepped_finding(case) or finding
     return finding if finding is not None else _fine(case)
 
 

@@ -17,6 +17,8 @@ def not_stepped_finding(case: Case) -> Finding | None:
         return None
     if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
         return None
+    if any(case.value in one.roots for one in case.passes.passes):
+        return None  # a loss whose requires_grad was switched on
     if not is_parameter(tensor) and any(one.of_modules for one in made) and _is_input(case):
         return None
     unregistered = _unregistered(case)
