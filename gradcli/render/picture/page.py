@@ -47,7 +47,7 @@ SIGNS = (
     ("width of a wire", "the order of magnitude of the gradient"),
     ("blue, brown", "positive (or of both signs), negative"),
     ("dashed wire", "the gradient is zero"),
-    ("dotted wire, no gradient", "nothing was handed on"),
+    ("dotted wire, no gradient", "nothing was passed on"),
     ("red and thick", "NaN or infinity"),
     ("→ in a value", "the value in the pass and the one at the end"),
 )
