@@ -127,12 +127,6 @@ def element_texts(flat: Any, dtype: str) -> list[str]:
     return [text.strip() for text in _element_texts(flat, DTYPES[dtype], print_options)[0]]
 
 
-def format_item(value: Any, spec: str = "") -> str:
-    """f"{t:spec}" of a 0-dim tensor: the Python number's own formatting."""
-    item: object = value.item() if hasattr(value, "item") else value
-    return format(item, spec)
-
-
 def _needs_no_dtype(kind: DType) -> bool:
     """Types that a literal of the printed text would get anyway."""
     if kind.category == FLOATING:
