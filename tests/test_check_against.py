@@ -10,7 +10,8 @@ import pytest
 from test_cli import gradcli
 
 from gradcli.live.library import require_torch
-from gradcli.questions.check import Wishes, check
+from gradcli.questions.check import check
+from gradcli.questions.check.wishes import Wishes
 from gradcli.recording.facts.check import FileCheck
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None

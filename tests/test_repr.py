@@ -172,4 +172,3 @@ def test_options() -> None:
     assert text(math.pi, options=PrintOptions(precision=1)) == "tensor(3.1)"
     narrow = PrintOptions(linewidth=20)
     assert tensor_text(numpy.arange(4.0), dtype="float64", options=narrow).count("\n") == 2
-

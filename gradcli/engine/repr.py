@@ -12,8 +12,7 @@ from math import isfinite, prod
 from typing import Any, NamedTuple
 
 from .device import module_of
-from .dtypes import BY_NAME as DTYPES
-from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
+from .dtypes import BY_NAME as DTYPES, COMPLEX, FLOATING, DType, default_complex, default_dtype
 from .mode import state
 from .run_state import run_state
 

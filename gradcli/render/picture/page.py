@@ -24,8 +24,7 @@ from . import style
 from .drawing import Drawing, Wish
 from .geometry import Picture, picture
 from .packing import MARKUP, Table, outdented
-from .svg import drawing as drawn_svg
-from .svg import escaped
+from .svg import drawing as drawn_svg, escaped
 from .unfolding import unfolded
 
 HERE = Path(__file__).parent
