@@ -187,7 +187,8 @@ class Machine:
 
     def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]
-        if not self.program.required.isdisjoint(missing):
+        as_python = self.program.source.is_python  # a name fails where it is read
+        if not (as_python or self.program.required.isdisjoint(missing)):
             return self.outcome(missing_inputs(self.program, missing), budget)
         error: Diagnostic | None = None
         budget.start()

@@ -43,6 +43,17 @@ def _numpy(space: str = "") -> Module:
     return Module("standard.arrays", listed)
 
 
+# For annotations, which are not evaluated; outside of them they are values without use.
+TYPING = (
+    "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal Mapping "
+    "NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable Sized Deque "
+    "DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping MutableSequence "
+    "MutableSet AbstractSet Collection Container Reversible NamedTuple Protocol TypedDict "
+    "TYPE_CHECKING cast overload final TypeVar TypeVarTuple NewType TypeAlias ParamSpec Concatenate "
+    "Required NotRequired Unpack TypeGuard Never LiteralString SupportsFloat SupportsInt "
+    "SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator AsyncGenerator "
+    "Coroutine runtime_checkable override deprecated no_type_check"
+)
 MODULES: dict[str, Module] = {
     "math": _module(
         "builtins.mathematics",
@@ -162,15 +173,7 @@ MODULES: dict[str, Module] = {
     ),
     "torch.utils.model_zoo": _module("standard.elsewhere", "load_url"),
     "importlib.metadata": _module("standard.elsewhere", "version PackageNotFoundError"),
-    # For annotations, which are not evaluated; outside of them they are values without use.
-    "typing": _module(
-        "standard.declared",
-        "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal "
-        "Mapping NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable "
-        "Sized Deque DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping "
-        "MutableSequence Collection NamedTuple Protocol TypedDict TYPE_CHECKING cast overload "
-        "final TypeVar NewType TypeAlias ParamSpec Concatenate",
-    ),
+    **dict.fromkeys(("typing", "typing_extensions"), _module("standard.declared", TYPING)),
     "collections.abc": _module(
         "standard.declared",
         "Callable Iterable Iterator Generator Mapping MutableMapping Sequence MutableSequence Set "

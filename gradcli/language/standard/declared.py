@@ -273,6 +273,10 @@ def _named_tuple(kind: ClassValue) -> Type:
     return make_record(kind.name, list(kind.fields), defaults)
 
 
+def _as_is(value: Any) -> Any:
+    return value
+
+
 def _type_variable(name: str, *bounds: Any, **options: Any) -> Annotation:
     return Annotation(f"~{name}")
 
@@ -282,8 +286,11 @@ _TYPING: dict[str, Any] = {
 } | {
     "Protocol": _base("Protocol", "typing"), "TypedDict": _base("TypedDict", "typing"),
     "NamedTuple": _base("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
-    "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", lambda f: f),
-    "final": Builtin("final", lambda f: f), "TypeVar": Builtin("TypeVar", _type_variable),
+    "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", _as_is),
+    **{word: Builtin(word, _as_is) for word in (
+        "final", "runtime_checkable", "override", "no_type_check")},
+    "deprecated": Builtin("deprecated", lambda message, **options: Builtin("deprecated", _as_is)),
+    **{word: Builtin(word, _type_variable) for word in ("TypeVar", "ParamSpec", "TypeVarTuple")},
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
 _ABC = _base("ABC", "abc", _abstract_class)
@@ -302,7 +309,7 @@ MODULES: dict[str, dict[str, Any]] = {
         }),
         **classes([Field]),
     },
-    "typing": _TYPING,
+    "typing": _TYPING, "typing_extensions": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (
         TABLE["collections.abc"].names)},
 }  # fmt: skip
