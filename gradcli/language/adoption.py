@@ -25,9 +25,9 @@ from ..engine.tensor import Tensor
 from ..engine.tensor_type import Layout, MemoryFormat
 from .libraries import HOMES, TENSORS, publishes
 from .operations import VIEWS
+from .annotations import Annotation
 from .values import (
     CALLER,
-    Annotation,
     Bound,
     Builtin,
     ErrorValue,

@@ -12,7 +12,7 @@ from ..autograd.function import Function as HostFunction
 from ..engine.kept import kept_on
 from ..nn.derived import parametrizations
 from .adoption import VALUES, adopting
-from .annotations import Joined
+from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
     SPECIAL,
@@ -32,7 +32,7 @@ from .libraries import published
 from .members import TABLES, Members, members_of_type
 from .operations import type_name
 from .session import session
-from .values import Annotation, Bound, Builtin, ErrorValue, Function, Instance, Type
+from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
 
 OBJECT = PRELUDE["object"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .adoption import adopt, adopting, is_library
-from .annotations import within
+from .annotations import Annotation, within
 from .members import members_of
 from .operations import type_handlers
-from .values import Annotation, Bound, ErrorValue, Function, Lazy, Type
+from .values import Bound, ErrorValue, Function, Lazy, Type
 
 
 def _library_method(value: Any, name: str) -> Any:

@@ -21,8 +21,8 @@ from .calls import is_callable
 from .libraries import published, publishes
 from .operations import iterate, type_name
 from .session import session
+from .annotations import Annotation
 from .values import (
-    Annotation,
     Bound,
     Builtin,
     ErrorValue,

@@ -49,9 +49,9 @@ TYPING = (
     "NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable Sized Deque "
     "DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping MutableSequence "
     "MutableSet AbstractSet Collection Container Reversible NamedTuple Protocol TypedDict "
-    "TYPE_CHECKING cast overload final TypeVar TypeVarTuple NewType TypeAlias ParamSpec Concatenate "
-    "Required NotRequired Unpack TypeGuard Never LiteralString SupportsFloat SupportsInt "
-    "SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator AsyncGenerator "
+    "TYPE_CHECKING cast overload final TypeVar TypeVarTuple NewType TypeAlias ParamSpec "
+    "Concatenate Required NotRequired Unpack TypeGuard Never LiteralString SupportsFloat "
+    "SupportsInt SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator AsyncGenerator "
     "Coroutine runtime_checkable override deprecated no_type_check"
 )
 MODULES: dict[str, Module] = {

@@ -86,8 +86,9 @@ def _sizes(
         first = next(iter((*named, *made.args)), None)
     if first is not None and not isinstance(first, ast.Starred):
         line = out.places.line(first)
-        out.advise(f"{shape[dim]} for {word} on line {line}: {layer._get_name()} is given that many",
-                   replaced(out.places, first, str(shape[dim])))  # fmt: skip
+        size, kind = shape[dim], layer._get_name()
+        out.advise(f"{size} for {word} on line {line}: {kind} is given that many",
+                   replaced(out.places, first, str(size)))  # fmt: skip
 
 
 def _made(out: Explanation, name: str, module: Module) -> ast.expr | None:

@@ -333,10 +333,8 @@ def _probabilities(out: Explanation) -> None:
     code = out.places.text(given[0]) if given else None
     value = held(out, given[0]) if given else None
     if isinstance(value, Tensor) and value.numel():
-        ends = (
-            f"{float(value.detach().min().item()):.4g} to {float(value.detach().max().item()):.4g}"
-        )
-        out.put(given[0], f"{ends}: no probabilities")
+        numbers = value._need_array()
+        out.put(given[0], f"{numbers.min():.4g} to {numbers.max():.4g}: no probabilities")
     if code is not None:
         line = out.places.line(out.place)
         edits = replaced(out.places, given[0], f"torch.sigmoid({code})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import Annotation
 from ..attributes import MISSING, get_attribute, set_attribute
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
@@ -13,7 +14,7 @@ from ..instances import add_special
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session
-from ..values import UNBOUND, Annotation, Builtin, Function, Instance, Type
+from ..values import UNBOUND, Builtin, Function, Instance, Type
 from .collected import make_record
 from .published import classes, functions
 
