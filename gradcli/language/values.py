@@ -9,6 +9,7 @@ from typing import Any
 
 from ..engine.class_name import name_in_messages
 from ..engine.mode import state
+from .annotations import Annotation, Joined
 from .session import session
 
 Closure = Callable[[list[Any]], Any]
@@ -224,7 +225,7 @@ class Bound:
         return hash((id(self.owner), self.name))
 
 
-class Type:
+class Type(Joined):
     """A type as a value: `int`, `torch.Tensor`, `nn.Linear`. `text` is what print shows."""
 
     __slots__ = ("construct", "host", "module", "name", "__weakref__")
@@ -323,18 +324,6 @@ def stands_for(value: Any) -> Any:
     if type(found) is not own.plain.host:
         raise TypeError(f"a member of {value.kind.name} lost its value")
     return found
-
-
-class Annotation:
-    """What is imported from typing: List, and List[int] too."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 class Plain:
