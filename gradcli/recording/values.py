@@ -6,7 +6,7 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -61,7 +61,6 @@ class Values(Spectator):
         self._count = self._bytes = 0  # of those that there were
         self._sorted = 0  # how many of them are in the table of memory
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
-        self._over: Sequence[tuple[int, Any, Any]] = ()  # the nodes of a pass that gave them up
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -179,23 +178,8 @@ class Values(Spectator):
             self._read_all()
         return self._first.get(key) or self._recent.get(key)
 
-    def over(self, one: Pass, freed: list[Any]) -> None:
-        """A pass has ended. Where it has given up its graph, no later one goes over it."""
-        if one.sweep is not None and not one.keep:
-            self._over = one.sweep.nodes
-
-    def _forget(self) -> None:
-        """What was computed for a pass that is forgotten is not held for later ones."""
-        gone = {id(node) for _, node, _ in self._over}
-        self._over = ()
-        fresh = self._fresh
-        for number in [number for number, one in fresh.items() if id(one.node) in gone]:
-            self._bytes -= _size(fresh.pop(number).tensor)
-
     def began(self, one: Pass) -> None:
         """A pass begins."""
-        if self._over and one.is_kept and self.passes.last == 1:
-            self._forget()
         if len(self._recent) > 2 * ENDS:
             self._cut()
         if one.is_kept:
