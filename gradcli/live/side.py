@@ -129,7 +129,10 @@ class TorchSide(Live):
     def probed(self, node: Any, *grads: Any) -> list[Any]:
         run = node if callable(node) else node.apply  # that of a Function of the program
         with self.hands_off(), self.torch.no_grad():
-            found = run(*map(self.torch.as_tensor, grads))
+            given = list(map(self.torch.as_tensor, grads))
+            for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
+                given[place] = given[place].to(about.dtype)  # no array has PyTorch's bfloat16
+            found = run(*given)
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
