@@ -42,6 +42,7 @@ from .values import (
     Value,
     callee,
     is_asked_into,
+    is_owner,
     is_shape,
     items,
     name_of,
@@ -101,7 +102,7 @@ class Flow(Listener):
         if self.grad_enabled() is not self.enabled:
             self.enabled = self.grad_enabled()
             self.switch = None if self.enabled else node
-        if type(node) is ast.Call and children and is_module(children[0]):
+        if type(node) is ast.Call and children and is_owner(children[0]):
             children[0] = callee(node, children[0])
         child = self._result(node, value, children)
         if self.pending:
@@ -279,7 +280,7 @@ class Flow(Listener):
                 return held[1]
             base = getattr(value, "base", None)  # a row of an array that is gone through
             return self.child_of(base) if isinstance(base, numpy.ndarray) else None
-        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_module(value)
+        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_owner(value)
         return value if kept else None
 
     def value_of(self, tensor: AnyTensor) -> int:
@@ -310,7 +311,8 @@ class Flow(Listener):
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
                 dead.append(self.value_of(base))
-            origin = getattr(function, "origin", None)
+            # A view that a library made while gradients were off has no node to tell its origin.
+            origin = getattr(function, "origin", state.origin if dead else None)
             node = origin if isinstance(origin, ast.AST) else None
         number, output_nr = len(self.values), tensor.output_nr
         held, requires_grad, step = ref(tensor), tensor.requires_grad, None
@@ -445,7 +447,7 @@ class Flow(Listener):
             elif is_module(child):
                 for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
-            elif child is not None:
+            elif child is not None and not is_owner(child):
                 for item in items(child):
                     if is_tensor(item):
                         yield self.value_of(item)
