@@ -98,17 +98,18 @@ class Flow(Listener):
         children = self.stack.pop() or []
         if self.passes.running:
             return
-        if self.grad_enabled() is not self.enabled:
-            self.enabled = self.grad_enabled()
+        if (enabled := self.grad_enabled()) is not self.enabled:
+            self.enabled = enabled
             self.switch = None if self.enabled else node
-        if type(node) is ast.Call and children and is_module(children[0]):
+        calls = type(node) is ast.Call
+        if calls and children and is_module(children[0]):
             children[0] = callee(node, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
             if is_tensor(value):
                 child = self.value_of(value)
-        if type(node) is ast.Call:
+        if calls:
             self.marks.called(node, value, children)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
@@ -301,8 +302,13 @@ class Flow(Listener):
         return self._made(None, tensor, [])
 
     def _made(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
-        made_by = node_of(tensor)
-        function = None if made_by is None else mark_of(made_by)
+        if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
+            function = made_by = tensor._grad_fn
+            requires_grad, output_nr = tensor._requires_grad, tensor._output_nr
+        else:
+            made_by = node_of(tensor)
+            function = None if made_by is None else mark_of(made_by)
+            requires_grad, output_nr = tensor.requires_grad, tensor.output_nr
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
@@ -312,8 +318,7 @@ class Flow(Listener):
                 dead.append(self.value_of(base))
             origin = getattr(function, "origin", None)
             node = origin if isinstance(origin, ast.AST) else None
-        number, output_nr = len(self.values), tensor.output_nr
-        held, requires_grad, step = ref(tensor), tensor.requires_grad, None
+        number, held, step = len(self.values), ref(tensor), None
         if len(self.steps) < MOST_STEPS and node is not None:
             step, enabled = len(self.steps), self.grad_enabled()
             facts = (
@@ -356,9 +361,10 @@ class Flow(Listener):
                     self.value_of(value) if self._is_known(value) else self._made(node, value, ())
                 )
             return None
-        if is_tensor(value):
-            if self._is_known(value):
-                return self.value_of(value)
+        if kind is Tensor or is_tensor(value):
+            known = self._known_as(value)
+            if known is not None:
+                return known
             number = self._made(node, value, self.flat(children))
             if named:
                 self._alias(node, value)
@@ -391,12 +397,16 @@ class Flow(Listener):
                 yield self.value_of(source)
 
     def _is_known(self, tensor: AnyTensor) -> bool:
+        return self._known_as(tensor) is not None
+
+    def _known_as(self, tensor: AnyTensor) -> int | None:
+        """The number of what a tensor is at this moment, if somebody told of that."""
         known = self.known.get(id(tensor))
         if known is None or known[0]() is not tensor:
-            return False
+            return None
         made_by = node_of(tensor)
         node = None if made_by is None else mark_of(made_by)
-        return known.node is node and known.output_nr == tensor.output_nr
+        return known[1] if known[2] is node and known[3] == tensor.output_nr else None
 
     def _number(self, node: ast.AST, value: Any, children: list[Any]) -> int | None:
         """A number that came out of tensors; a module's attribute is none of its parameters'."""
