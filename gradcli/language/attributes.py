@@ -17,8 +17,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED, Hooks, Registered
-from ..nn.registered import TABLES as PARTS
+from ..nn.registered import RESERVED, TABLES as PARTS, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign

@@ -96,10 +96,6 @@ class Outcome:
         """The line that bound a name last."""
         return {name: node.lineno for name, node in self.nodes.items()}  # type: ignore[attr-defined]
 
-    def is_hidden(self, name: str) -> bool:
-        """Names that start with an underscore are kept and not reported."""
-        return name.startswith("_")
-
     def span_of(self, origin: object) -> Span | None:
         """The place of an origin, the opaque mark that every node of the graph carries."""
         return self.program.source.span_of(origin) if hasattr(origin, "lineno") else None

@@ -15,8 +15,7 @@ import numpy
 
 from ..engine.device import module_of, placed, to_numpy
 from ..engine.layout import once
-from ..engine.leaf import edge_of as own_edge
-from ..engine.leaf import gradient_of as own_gradient
+from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
 from ..engine.mode import state
 from ..engine.node import Node, Packed
 from ..engine.observer import memory_of

@@ -228,8 +228,3 @@ def library_value(name: str, found: Any) -> Any:
         )
         return Builtin(last, adopting(found), text)
     return adopt(found)
-
-
-def check_number(value: Any, what: str) -> None:
-    if type(value) not in (int, bool):
-        raise TypeError(f"'{type_name(value)}' object cannot be interpreted as an integer{what}")

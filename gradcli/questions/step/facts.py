@@ -26,8 +26,7 @@ from ...recording.sides import AnyTensor, edges_of, origin_of, row_of
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
-from ..ledger import NAMELESS
-from ..ledger import Names as TensorNames
+from ..ledger import NAMELESS, Names as TensorNames
 from ..seeds import is_one
 
 SHORT = 14  # characters of a factor that stands before its value
