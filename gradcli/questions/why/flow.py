@@ -22,13 +22,7 @@ from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
 from ...recording.sides import (
-    OWN,
-    AnyTensor,
-    bad,
-    is_tensor,
-    mark_of,
-    node_of,
-    word_of,
+    OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of,
 )  # fmt: skip
 from .marks import Marks
 from .outputs import Outputs
@@ -186,12 +180,16 @@ class Flow(Listener):
                 self.shadow[name] = child
             else:
                 self.shadow.pop(name, None)
-        elif is_tensor(value) and not self.passes.running:
+        elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
             if node_of(value) is None and value._base is not None and not self._is_known(value):
                 self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
-            number = self.value_of(value)
+            at_hand, number = self.last
+            if at_hand is not value or type(number) is not int:
+                number = self.value_of(value)
             if scope is None:
-                held = self.bindings.setdefault(name, [])
+                held = self.bindings.get(name)
+                if held is None:
+                    held = self.bindings[name] = []
                 if not held or held[-1][2] is not value or held[-1][0] != number:
                     held.append((number, node, value))
                 if len(held) > KEPT:
@@ -305,10 +303,12 @@ class Flow(Listener):
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             function = made_by = tensor._grad_fn
             requires_grad, output_nr = tensor._requires_grad, tensor._output_nr
+            enabled = state.grad_enabled
         else:
             made_by = node_of(tensor)
             function = None if made_by is None else mark_of(made_by)
             requires_grad, output_nr = tensor.requires_grad, tensor.output_nr
+            enabled = self.grad_enabled()
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
@@ -320,7 +320,7 @@ class Flow(Listener):
             node = origin if isinstance(origin, ast.AST) else None
         number, held, step = len(self.values), ref(tensor), None
         if len(self.steps) < MOST_STEPS and node is not None:
-            step, enabled = len(self.steps), self.grad_enabled()
+            step = len(self.steps)
             facts = (
                 node, number, live, tuple(dict.fromkeys(dead)) if dead else (), word_of(tensor),
                 requires_grad,
@@ -355,20 +355,16 @@ class Flow(Listener):
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
         named = type(node) in CALLED  # an operator has no name
-        if named and is_shape(node):
-            if is_tensor(value):
-                return (
-                    self.value_of(value) if self._is_known(value) else self._made(node, value, ())
-                )
-            return None
+        shape = named and is_shape(node)
         if kind is Tensor or is_tensor(value):
-            known = self._known_as(value)
-            if known is not None:
+            if (known := self._known_as(value)) is not None:
                 return known
-            number = self._made(node, value, self.flat(children))
-            if named:
+            number = self._made(node, value, () if shape else self.flat(children))
+            if named and not shape:
                 self._alias(node, value)
             return number
+        if shape:
+            return None
         if isinstance(value, HELD):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
