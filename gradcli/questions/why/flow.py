@@ -21,15 +21,7 @@ from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
-from ...recording.sides import (
-    OWN,
-    AnyTensor,
-    bad,
-    is_tensor,
-    mark_of,
-    node_of,
-    word_of,
-)  # fmt: skip
+from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .marks import Marks
 from .outputs import Outputs
 from .values import (
