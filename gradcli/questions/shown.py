@@ -7,8 +7,7 @@ from typing import Any
 
 from ..opening import UsageError
 from ..options import EVERY_PASS
-from ..recording.collect import Collected, Named, range_of, text_of
-from ..recording.collect import results as unused
+from ..recording.collect import Collected, Named, range_of, results as unused, text_of
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
 from ..recording.lines import Lines
 from ..recording.passes import Ends, Pass, Passes

@@ -13,7 +13,7 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
-from ...engine.observer import OfNodes
+from ...engine.observer import Applied as Told, OfNodes
 from ...recording import passes as recorded
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer
@@ -282,7 +282,27 @@ class Passes(Spectator):
         """Of a pass that PyTorch went over by itself nothing is looked at before it is asked."""
         if at_once:
             return OfNodes([], [], [], [self._swept], hands=True)
-        return super().of_nodes()._replace(leaves_last=True)
+        return OfNodes([], [], [self._hearing()], leaves_last=True)
+
+    def _hearing(self) -> Told:
+        """What hears of the nodes of the pass that begins: most are the engine's own, and pass on
+        numbers."""
+        current = self.passes[-1]
+
+        def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+            plain = node.__class__ is Node and self.passes[-1] is current and current.is_held
+            if plain and self.bytes < HEAVY:
+                for value in results:
+                    if value.__class__ not in WITHIN:
+                        break
+                else:
+                    current.bytes += RECORD
+                    self.bytes += RECORD
+                    current.ran.append((node, grads, tuple(results), None, node.saved))
+                    return
+            self.applied(node, grads, results)
+
+        return applied
 
     def _swept(self, sweep: Sweep) -> None:
         current = self.passes[-1]
