@@ -79,7 +79,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
     passing = loop_names(ran.outcome.program)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
-    inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording.lines)
+    inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
     lasting = [entry for entry in bound if entry.name not in passing]
     for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *recording.names.leaves):
         if id(tensor) in seen:

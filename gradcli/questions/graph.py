@@ -13,7 +13,6 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import Place, TensorFact
-from ..recording.lines import Lines
 from ..recording.modules import named_modules
 from ..recording.names import Names
 from ..recording.recording import Recording
@@ -35,10 +34,11 @@ def loop_names(program: Program) -> frozenset[str]:
     )
 
 
-def module_tensors(bindings: Mapping[str, Any], lines: Lines) -> list[Named]:
+def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
+    parameters, leaves = recording.lines, recording.names
     return [
-        Named(name, lines.of_birth(tensor), tensor, kind)
+        Named(name, parameters.of_birth(tensor) or leaves.of_birth(tensor), tensor, kind)
         for name, tensor, kind in collecting.inside(bindings, AnyTensor)
     ]
 
@@ -53,7 +53,7 @@ def collected(
     leaves: list[Named] = []
     if recording is not None:
         leaves = recording.names.leaves
-        inner = module_tensors(recording.names.reached(outcome.bindings), recording.lines)
+        inner = module_tensors(recording.names.reached(outcome.bindings), recording)
     made: dict[int, int | None] = {}
     for entry in leaves:
         if entry.line is not None:  # an input was made nowhere

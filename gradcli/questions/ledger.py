@@ -46,7 +46,7 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
     for passing in (True, False):  # a loop's name loses against that of a parameter
         if not passing and ran.outcome is not None:
             reached = ran.recording.names.reached(ran.outcome.bindings)
-            inner = module_tensors(reached, ran.recording.lines)
+            inner = module_tensors(reached, ran.recording)
             known.update((id(one.tensor), (one.name, one.line)) for one in reversed(inner))
         for fact, tensor in reversed(pairs):
             if fact.passing == passing:

@@ -11,7 +11,7 @@ from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording import operands, saved
-from ..recording.collect import Collected
+from ..recording.collect import Collected, Named
 from ..recording.constants import constants
 from ..recording.facts import (
     ConstantFact,
@@ -236,9 +236,13 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         """Of a module of the library; one of the program has lines of its own."""
         live = sides.live
         own = is_instance(module) or (live is not None and live.is_of_program(module))
-        return "" if own else paths.get(id(module), "")
+        return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     leaves = {id(leaf.tensor): leaf for leaf in recording.names.leaves}
+    place_of = place_reader(ran.program) if ran.program is not None else None
+    for tensor, line, origin in recording.names.nameless():
+        place = None if place_of is None else place_of(origin)
+        leaves[id(tensor)] = Named("" if place is None else place.text, line, tensor)
     return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 

@@ -9,15 +9,16 @@ from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Named, tensors_in
-from .modules import attributes, is_module
-from .sides import AnyTensor, mark_of, node_of, side_of
+from .collect import NESTING, Named, inside as held_by, tensors_in
+from .modules import attributes, is_module, named_modules
+from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
 
 LEAVES = 100_000
 PRUNED = 100_000  # nodes whose names are held before those that are gone are dropped
 INNER = 1000  # modules and objects that only functions know
 ITEMS = 100  # of a container that is looked through
+LOOKS = 20_000  # tensors of modules and objects that were looked at when a name was bound to these
 PLAIN = frozenset({int, float, bool, str, type(None), range})
 CONTAINERS = frozenset({list, tuple, dict})
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
@@ -99,8 +100,11 @@ class Names(Spectator):
         self.results = Results()
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
-        self.born: dict[int, tuple[ref[Any], int | None]] = {}
+        self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
+        self.known: set[int] = set()  # identities of what global names were bound to
+        self.modules: dict[int, tuple[ref[Any], str]] = {}  # what modules were called first
+        self.looks = LOOKS
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound already."""
@@ -111,6 +115,10 @@ class Names(Spectator):
         """A global name was bound."""
         if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
+            if type(value) not in PLAIN:
+                self.known.add(id(value))
+                if self.inner.get("self") is value:
+                    del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             mark = value._grad_fn  # what most lines bind
@@ -130,14 +138,31 @@ class Names(Spectator):
             self._contained(name, value, inside=True)
         elif type(value) in PLAIN or name.startswith("_"):
             return
-        elif len(self.inner) < INNER and (is_module(value) or attributes(value)):
-            self.inner.setdefault(name, value)
+        elif is_module(value) or attributes(value):
+            if len(self.inner) < INNER and (name != "self" or id(value) not in self.known):
+                self.inner.setdefault(name, value)
+            if name != "self":
+                self._contained(name, value, inside=True)
 
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
-        """The tensors of a list or a dict that a name was bound to."""
-        if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
-            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
-                self._leaf(path, tensor, inside=inside)
+        """The leaves of a list, a dict, a module or an object that a name was bound to."""
+        kind = type(value)
+        if kind in PLAIN or name.startswith("_"):
+            return
+        if isinstance(value, (list, tuple, dict)):
+            if len(value) <= ITEMS:
+                for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
+                    self._leaf(path, tensor, inside=inside)
+        elif self.looks > 0 and (is_module(value) or attributes(value)):
+            for path, module in named_modules(value):
+                self.looks -= 1
+                known = self.modules.get(id(module))
+                if known is None or known[0]() is not module:
+                    self.modules[id(module)] = ref(module), f"{name}.{path}" if path else name
+            for path, tensor, what in held_by({name: value}, AnyTensor):
+                self.looks -= 1
+                if what != "buffer":
+                    self._leaf(path, tensor, inside=inside)
 
     def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
         """Remembers what a leaf, or what may become one, was called; a global name wins."""
@@ -158,7 +183,7 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         named = known is not None and known.tensor() is tensor
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
-            self.born[id(tensor)] = ref(tensor), current_line()
+            self.born[id(tensor)] = ref(tensor), current_line(), current_origin()
 
     def parameter(self, tensor: Any) -> None:
         """A parameter was made."""
@@ -169,12 +194,19 @@ class Names(Spectator):
 
     def of_birth(self, tensor: Any) -> int | None:
         """The line that made a leaf, where it had no name yet."""
-        known, line = self.born.get(id(tensor), (None, None))
+        known, line, _ = self.born.get(id(tensor), (None, None, None))
         return line if known is not None and known() is tensor else None
+
+    def nameless(self) -> Iterator[tuple[Any, int | None, Any]]:
+        """Leaves that no name was bound to: the tensor, its line, what was evaluated there."""
+        for tensor, line, origin in self.born.values():
+            leaf = tensor()
+            if leaf is not None and not self.of_leaf(leaf):
+                yield leaf, line, origin
 
     def births(self) -> Iterator[tuple[int, int]]:
         """The same of all that are alive, by their identity."""
-        for identity, (tensor, line) in self.born.items():
+        for identity, (tensor, line, _) in self.born.items():
             if line is not None and tensor() is not None:
                 yield identity, line
 
@@ -187,6 +219,11 @@ class Names(Spectator):
         """What the result of a node was called."""
         at = self.results.place(mark_of(node)) if hasattr(node, "next_functions") else None
         return None if at is None else self.results.names[at]
+
+    def of_module(self, module: Any) -> str:
+        """What a module was called; empty where nobody knows."""
+        known = self.modules.get(id(module))
+        return known[1] if known is not None and known[0]() is module else ""
 
     def why_not(self, tensor: Any) -> str:
         """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
@@ -205,7 +242,8 @@ class Names(Spectator):
         for entry in self.held.values():
             tensor = entry.tensor()
             if tensor is not None and tensor.requires_grad and node_of(tensor) is None:
-                found.append(Named(entry.name, entry.line, tensor, "parameter"))
+                kind = "parameter" if is_parameter(tensor) else "tensor"
+                found.append(Named(entry.name, entry.line, tensor, kind))
         return found
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:

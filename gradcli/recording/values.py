@@ -247,7 +247,9 @@ class Values(Spectator):
             return NOBODY
         if at_once:
             return OfNodes([], [], [], [self._swept])
-        held = {key[0] for key in (*self._first, *self._settle())}  # the nodes that may run are made
+        held = {
+            key[0] for key in (*self._first, *self._settle())
+        }  # the nodes that may run are made
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
             if id(node) in held or len(grads) > 1 or not isinstance(node, Node):

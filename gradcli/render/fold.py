@@ -64,9 +64,7 @@ def _alike(tokens: Sequence[int], at: int, period: int) -> int:
     return length
 
 
-def _repeat_at(
-    tokens: Sequence[int], following: dict[int, list[int]], at: int
-) -> Repeat | None:
+def _repeat_at(tokens: Sequence[int], following: dict[int, list[int]], at: int) -> Repeat | None:
     """What repeats itself from here on; `following` has the blocks that were looked at."""
     candidate = at
     for _ in range(TRIES):

@@ -10,6 +10,7 @@ from ...engine.dtypes import DType
 from ...engine.node import Node
 from ...engine.tensor import Tensor
 from ..adoption import FAMILIES, VALUES, adopt, adopting
+from ..annotations import Annotation
 from ..libraries import libraries, published, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
@@ -149,6 +150,11 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
         session.budget.charge(1)
         if type(kind) is tuple:
             pending.extend(kind)
+            continue
+        if type(kind) is Annotation and kind.parts:
+            if value is None and None in kind.parts:
+                return True
+            pending.extend(part for part in kind.parts if part is not None)
             continue
         answer = next(
             (found for ask in custom_isinstance if (found := ask(value, kind)) is not None), None

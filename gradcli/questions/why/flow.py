@@ -21,9 +21,7 @@ from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
-from ...recording.sides import (
-    OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of,
-)  # fmt: skip
+from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .marks import Marks
 from .outputs import Outputs
 from .values import (
@@ -36,6 +34,7 @@ from .values import (
     Value,
     callee,
     is_asked_into,
+    is_owner,
     is_shape,
     items,
     name_of,
@@ -95,16 +94,16 @@ class Flow(Listener):
         if (enabled := self.grad_enabled()) is not self.enabled:
             self.enabled = enabled
             self.switch = None if self.enabled else node
-        calls = type(node) is ast.Call
-        if calls and children and is_module(children[0]):
-            children[0] = callee(node, children[0])
+        call = node if type(node) is ast.Call else None
+        if call is not None and children and is_owner(children[0]):
+            children[0] = callee(call, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
             if is_tensor(value):
                 child = self.value_of(value)
-        if calls:
-            self.marks.called(node, value, children)
+        if call is not None:
+            self.marks.called(call, value, children)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
@@ -278,7 +277,7 @@ class Flow(Listener):
                 return held[1]
             base = getattr(value, "base", None)  # a row of an array that is gone through
             return self.child_of(base) if isinstance(base, numpy.ndarray) else None
-        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_module(value)
+        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_owner(value)
         return value if kept else None
 
     def value_of(self, tensor: AnyTensor) -> int:
@@ -316,7 +315,8 @@ class Flow(Listener):
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
                 dead.append(self.value_of(base))
-            origin = getattr(function, "origin", None)
+            # A view that a library made while gradients were off has no node to tell its origin.
+            origin = getattr(function, "origin", state.origin if dead else None)
             node = origin if isinstance(origin, ast.AST) else None
         number, held, step = len(self.values), ref(tensor), None
         if len(self.steps) < MOST_STEPS and node is not None:
@@ -451,7 +451,7 @@ class Flow(Listener):
             elif is_module(child):
                 for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
-            elif child is not None:
+            elif child is not None and not is_owner(child):
                 for item in items(child):
                     if is_tensor(item):
                         yield self.value_of(item)
