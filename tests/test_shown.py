@@ -502,6 +502,20 @@ def test_names_of_a_model_that_was_replaced_and_of_a_result_bound_later() -> Non
     assert sum_of_paths(REPLACED, "model.body.0.bias", 2).equal
 
 
+def test_modules_in_objects_and_containers_have_paths() -> None:
+    text = """\
+class Keeper:
+    def __init__(self, inner):
+        self.inner = inner
+k = Keeper([nn.Sequential(nn.Identity(), nn.Tanh())])
+d = {"a": k}
+def run(x):
+    return d["a"].inner[0](x)
+run(torch.ones(1, requires_grad=True)).backward()
+"""
+    assert tree(text)[1].startswith("""d["a"].inner[0](x), in k.inner[0].1 Tanh""")
+
+
 def test_a_named_result_says_its_layer() -> None:
     text = "net = nn.Sequential(nn.Linear(1, 1), nn.Tanh())\nout = net(torch.ones(1))\nout.sum()"
     assert tree(text + ".backward()\n")[2].startswith("└─ out = net(torch.ones(1)), in net.1 Tanh")

@@ -11,9 +11,8 @@ from ..language.program import Program
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
-from ..recording.collect import Collected, Named
+from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
-from ..recording.modules import named_modules
 from ..recording.names import Names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
@@ -226,6 +225,7 @@ def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     found: dict[int, str] = {}
     for name, value in bindings.items():
         if not name.startswith("_"):
-            for path, module in named_modules(value):
-                found.setdefault(id(module), f"{name}.{path}" if path else name)
+            within = Inside(AnyTensor, collecting.LOOKED)
+            for path, module in within.modules(name, value):
+                found.setdefault(id(module), path)
     return found

@@ -9,9 +9,9 @@ from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Named, tensors_in
+from .collect import NESTING, Inside, Named, tensors_in
 from .collect import inside as held_by
-from .modules import attributes, is_module, named_modules
+from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
 
@@ -104,11 +104,11 @@ class Names(Spectator):
                 for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
         elif self.looks > 0 and (is_module(value) or attributes(value)):
-            for path, module in named_modules(value):
+            for path, module in Inside(AnyTensor, ITEMS).modules(name, value):
                 self.looks -= 1
                 known = self.modules.get(id(module))
                 if known is None or known[0]() is not module:
-                    self.modules[id(module)] = ref(module), f"{name}.{path}" if path else name
+                    self.modules[id(module)] = ref(module), path
             for path, tensor, what in held_by({name: value}, AnyTensor):
                 self.looks -= 1
                 if what != "buffer":
