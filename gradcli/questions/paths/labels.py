@@ -68,12 +68,14 @@ class Labels:
         self._indexed = {indexed(name): spots for name, spots in self.by_name.items()}
 
     def spot_of(self, tensor: Tensor) -> Spot:
-        """A tensor by the last name that it had, else by the words that made it."""
+        """A tensor by its first global name, else the last one of a function, else by the words
+        that made it."""
         node, output_nr = grad_fn_of(tensor), tensor.output_nr
         key = Spot("", None, 0, node, output_nr, tensor, 0).key
         named = [spot for spot in self.spots if spot.key == key]
         if named:
-            return named[-1]._replace(tensor=tensor)
+            outer = [spot for spot in named if spot.scope is None]
+            return (outer or named[-1:])[0]._replace(tensor=tensor)
         assert self.ran.program is not None
         place = None if node is None else places(self.ran.program)(node)
         words = "the root" if place is None else place.target or " ".join(place.text.split())
