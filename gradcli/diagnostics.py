@@ -146,14 +146,6 @@ class Diagnostic(NamedTuple):
             notes=notes, file=bounded(self.file, 200),
         )  # fmt: skip
 
-    def with_labels(self, *labels: Label) -> Diagnostic:
-        """The same diagnostic with more labels."""
-        return self._replace(labels=self.labels + labels)
-
-    def with_notes(self, *notes: str) -> Diagnostic:
-        """The same diagnostic with more advice."""
-        return self._replace(notes=self.notes + notes)
-
 
 class ProgramError(Exception):
     """Carries the diagnostic of a program that can't be parsed, checked or run to its end."""

@@ -177,8 +177,7 @@ class Recording:
 
     def _explain(self, error: Exception) -> None:
         """What explains the error stands beneath it, where Python shows it."""
-        from .render import error as page
-        from .render import text
+        from .render import error as page, text
 
         if self._session.recorder.causes:
             source = self._session.program.source.text
@@ -220,8 +219,7 @@ class Recording:
     def flow(self, number: int | None = None) -> Answer:
         """The training at a glance: passes, leaves, what is wrong; or the gradients of one pass."""
         from .questions.flow import flow_report
-        from .render import flow as page
-        from .render import text
+        from .render import flow as page, text
         from .render.json import flow as document
 
         if not self._reasons:
@@ -342,8 +340,7 @@ def load(shell: Any) -> None:
 
 
 def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
-    from .render import json, text
-    from .render import trace as page
+    from .render import json, text, trace as page
     from .render.picture import written
     from .render.picture.drawing import Wish
 
@@ -358,8 +355,7 @@ def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer
     from .questions.paths import Asked, paths_report
     from .questions.paths.live import LivePass, heard_by, translated
     from .questions.paths.translation import Translation
-    from .render import paths as page
-    from .render import text
+    from .render import paths as page, text
     from .render.json import paths as document
 
     assert ran.outcome is not None
@@ -383,8 +379,7 @@ def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer
 
 
 def _reason(report: Any, ran: Ran) -> Answer:
-    from .render import text
-    from .render import why as page
+    from .render import text, why as page
     from .render.json import why as document
 
     look = text.Look(False, True, 80)

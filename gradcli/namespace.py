@@ -165,6 +165,9 @@ for _name in (
     "backends.cuda.is_built mps.is_available xpu.is_available"
 ).split():
     PLACES[_name] = "gradcli.namespace:never"
+for _name in ("assert_close", "assert_allclose"):
+    PLACES[f"testing.{_name}"] = f"gradcli.utils.closeness:{_name}"
+PLACES["_assert"] = "gradcli.namespace:assert_"
 PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
     PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
@@ -370,6 +373,12 @@ def is_floating_point(input: Any) -> bool:
 
 def is_complex(input: Any) -> bool:
     return bool(input.is_complex())
+
+
+def assert_(condition: Any, message: Any) -> None:
+    """torch._assert: an assert that is a call."""
+    if not condition:
+        raise AssertionError(message)
 
 
 def is_nonzero(input: Any) -> bool:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["GradientWarning", "assert_gradients"]
 
 
+def __getattr__(name: str) -> Any:
+    """PyTorch's own names of torch.testing."""
+    if name not in ("assert_allclose", "assert_close"):
+        raise AttributeError(f"module 'gradcli.testing' has no attribute {name!r}")
+    from .utils import closeness
+
+    return vars(closeness)[name]
+
+
 HIDDEN = "the gradients agree, but only because wrong derivatives make up for each other:"
 
 

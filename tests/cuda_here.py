@@ -19,7 +19,7 @@ import pytest
 
 from gradcli.engine import device as devices
 from gradcli.engine.carriers import CARRIERS
-from gradcli.engine.tensor_type import FastShape, TensorType
+from gradcli.engine.tensor_type import FastShape, TensorType, _kind_on
 
 STAND_IN = Path(__file__).parent / "stand_in"
 # How far numbers may be from the CPU's, which alone sums gradients in PyTorch's order.
@@ -72,6 +72,7 @@ def _forget() -> None:
         del TensorType._made[key]
     for key in [key for key in FastShape._made if key[0].xp is not numpy]:
         del FastShape._made[key]
+    _kind_on.cache_clear()
     CARRIERS.mixed = False
 
 

@@ -10,7 +10,8 @@ import pytest
 from test_cli import gradcli
 
 from gradcli.live.library import require_torch
-from gradcli.questions.check import Wishes, check
+from gradcli.questions.check import check
+from gradcli.questions.check.wishes import Wishes
 from gradcli.recording.facts.check import FileCheck
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -230,9 +231,9 @@ def test_threads_of_the_process_stay_as_they_are() -> None:
 @with_torch
 @pytest.mark.parametrize("name", [
     "ops", "_C", "os", "sys", "hub._get_torch_home", "jit.save", "classes", "serialization",
-    "from_file", "UntypedStorage", "profiler", "multiprocessing.get_context",
+    "from_file", "UntypedStorage", "multiprocessing.get_context",
     "distributed.run", "package",
-    "utils.cpp_extension", "utils.bottleneck", "autograd.profiler", "_dynamo", "fx",
+    "utils.cpp_extension", "utils.bottleneck", "_dynamo", "fx",
 ])  # fmt: skip
 def test_names_that_are_not_ours_are_not_there(name: str) -> None:
     """The same closed list: in whatever way PyTorch's own names are asked for."""
@@ -241,6 +242,16 @@ def test_names_that_are_not_ours_are_not_there(name: str) -> None:
                  f"getattr({home}, {last!r})"):  # fmt: skip
         fact = against(text)
         assert fact.exit_code == 3 and not problems(fact)
+
+
+@with_torch
+@pytest.mark.parametrize("name", ["torch.profiler", "torch.autograd.profiler"])
+def test_profilers_are_the_silent_ones(name: str, tmp_path: Path) -> None:
+    """PyTorch's own would write files."""
+    file = tmp_path / "trace.json"
+    text = f"with {name}.profile() as found:\n    torch.ones(2)\n"
+    fact = against(text + f"found.export_chrome_trace({str(file)!r})\n")
+    assert fact.against == "as PyTorch" and not file.exists()
 
 
 @with_torch

@@ -12,7 +12,8 @@ from test_check_expect import FAIL, HOLD
 from test_check_numeric import FUNCTION, KINKED, KINKS, RIGHT, WRONG, X
 from test_cli import gradcli
 
-from gradcli.questions.check import Wishes, check
+from gradcli.questions.check import check
+from gradcli.questions.check.wishes import Wishes
 from gradcli.recording.facts.check import FileCheck
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")

@@ -13,9 +13,10 @@ from program_generator import program as written
 
 from gradcli import namespace
 from gradcli.operators import catalogue
-from gradcli.questions.check import Wishes, check
+from gradcli.questions.check import check
 from gradcli.questions.check.numeric.points import Tolerance
 from gradcli.questions.check.numeric.quotient import Sides, quotient
+from gradcli.questions.check.wishes import Wishes
 from gradcli.questions.ops.sample_operands import DOUBLE, FIXED, FLOATING
 from gradcli.recording.facts.check import FileCheck, LeafCheck
 

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 from command_here import here as gradcli
 from test_check import GOOD, document, home, write  # noqa: F401
-from test_cli import Done
-from test_cli import gradcli as process
+from test_cli import Done, gradcli as process
 
 from gradcli.questions.check import files, jobs
 from gradcli.recording.facts import ErrorFact, LabelFact

@@ -15,8 +15,7 @@ from gradcli.pipeline.request import Request
 from gradcli.questions.derivatives import Options, derivatives_report, recorded
 from gradcli.questions.watching import Wishes
 from gradcli.recording.facts import GradReport
-from gradcli.render import grad as page
-from gradcli.render import json as documents
+from gradcli.render import grad as page, json as documents
 from gradcli.render.text import Look
 
 # Inputs, what is computed from them, and the result.

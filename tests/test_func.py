@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from operands import scope as operand_scope
 from oracle import oracle, question
-from transformations import close, described, transformed
-from transformations import scope as transformation_scope
+from transformations import close, described, scope as transformation_scope, transformed
 
 import gradcli
 from gradcli.engine.operator import Row

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
-from oracle import oracle, question
-from oracle import torch as pytorch
+from oracle import oracle, question, torch as pytorch
 from programs_under import compare, sections
 
 import gradcli

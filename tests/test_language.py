@@ -364,7 +364,7 @@ def test_outcome_knows_lines_and_rebindings() -> None:
     _, outcome = ran(
         "w = torch.ones(1, requires_grad=True)\ny = w * 2\ny.sum().backward()\nw = w * 3\n_h = 1\n"
     )
-    assert list(outcome.bindings) == ["w", "y", "_h"] and outcome.is_hidden("_h")
+    assert list(outcome.bindings) == ["w", "y", "_h"]
     assert outcome.lines == {"w": 4, "y": 2, "_h": 5}
     (rebinding,) = outcome.rebindings["w"]
     assert (rebinding.bound_line, rebinding.line, rebinding.was_leaf) == (1, 4, True)

@@ -24,8 +24,7 @@ from gradcli import inspect
 from gradcli.pipeline.request import Request
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
-from gradcli.render import json as documents
-from gradcli.render import why as page
+from gradcli.render import json as documents, why as page
 from gradcli.render.text import Look
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")

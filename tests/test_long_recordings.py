@@ -10,8 +10,7 @@ from oracle import oracle
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.watching import watching
-from gradcli.questions.why import forgetting, reported
-from gradcli.questions.why import passes as watched
+from gradcli.questions.why import forgetting, passes as watched, reported
 from gradcli.questions.why.chronicle import Chronicle
 
 ENGINES = ("own", "torch") if oracle.has_torch else ("own",)

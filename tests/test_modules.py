@@ -17,12 +17,13 @@ from gradcli.diagnostics import ProgramError
 from gradcli.engine.run_state import as_new
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
-from gradcli.language.modules import DRAWING, INSTEAD, MODULES
+from gradcli.language.modules import DRAWING, INSTEAD, MODULES, ROOTS
 from gradcli.language.program import parse
 from gradcli.language.session import session
 from gradcli.language.source import Source
 
 PROGRAMS = sections(Path(__file__).parent / "programs" / "modules.txt")
+LEARNING = sections(Path(__file__).parent / "programs" / "learning.txt")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -61,15 +62,16 @@ def listed() -> str:
 @pytest.mark.parametrize("name", INSTEAD)
 def test_a_refused_module_names_what_there_is_instead(name: str) -> None:
     diagnostic = refused(f"import {name}.inner as inner\ninner")
+    missing = f"{name}.inner" if name in ROOTS else name
     assert (diagnostic.type, diagnostic.message) == (
-        "ModuleNotFoundError", f"No module named '{name}'"
+        "ModuleNotFoundError", f"No module named '{missing}'"
     )  # fmt: skip
     (note,) = diagnostic.notes
     assert INSTEAD[name] in note and "--engine torch, which trusts it" in note
 
 
 def test_an_import_that_may_never_run_fails_where_it_runs() -> None:
-    out, outcome = ran("def f():\n    import sklearn\nprint(1)\nif 1:\n    f()")
+    out, outcome = ran("def f():\n    import pandas\nprint(1)\nif 1:\n    f()")
     assert out == "1\n"
     assert outcome.error is not None and outcome.error.type == "ModuleNotFoundError"
     assert outcome.error.labels[0].span.line == 2 and "--engine torch" in outcome.error.notes[0]
@@ -90,6 +92,29 @@ def test_advice_about_inputs(text: str, advice: str | None) -> None:
         assert outcome.error is None and outcome.program.inputs == ()
     else:
         assert outcome.error is not None and advice in outcome.error.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["from torchvision import models\nmodels", "import torchvision\ntorchvision.models",
+     "from sklearn import datasets\ndatasets.load_iris()",
+     "from sklearn.datasets import load_iris\nload_iris()"],
+)  # fmt: skip
+def test_a_module_that_is_there_in_part_says_what_else_there_is(text: str) -> None:
+    try:
+        error = ran(text)[1].error
+    except ProgramError as refusal:
+        error = refusal.diagnostic
+    assert error is not None and error.type in ("AttributeError", "ImportError")
+    assert "--engine torch, which trusts it" in error.notes[0]
+
+
+@pytest.mark.parametrize("title", LEARNING)
+def test_as_sklearn(title: str) -> None:
+    program, _, expected = LEARNING[title].partition("---\n")
+    out, outcome = ran(program)
+    assert outcome.error is None, outcome.error
+    assert out == expected
 
 
 # ---------------------------------------------------------------- modules that draw

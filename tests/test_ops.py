@@ -16,8 +16,7 @@ from gradcli.operators import catalogue
 from gradcli.questions.ops.detail import detail
 from gradcli.questions.ops.rows import matching, named, near, operators
 from gradcli.recording.facts.operators import CatalogueFact
-from gradcli.render import ops as page
-from gradcli.render import ops_pages
+from gradcli.render import ops as page, ops_pages
 from gradcli.render.json.ops import ops as document
 from gradcli.render.text import Look
 

@@ -22,8 +22,7 @@ from gradcli.pipeline.request import Request
 from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.recording.facts import FlowFact, NodeFact, Report
-from gradcli.render import paths as paths_page
-from gradcli.render import trace as page
+from gradcli.render import paths as paths_page, trace as page
 from gradcli.render.text import Look
 
 HERE = Path(__file__).parent

@@ -21,8 +21,10 @@ from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.paths import Asked, paths_report, recorded
 from gradcli.recording.facts.paths import PathsReport
-from gradcli.render import json as documents  # noqa: F401  (the package loads without the engine)
-from gradcli.render import paths as page
+from gradcli.render import (
+    json as documents,  # noqa: F401  (the package loads without the engine)
+    paths as page,
+)
 from gradcli.render.json import paths as document
 from gradcli.render.text import Look
 

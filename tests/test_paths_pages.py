@@ -11,8 +11,10 @@ from oracle import oracle
 from test_cli import TWO_PATHS, gradcli
 from test_paths import close, printed, report
 
-from gradcli.render import json as documents  # noqa: F401  (the package loads without the engine)
-from gradcli.render import paths_page
+from gradcli.render import (
+    json as documents,  # noqa: F401  (the package loads without the engine)
+    paths_page,
+)
 
 
 @pytest.mark.parametrize(

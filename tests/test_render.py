@@ -23,8 +23,7 @@ from gradcli.recording.facts import (
     Spread,
     TensorFact,
 )
-from gradcli.render import error, escape, fold, trace
-from gradcli.render import json as render_json
+from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
 from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
 

@@ -17,8 +17,7 @@ from gradcli.recording.facts import (
     Report,
     SavedFact,
 )
-from gradcli.render import grad as render_grad
-from gradcli.render import json as render_json
+from gradcli.render import grad as render_grad, json as render_json
 
 # ---------------------------------------------------------------- JSON
 

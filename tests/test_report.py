@@ -12,8 +12,7 @@ import pytest
 from oracle import torch as pytorch
 
 import gradcli
-from gradcli.recording import collect as collecting
-from gradcli.recording import operands, saved
+from gradcli.recording import collect as collecting, operands, saved
 from gradcli.recording.collect import Collected
 from gradcli.recording.constants import constants
 from gradcli.recording.facts import NodeFact, Place

@@ -13,7 +13,6 @@ from oracle import oracle, question
 from gradcli.engine import dtypes
 from gradcli.engine.repr import (
     PrintOptions,
-    format_item,
     get_printoptions,
     printoptions,
     set_printoptions,
@@ -173,9 +172,3 @@ def test_options() -> None:
     assert text(math.pi, options=PrintOptions(precision=1)) == "tensor(3.1)"
     narrow = PrintOptions(linewidth=20)
     assert tensor_text(numpy.arange(4.0), dtype="float64", options=narrow).count("\n") == 2
-
-
-def test_item_in_a_format_string() -> None:
-    assert format_item(numpy.float32(0.1).reshape(())) == "0.10000000149011612"
-    assert format_item(numpy.array(2.5), ".2f") == "2.50"
-    assert format_item(True) == "True"

@@ -13,8 +13,7 @@ from oracle import oracle, question
 from test_cli import SCHEMAS, gradcli, home  # noqa: F401
 from test_shown import report
 
-from gradcli.render import json as documents
-from gradcli.render import trace as page
+from gradcli.render import json as documents, trace as page
 from gradcli.render.text import Look
 
 GIVEN = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor(3., requires_grad=True)\n"

@@ -13,9 +13,11 @@ from test_cli import gradcli, home  # noqa: F401
 from gradcli.options import EVERY_PASS
 from gradcli.pipeline.request import Request
 from gradcli.questions import paths
-from gradcli.questions.grad import Options as GradOptions
-from gradcli.questions.grad import grad_report
-from gradcli.questions.grad import recorded as recorded_for_grad
+from gradcli.questions.grad import (
+    Options as GradOptions,
+    grad_report,
+    recorded as recorded_for_grad,
+)
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.watching import Wishes
 from gradcli.recording.facts import Report

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from oracle import oracle
-from oracle import torch as pytorch
+from oracle import oracle, torch as pytorch
 
 import gradcli
 from gradcli.testing import GradientWarning, assert_gradients

@@ -9,8 +9,7 @@ import numpy
 
 from . import functions, joining, methods, operators, printing, streams, ufuncs
 from .limits import Errstate, finfo, geterr, iinfo, seterr
-from .table import CLASSES, LEGACY, rows
-from .table import functions as listed
+from .table import CLASSES, LEGACY, functions as listed, rows
 from .values import Array, ArrayType, AxisError, LinAlgError, wrap
 
 operators.attach()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.backward import backward
-from ..engine.backward import grad as single_grad
+from ..engine.backward import backward, grad as single_grad
 from ..engine.mode import (
     detect_anomaly,
     enable_grad,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.backward import grad as ordinary
-from ..engine.backward import materialized
+from ..engine.backward import grad as ordinary, materialized
 from ..engine.catalogue import catalogue
 from ..engine.mode import state
 from ..engine.size import Size

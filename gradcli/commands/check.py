@@ -32,8 +32,8 @@ from .reports import Reports
 from .review import ready, reviewed
 
 if TYPE_CHECKING:
-    from ..questions.check import Wishes
     from ..questions.check.files import Place
+    from ..questions.check.wishes import Wishes
     from ..recording.facts.check import FileCheck
 
 GATES = ("nan", "inf", "none", "zero", "stale", "kink")
@@ -256,8 +256,8 @@ def _selected(env: Environment, asked: Asked, found: list[Place]) -> list[Place]
 def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
     """What so many programs are checked for; those that run at once share the memory."""
     from ..pipeline.request import Limits
-    from ..questions.check import Wishes
     from ..questions.check.numeric.points import Tolerance
+    from ..questions.check.wishes import Wishes
 
     memory = common.max_memory
     if isinstance(memory, Standard):

@@ -13,8 +13,7 @@ from ..output import open_stream, put_in_place, write
 from ..render.escape import Terminal, line
 from .differentiation import DEPTH, DRAWN, EXPAND, FOLD, HIDE, PASS
 from .environment import Environment, guarded
-from .pictures import OPTIONS as PICTURES
-from .pictures import Wanted, drawn
+from .pictures import OPTIONS as PICTURES, Wanted, drawn
 
 
 class Asked(NamedTuple):

@@ -12,9 +12,7 @@ from ..output import tell
 from ..render.escape import block
 from .differentiation import ANY_PASS, DEPTH, DRAWN, EXPAND, FOLD, GRAPH, HIDE, SHOWN, WRT
 from .environment import Environment, guarded
-from .pictures import FORMATS as PICTURE_FORMATS
-from .pictures import OPTIONS as PICTURES
-from .pictures import Wanted, drawn
+from .pictures import FORMATS as PICTURE_FORMATS, OPTIONS as PICTURES, Wanted, drawn
 
 if TYPE_CHECKING:
     from ..recording.facts import Report

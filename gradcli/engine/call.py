@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy
 
-from . import dtypes
-from . import fast_path as lane
+from . import dtypes, fast_path as lane
 from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
 from .layout import LAYOUTS, iterated
 from .leaf import edge_of, mark_inference

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype
-from .dtypes import of_number as dtype_of_number
+from .dtypes import BY_NAME, OF_ARRAY, DType, default_dtype, of_number as dtype_of_number
 
 __all__ = [
     "BY_NAME",

@@ -9,8 +9,7 @@ import numpy
 from .carriers import CARRIERS
 from .class_name import NamedInC
 from .dtypes import OF_ARRAY
-from .errors import AcceleratorError
-from .errors import DeviceMissing as DeviceMissing
+from .errors import AcceleratorError, DeviceMissing as DeviceMissing
 from .run_state import run_state
 from .signature import COERCIONS
 

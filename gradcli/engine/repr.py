@@ -12,8 +12,7 @@ from math import isfinite, prod
 from typing import Any, NamedTuple
 
 from .device import module_of
-from .dtypes import BY_NAME as DTYPES
-from .dtypes import COMPLEX, FLOATING, DType, default_complex, default_dtype
+from .dtypes import BY_NAME as DTYPES, COMPLEX, FLOATING, DType, default_complex, default_dtype
 from .mode import state
 from .run_state import run_state
 
@@ -125,12 +124,6 @@ def tensor_text(
 def element_texts(flat: Any, dtype: str) -> list[str]:
     """What PyTorch prints for the elements of a tensor, one by one."""
     return [text.strip() for text in _element_texts(flat, DTYPES[dtype], print_options)[0]]
-
-
-def format_item(value: Any, spec: str = "") -> str:
-    """f"{t:spec}" of a 0-dim tensor: the Python number's own formatting."""
-    item: object = value.item() if hasattr(value, "item") else value
-    return format(item, spec)
 
 
 def _needs_no_dtype(kind: DType) -> bool:

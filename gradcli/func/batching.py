@@ -18,43 +18,11 @@ from ..engine.tensor import Tensor, plain
 from ..engine.tensor_type import wrap_dim
 from . import batching_rules
 from .batched import Batched, batched, is_batched, split
+from .batched_call import Call
 from .carrier import highest, run, standing
 from .levels import randomness_at
 
-Rule = Callable[["Call"], Any]
-
-
-class Call:
-    """One call of a row: its arguments by name, batched ones as whole values, samples in front."""
-
-    __slots__ = ("row", "level", "values", "whole", "ranks", "samples")
-
-    def __init__(self, row: Row, values: Sequence[Any], level: int) -> None:
-        self.row, self.level = row, level
-        self.values: dict[str, Any] = {}
-        self.whole: dict[str, bool] = {}  # tensors: does it hold all samples?
-        self.ranks: dict[str, int] = {}  # tensors: dimensions of a sample
-        self.samples = 0
-        for name, value in zip(row.signature.names, values, strict=True):
-            if isinstance(value, Tensor):
-                self.ranks[name] = value._data.ndim
-                self.whole[name] = is_batched(value, level)
-                if isinstance(value, Batched) and self.whole[name]:
-                    self.samples = value.samples
-                    value = value.in_front()
-            self.values[name] = value
-
-    def run(self, /, **changed: Any) -> Any:
-        """Runs the row on the whole values, some arguments replaced."""
-        return run(self.row, list((self.values | changed).values()))
-
-    def spread_out(self, name: str) -> Any:
-        """A tensor argument with all samples, also where it is the same for each."""
-        value = self.values[name]
-        if value is None or self.whole[name]:
-            return value
-        size = (self.samples, *value._data.shape)
-        return run(catalogue.rows["expand"], (value, size, False))
+Rule = Callable[[Call], Any]
 
 
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:

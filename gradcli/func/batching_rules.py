@@ -6,16 +6,14 @@ A test runs every sample of these rows both by its rule and sample by sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.catalogue import catalogue
 from ..engine.tensor_type import contiguous_format, wrap_dim
 from .batched import is_batched
+from .batched_call import Call
 from .carrier import run
 from .levels import randomness_at
-
-if TYPE_CHECKING:
-    from .batching import Call
 
 SAME_RANDOMNESS = (
     "Vmap does not currently support same randomness with a batched tensor input. Please file an "

@@ -23,11 +23,11 @@ from ..engine.node import Node
 from ..engine.size import Size
 from ..engine.tensor import Tensor
 from ..engine.tensor_type import Layout, MemoryFormat
+from .annotations import Annotation
 from .libraries import HOMES, TENSORS, publishes
 from .operations import VIEWS
 from .values import (
     CALLER,
-    Annotation,
     Bound,
     Builtin,
     ErrorValue,

@@ -17,8 +17,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED, Hooks, Registered
-from ..nn.registered import TABLES as PARTS
+from ..nn.registered import RESERVED, TABLES as PARTS, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign
@@ -301,7 +300,7 @@ def _set_on_function(value: Function, name: str, new: Any) -> None:
     if name.startswith("__"):
         raise missing(value, name)
     session.budget.charge_bytes(KEPT_BYTES)
-    value.table = {**value.table, name: new}
+    value.keep(name, new)
 
 
 SPECIAL[Type] = _type_attribute

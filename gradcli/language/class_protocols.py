@@ -160,7 +160,7 @@ def custom_text(value: Any, method: str) -> str | None:
     kind = type(value)
     if kind is ClassValue:
         own = value.enumeration
-        return f"<class '__main__.{value.qualified}'>" if own is None else own.title(value)
+        return value.text if own is None else own.title(value)
     if not is_instance(value):
         return None
     for name in (method, "__repr__"):

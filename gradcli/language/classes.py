@@ -12,6 +12,7 @@ from ..autograd.function import Function as HostFunction
 from ..engine.kept import kept_on
 from ..nn.derived import parametrizations
 from .adoption import VALUES, adopting
+from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
     SPECIAL,
@@ -31,12 +32,12 @@ from .libraries import published
 from .members import TABLES, Members, members_of_type
 from .operations import type_name
 from .session import session
-from .values import Annotation, Bound, Builtin, ErrorValue, Function, Instance, Type
+from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
 
 OBJECT = PRELUDE["object"]
 
 
-class ClassValue:
+class ClassValue(Joined):
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
     __slots__ = (
@@ -72,6 +73,10 @@ class ClassValue:
             self.host = make_library_host(name, ProgramModule, self.native, own)
         if self.host is not None:
             _know(self.host)
+
+    @property
+    def text(self) -> str:
+        return f"<class '__main__.{self.qualified}'>"
 
     def __deepcopy__(self, memo: Any) -> ClassValue:
         return self  # a copy of an object is of the same class

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.function import Function as HostFunction
-from ..autograd.function import FunctionContext, FunctionNode
+from ..autograd.function import Function as HostFunction, FunctionContext, FunctionNode
 from .adoption import VALUES
 from .attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribute, missing
 from .calls import call

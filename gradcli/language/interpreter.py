@@ -96,10 +96,6 @@ class Outcome:
         """The line that bound a name last."""
         return {name: node.lineno for name, node in self.nodes.items()}  # type: ignore[attr-defined]
 
-    def is_hidden(self, name: str) -> bool:
-        """Names that start with an underscore are kept and not reported."""
-        return name.startswith("_")
-
     def span_of(self, origin: object) -> Span | None:
         """The place of an origin, the opaque mark that every node of the graph carries."""
         return self.program.source.span_of(origin) if hasattr(origin, "lineno") else None
@@ -187,7 +183,8 @@ class Machine:
 
     def run(self, budget: Budget, write: Callable[[str], object]) -> Outcome:
         missing = [name for name in self.program.inputs if name not in self.globals.values]
-        if not self.program.required.isdisjoint(missing):
+        # A script's name fails where it is read.
+        if not (self.program.source.is_python or self.program.required.isdisjoint(missing)):
             return self.outcome(missing_inputs(self.program, missing), budget)
         error: Diagnostic | None = None
         budget.start()
@@ -481,11 +478,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     pool = sorted(known | names.BUILTIN_NAMES)
     for name in first:
         near = names.suggestion(name, pool)
-        if (
-            near is not None
-            and near != name
-            and (not _is_short(name) or near.lower() == name.lower())
-        ):
+        if near and near != name and (not _is_short(name) or near.lower() == name.lower()):
             other = "or " if notes else ""
             notes.append(f"help: {other}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed}{more} {have} no value"

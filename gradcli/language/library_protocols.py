@@ -8,9 +8,10 @@ from typing import Any
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .adoption import adopt, adopting, is_library
+from .annotations import Annotation, within
 from .members import members_of
 from .operations import type_handlers
-from .values import Annotation, Bound, ErrorValue, Function, Lazy, Type
+from .values import Bound, ErrorValue, Function, Lazy, Type
 
 
 def _library_method(value: Any, name: str) -> Any:
@@ -35,7 +36,7 @@ def item_of(value: Any) -> Callable[[int], Any] | None:
 def _subscripted(value: Type, inner: Any) -> Any:
     if value.name not in GENERIC:
         raise TypeError(f"type '{value.in_messages}' is not subscriptable")
-    return Annotation(value.name)  # list[int], for annotations
+    return within(value.name, inner)  # list[int], for annotations
 
 
 GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
@@ -43,7 +44,7 @@ GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 
 def _get_item(value: Any) -> Any:
     if type(value) is Annotation:
-        return lambda annotation, inner: annotation
+        return lambda annotation, inner: within(annotation.text, inner)
     if type(value) is Type:
         return _subscripted
     method = _library_method(value, "__getitem__")

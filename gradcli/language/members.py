@@ -17,12 +17,12 @@ from ..engine.size import Size
 from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
 from .adoption import adopting, is_plain
+from .annotations import Annotation
 from .calls import is_callable
 from .libraries import published, publishes
 from .operations import iterate, type_name
 from .session import session
 from .values import (
-    Annotation,
     Bound,
     Builtin,
     ErrorValue,

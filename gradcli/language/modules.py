@@ -43,6 +43,17 @@ def _numpy(space: str = "") -> Module:
     return Module("standard.arrays", listed)
 
 
+# For annotations, which are not evaluated; outside of them they are values without use.
+TYPING = (
+    "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal Mapping "
+    "NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable Sized Deque "
+    "DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping MutableSequence "
+    "MutableSet AbstractSet Collection Container Reversible NamedTuple Protocol TypedDict "
+    "TYPE_CHECKING cast overload final TypeVar TypeVarTuple NewType TypeAlias ParamSpec "
+    "Concatenate Required NotRequired Unpack TypeGuard Never LiteralString SupportsFloat "
+    "SupportsInt SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator "
+    "AsyncGenerator Coroutine runtime_checkable override deprecated no_type_check"
+)
 MODULES: dict[str, Module] = {
     "math": _module(
         "builtins.mathematics",
@@ -109,7 +120,7 @@ MODULES: dict[str, Module] = {
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent fill wrap shorten"),
     "pickle": _module("standard.stored", "dump load UnpicklingError"),
-    "csv": _module("standard.stored", "reader writer DictReader"),
+    "csv": _module("standard.stored", "reader writer DictReader Error"),
     "time": _module(
         "standard.clock",
         "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "
@@ -147,6 +158,7 @@ MODULES: dict[str, Module] = {
     "getpass": _module("standard.system", "getuser"),
     # Of PyTorch itself, what only a program has: a library could not keep it in memory.
     "torch": _module("standard.saved", "save load"),
+    "torch.jit": _module("standard.saved", "save load"),
     # What needs a network or other processes can be named, and refuses when it is called.
     "torch.distributed": _module(
         "standard.elsewhere",
@@ -162,15 +174,7 @@ MODULES: dict[str, Module] = {
     ),
     "torch.utils.model_zoo": _module("standard.elsewhere", "load_url"),
     "importlib.metadata": _module("standard.elsewhere", "version PackageNotFoundError"),
-    # For annotations, which are not evaluated; outside of them they are values without use.
-    "typing": _module(
-        "standard.declared",
-        "Any Callable ClassVar Dict Final FrozenSet Generator Iterable Iterator List Literal "
-        "Mapping NoReturn Optional Sequence Set Tuple Type Union Generic Annotated Self Hashable "
-        "Sized Deque DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping "
-        "MutableSequence Collection NamedTuple Protocol TypedDict TYPE_CHECKING cast overload "
-        "final TypeVar NewType TypeAlias ParamSpec Concatenate",
-    ),
+    **dict.fromkeys(("typing", "typing_extensions"), _module("standard.declared", TYPING)),
     "collections.abc": _module(
         "standard.declared",
         "Callable Iterable Iterator Generator Mapping MutableMapping Sequence MutableSequence Set "
@@ -194,6 +198,15 @@ MODULES: dict[str, Module] = {
         "rgb_to_grayscale to_grayscale InterpolationMode",
     ),
     "torchvision.utils": _module("standard.grids", "make_grid save_image"),
+    "sklearn.datasets": _module(
+        "standard.learning", "make_moons make_circles make_blobs make_regression"
+    ),
+    "sklearn.model_selection": _module("standard.learning", "train_test_split"),
+    "sklearn.preprocessing": _module("standard.learning", "StandardScaler MinMaxScaler"),
+    "sklearn.metrics": _module(
+        "standard.learning",
+        "accuracy_score confusion_matrix mean_squared_error mean_absolute_error r2_score",
+    ),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",
@@ -232,7 +245,8 @@ DRAWING_BELOW = ("torch.utils.tensorboard", *PROFILERS)
 OUTSIDE = "nothing that leaves the program"
 # What a program can have in the place of a module that it can't, by the module's first word.
 INSTEAD: dict[str, str] = {
-    "sklearn": "torch (random_split of torch.utils.data, and means and deviations of tensors)",
+    "sklearn": "what docs/language.md lists of it",
+    "torchvision": "the layers of torch.nn",
     "pandas": "--set x=@table.csv, which reads numbers into a tensor",
     "PIL": "--set x=@image.npy, which reads an array",
     "cv2": "--set x=@image.npy, which reads an array",
@@ -277,15 +291,20 @@ ELSEWHERE = frozenset(
 
 # Functions of NumPy that read and write files by their bytes, which a program doesn't reach.
 FILES = frozenset("fromfile memmap tofile".split())
+# Modules of which programs have a part.
+IN_PART = frozenset({"torchvision", "sklearn"})
+REAL = "run the file by real Python with --engine torch, which trusts it"
 
 
 def refused_name(home: str, name: str) -> str | None:
     """What to do instead of a function that a module has for real Python alone."""
+    root = home.partition(".")[0]
+    if root in IN_PART:
+        return f"help: use {INSTEAD[root]}, or {REAL}"
     if home != "numpy" or name not in FILES:
         return None
     return (
-        "help: use --set x=@table.csv (or @data.npy, @data.npz:key), which reads an array, or run "
-        "the file by real Python with --engine torch, which trusts it"
+        f"help: use --set x=@table.csv (@data.npy, @data.npz:key), which reads an array, or {REAL}"
     )
 
 
@@ -305,7 +324,7 @@ def refusal(name: str) -> tuple[str, str]:
     missing = name if root in ROOTS else root
     instead = INSTEAD.get(root)
     use = f"use {instead}, or " if instead is not None else ""
-    advice = f"help: {use}run the file by real Python with --engine torch, which trusts it"
+    advice = f"help: {use}{REAL}"
     return f"No module named '{missing}'", advice
 
 

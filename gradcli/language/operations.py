@@ -19,7 +19,7 @@ from .costs import (
     width_of,
 )  # fmt: skip
 from .session import session
-from .values import UNBOUND, FrozenSet, Instance, Lazy, Set, slice_parts, stands_for
+from .values import FrozenSet, Instance, Lazy, Set, slice_parts, stands_for
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS: frozenset[Any] = frozenset({dict, OrderedDict, defaultdict, Counter})
@@ -397,7 +397,3 @@ def unbound(name: str) -> UnboundLocalError:
     return UnboundLocalError(
         f"cannot access local variable '{name}' where it is not associated with a value"
     )
-
-
-def is_unbound(value: Any) -> bool:
-    return value is UNBOUND

@@ -61,8 +61,12 @@ class Source:
     @cached_property
     def cells(self) -> list[int]:
         """The lines on which cells begin, in a notebook or a script that marks them."""
-        marked = self.name.endswith(".py") or self.is_notebook
-        return notebook.starts(self.text) if marked else []
+        return notebook.starts(self.text) if self.is_python else []
+
+    @property
+    def is_python(self) -> bool:
+        """Written for Python: a script or a notebook."""
+        return self.name.endswith(".py") or self.is_notebook
 
     @property
     def is_notebook(self) -> bool:

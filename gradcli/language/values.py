@@ -9,6 +9,7 @@ from typing import Any
 
 from ..engine.class_name import name_in_messages
 from ..engine.mode import state
+from .annotations import Annotation, Joined
 from .session import session
 
 Closure = Callable[[list[Any]], Any]
@@ -42,7 +43,9 @@ CONTINUE = Jump("continue")
 class Parameters:
     """The parameters of a function, prepared for binding."""
 
-    __slots__ = ("any_keywords", "any_positional", "keyword_only", "names", "positional_only")
+    __slots__ = (
+        "any_keywords", "any_positional", "keyword_only", "names", "places", "positional_only",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class Parameters:
         any_keywords: str | None,
     ) -> None:
         self.names = names
+        self.places = {name: place for place, name in enumerate(names)}
         self.positional_only = positional_only
         self.any_positional = any_positional
         self.keyword_only = keyword_only
@@ -82,7 +86,7 @@ class Code:
         self.plain = -1
 
 
-NOTHING_KEPT: dict[str, Any] = {}  # replaced, and never changed, when a program keeps something
+NOTHING_KEPT: dict[str, Any] = {}  # replaced, and never changed, when a function keeps something
 
 
 class Function:
@@ -109,6 +113,12 @@ class Function:
         self.defaults = defaults
         self.keyword_defaults = keyword_defaults
         self.template = cells + [UNBOUND] * code.locals
+
+    def keep(self, name: str, value: Any) -> None:
+        """An attribute that the program gives to the function."""
+        if self.table is NOTHING_KEPT:
+            self.table = {}
+        self.table[name] = value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         origin = state.origin
@@ -215,7 +225,7 @@ class Bound:
         return hash((id(self.owner), self.name))
 
 
-class Type:
+class Type(Joined):
     """A type as a value: `int`, `torch.Tensor`, `nn.Linear`. `text` is what print shows."""
 
     __slots__ = ("construct", "host", "module", "name", "__weakref__")
@@ -314,18 +324,6 @@ def stands_for(value: Any) -> Any:
     if type(found) is not own.plain.host:
         raise TypeError(f"a member of {value.kind.name} lost its value")
     return found
-
-
-class Annotation:
-    """What is imported from typing: List, and List[int] too."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 class Plain:

@@ -16,7 +16,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..diagnostics import Diagnostic, Enough, ProgramError, Span
-from ..engine.mode import state
 from ..language.expectations import Log, woven
 from ..language.interpreter import Outcome
 from ..language.notebook import count_within_cells, mark_echoes
@@ -291,9 +290,3 @@ def _warning(warned: Callable[..., None]) -> Iterator[None]:
         warnings.simplefilter("default")  # the command line has silenced those of our own files
         warnings.showwarning = show
         yield
-
-
-def line_now() -> int | None:
-    """The line that the program is on."""
-    line = getattr(state.origin, "lineno", None)
-    return line if isinstance(line, int) else None

@@ -6,8 +6,7 @@ once; they need nothing here.
 
 from __future__ import annotations
 
-from math import log as logarithm
-from math import pi
+from math import log as logarithm, pi
 from typing import Any
 
 from ..engine.conversion import MEAN, NONE

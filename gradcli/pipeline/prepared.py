@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..diagnostics import bounded
-from ..engine import device as devices
-from ..engine import dtypes
+from ..engine import device as devices, dtypes
 from ..engine.origin import current_line
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..diagnostics import ProgramError
-from ..engine import device as devices
-from ..engine import dtypes
+from ..engine import device as devices, dtypes
 from ..engine.operator import catalogue
 from ..engine.tensor import Tensor
 from ..inputs import Input, InputError, default_of, parse_set

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..opening import UsageError
 from ..options import EVERY_PASS
-from ..recording.collect import Collected, Named, range_of, text_of
-from ..recording.collect import results as unused
+from ..recording.collect import Collected, Named, range_of, results as unused, text_of
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
 from ..recording.lines import Lines
 from ..recording.passes import Ends, Pass, Passes
@@ -129,8 +128,9 @@ def flows(
         key = id(entry.node), entry.output_nr
         grad = told(restored(one.flows.get(key)) if one else None, full=full)
         value = told(restored(entry.value), full=full)
+        shape = grad.shape if entry.value is None else value.shape
         facts.append(FlowFact(
-            number, entry.output_nr, value.shape, value.text, grad.text, value.range, grad.range,
+            number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:

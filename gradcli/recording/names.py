@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Inside, Named, tensors_in
-from .collect import inside as held_by
+from .collect import NESTING, Inside, Named, inside as held_by, tensors_in
 from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
@@ -35,15 +35,69 @@ class Held(NamedTuple):
     reason: str = ""  # why it does not require grad, where that is known
 
 
+class Results:
+    """What the results of nodes were called, in the order of binding; most are never asked for, so
+    a binding is put down, and it is numbered and found by its node when somebody asks.
+
+    Nodes that are gone are dropped when there are `most`.
+    """
+
+    def __init__(self) -> None:
+        self.marks: list[ref[Any]] = []
+        self.names: list[str] = []
+        self.most = PRUNED
+        self._numbers: list[int] = []  # of the first of these: y#2, the second y
+        self._counts: dict[str, int] = {}
+        self._places: dict[int, int] = {}  # by the identity of the first `_placed` marks
+        self._placed = 0
+
+    def put(self, mark: Any, name: str) -> None:
+        """The result of this node has this name now."""
+        self.marks.append(ref(mark))
+        self.names.append(name)
+        if len(self.marks) > self.most:
+            self._prune()
+
+    def _prune(self) -> None:
+        numbers = self.numbers
+        alive = [at for at, mark in enumerate(self.marks) if mark() is not None]
+        self.marks = [self.marks[at] for at in alive]
+        self.names = [self.names[at] for at in alive]
+        self._numbers = [numbers[at] for at in alive]
+        self._places, self._placed = {}, 0
+        self.most = max(PRUNED, 2 * len(alive))
+
+    @property
+    def numbers(self) -> list[int]:
+        """How many of its name there were with each."""
+        numbers, counts = self._numbers, self._counts
+        for name in islice(self.names, len(numbers), None):
+            count = counts[name] = counts.get(name, 0) + 1
+            numbers.append(count)
+        return numbers
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each name was bound to a result."""
+        assert len(self.numbers) == len(self.names)
+        return self._counts
+
+    def place(self, mark: Any) -> int | None:
+        """Where the last name of a node's result stands."""
+        places, marks = self._places, self.marks
+        if self._placed < len(marks):
+            newest = range(self._placed, len(marks))
+            places.update(zip([id(marks[at]()) for at in newest], newest, strict=True))
+            self._placed = len(marks)
+        at = places.get(id(mark))
+        return at if at is not None and marks[at]() is mark else None
+
+
 class Names(Spectator):
     """Hears of every name that a program binds."""
 
     def __init__(self) -> None:
-        # What a node's result was called, and how many of that name there were: y#2, the second y.
-        # By identity; nodes that are gone are dropped when there are `most`.
-        self.nodes: dict[int, tuple[ref[Any], str, int]] = {}
-        self.most = PRUNED
-        self.counts: dict[str, int] = {}
+        self.results = Results()
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
         self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
@@ -74,11 +128,7 @@ class Names(Spectator):
             if node is None:
                 return
             mark = mark_of(node)
-        count = self.counts[name] = self.counts.get(name, 0) + 1
-        self.nodes[id(mark)] = ref(mark), name, count
-        if len(self.nodes) > self.most:
-            self.nodes = {key: held for key, held in self.nodes.items() if held[0]() is not None}
-            self.most = max(PRUNED, 2 * len(self.nodes))
+        self.results.put(mark, name)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
@@ -162,14 +212,13 @@ class Names(Spectator):
 
     def called(self, node: Any) -> tuple[str, int] | None:
         """What the result of a node was called, and the how many-th of that name it was."""
-        mark = mark_of(node)
-        known = self.nodes.get(id(mark))
-        return known[1:] if known is not None and known[0]() is mark else None
+        at = self.results.place(mark_of(node))
+        return None if at is None else (self.results.names[at], self.results.numbers[at])
 
     def of_node(self, node: Any) -> str | None:
         """What the result of a node was called."""
-        known = self.called(node) if hasattr(node, "next_functions") else None
-        return None if known is None else known[0]
+        at = self.results.place(mark_of(node)) if hasattr(node, "next_functions") else None
+        return None if at is None else self.results.names[at]
 
     def of_module(self, module: Any) -> str:
         """What a module was called; empty where nobody knows."""

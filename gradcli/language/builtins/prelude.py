@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import Annotation
 from ..arithmetic import power
 from ..attributes import get_attribute, set_attribute
 from ..calls import call
@@ -195,6 +196,8 @@ def _digits(function: Callable[[Any], str]) -> Callable[[Any], str]:
 
 def issubclass_(kind: Any, kinds: Any, /) -> bool:
     options = kinds if type(kinds) is tuple else (kinds,)
+    if type(kinds) is Annotation and kinds.parts:
+        options = tuple(part for part in kinds.parts if part is not None)
     if not is_class(kind):
         raise TypeError("issubclass() arg 1 must be a class")
     for option in options:

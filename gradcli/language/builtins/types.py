@@ -10,6 +10,7 @@ from ...engine.dtypes import DType
 from ...engine.node import Node
 from ...engine.tensor import Tensor
 from ..adoption import FAMILIES, VALUES, adopt, adopting
+from ..annotations import Annotation
 from ..libraries import libraries, published, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
@@ -150,6 +151,11 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
         if type(kind) is tuple:
             pending.extend(kind)
             continue
+        if type(kind) is Annotation and kind.parts:
+            if value is None and None in kind.parts:
+                return True
+            pending.extend(part for part in kind.parts if part is not None)
+            continue
         answer = next(
             (found for ask in custom_isinstance if (found := ask(value, kind)) is not None), None
         )
@@ -228,8 +234,3 @@ def library_value(name: str, found: Any) -> Any:
         )
         return Builtin(last, adopting(found), text)
     return adopt(found)
-
-
-def check_number(value: Any, what: str) -> None:
-    if type(value) not in (int, bool):
-        raise TypeError(f"'{type_name(value)}' object cannot be interpreted as an integer{what}")

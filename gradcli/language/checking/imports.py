@@ -91,8 +91,8 @@ def import_from(checker: Checker, node: ast.ImportFrom, scope: Scope, depth: int
     for alias in listed:
         path = f"{home}.{alias.name}"
         if certain and path not in values and path not in spaces:
-            near = names.suggest_member(home, alias.name)
-            notes = (f"help: did you mean {near}?",) if near else ()
+            near, instead = names.suggest_member(home, alias.name), modules.refused_name(home, "")
+            notes = (instead,) if instead else (f"help: did you mean {near}?",) if near else ()
             error = checker.refuse(
                 node, f"cannot import name '{alias.name}' from '{home}'", *notes,
                 type="ImportError",

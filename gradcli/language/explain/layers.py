@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from math import prod
 from types import TracebackType
 from typing import Any
 
@@ -12,31 +13,40 @@ from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ...recording.modules import named_modules
 from ..classes import ProgramModule
-from ..explained import ROOM, Explanation
+from ..explained import ROOM, Explanation, replaced, suffixed
 
 CALL = Module.__call__.__code__
 LONGEST = 80  # characters of a layer's text
+# What a layer was made for: its first argument, and the dimension of the input that has to be it.
+MADE_FOR = {
+    "Linear": ("in_features", -1), "RNN": ("input_size", -1), "LSTM": ("input_size", -1),
+    "GRU": ("input_size", -1), "RNNCell": ("input_size", -1), "LSTMCell": ("input_size", -1),
+    "GRUCell": ("input_size", -1), "Conv1d": ("in_channels", -2), "Conv2d": ("in_channels", -3),
+    "Conv3d": ("in_channels", -4), "BatchNorm1d": ("num_features", 1),
+    "BatchNorm2d": ("num_features", 1), "BatchNorm3d": ("num_features", 1),
+}  # fmt: skip
 
 
-def layers(trace: TracebackType | None) -> tuple[list[Module], tuple[Any, ...]]:
-    """The modules that were being called, the innermost last, and what that one was given."""
-    found: list[Module] = []
-    given: tuple[Any, ...] = ()
+Called = tuple[Module, tuple[Any, ...]]  # a module and what it was given
+
+
+def layers(trace: TracebackType | None) -> list[Called]:
+    """The modules that were being called, the innermost last."""
+    found: list[Called] = []
     while trace is not None:
         if trace.tb_frame.f_code is CALL:
-            found.append(trace.tb_frame.f_locals["self"])
-            given = trace.tb_frame.f_locals["args"]
+            found.append((trace.tb_frame.f_locals["self"], trace.tb_frame.f_locals["args"]))
         elif trace.tb_frame.f_code.co_filename.startswith(ROOM) and found:
             node = trace.tb_frame.f_locals.get("node")
             if node is not None and hasattr(node, "lineno"):
                 found.clear()  # back in the program: a method of its own class went on
         trace = trace.tb_next
-    return found, given
+    return found
 
 
-def refused(out: Explanation, called: Sequence[Module], given: tuple[Any, ...]) -> None:
+def refused(out: Explanation, called: Sequence[Called]) -> None:
     """Which layer refused what it was given."""
-    inner = called[-1]
+    inner, given = called[-1]
     tensors = [value for value in given if isinstance(value, Tensor)]
     parts = [module for _, module in named_modules(inner)]
     if any(isinstance(part, ProgramModule) for part in parts) or not tensors:
@@ -50,6 +60,35 @@ def refused(out: Explanation, called: Sequence[Module], given: tuple[Any, ...]) 
         made = _made(out, name or "", inner)
         if made is not None:
             out.put(made, f"{name} is made here")
+        if len(tensors) == 1:
+            _sizes(out, inner, tensors[0], made, is_same=called[0][1][0] is given[0])
+
+
+def _sizes(
+    out: Explanation, layer: Module, given: Tensor, made: ast.expr | None, is_same: bool
+) -> None:
+    """A layer that was made for another size than it is given."""
+    word, dim = MADE_FOR.get(layer._get_name(), ("", 0))
+    shape = tuple(given.shape)
+    wanted = getattr(layer, word, None) if word else None
+    if type(wanted) is not int or not -len(shape) <= dim < len(shape) or shape[dim] == wanted:
+        return
+    call = out.place if isinstance(out.place, ast.Call) else None
+    if dim == -1 and len(shape) > 2 and prod(shape[1:]) == wanted:
+        node = call.args[0] if call is not None and len(call.args) == 1 else None
+        if is_same and node is not None and (text := out.places.text(node)) is not None:
+            out.advise(f"{text}.flatten(1), which makes rows of {wanted} numbers",
+                       suffixed(out.places, node, ".flatten(1)"))  # fmt: skip
+        return
+    first = None
+    if isinstance(made, ast.Call):
+        named = [key.value for key in made.keywords if key.arg == word]
+        first = next(iter((*named, *made.args)), None)
+    if first is not None and not isinstance(first, ast.Starred):
+        line = out.places.line(first)
+        size, kind = shape[dim], layer._get_name()
+        out.advise(f"{size} for {word} on line {line}: {kind} is given that many",
+                   replaced(out.places, first, str(size)))  # fmt: skip
 
 
 def _made(out: Explanation, name: str, module: Module) -> ast.expr | None:

@@ -9,7 +9,15 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...engine.tensor import Tensor
-from ..explained import ENCLOSED, ROOM, Explanation, node_words, suffixed, with_argument
+from ..explained import (
+    ENCLOSED,
+    ROOM,
+    Explanation,
+    node_words,
+    replaced,
+    suffixed,
+    with_argument,
+)
 from .layers import CALL, layers, refused
 
 _ABOUT_SHAPES = re.compile(
@@ -48,9 +56,9 @@ def operands(out: Explanation, error: BaseException) -> None:
     about_types = _ABOUT_TYPES.search(message) and "shape" not in message
     if not about_types and not _ABOUT_SHAPES.search(message):
         return
-    called_layers, given = layers(error.__traceback__)
+    called_layers = layers(error.__traceback__)
     if called_layers:
-        refused(out, called_layers, given)
+        refused(out, called_layers)
     called = out.places.called(out.place)
     if called is not None and called[0] in ("backward", "grad"):
         _seed(out, message, called[1])
@@ -319,7 +327,22 @@ def _flag(out: Explanation) -> None:
         out.primary = f"{node_words(out.places, tensor.grad_fn)} computed it: it is not a leaf"
 
 
+def _probabilities(out: Explanation) -> None:
+    """A binary cross entropy of numbers that are no probabilities."""
+    given = out.place.args if isinstance(out.place, ast.Call) else []
+    code = out.places.text(given[0]) if given else None
+    value = held(out, given[0]) if given else None
+    if isinstance(value, Tensor) and value.numel():
+        numbers = value._need_array()
+        out.put(given[0], f"{numbers.min():.4g} to {numbers.max():.4g}: no probabilities")
+    if code is not None:
+        line = out.places.line(out.place)
+        edits = replaced(out.places, given[0], f"torch.sigmoid({code})")
+        out.advise(f"torch.sigmoid({code}) on line {line}, or BCEWithLogitsLoss without it", edits)
+
+
 _SPECIAL: dict[str, Callable[[Explanation], None]] = {
+    "all elements of input should be between 0 and 1": _probabilities,
     "Only Tensors of floating point and complex dtype can require gradients": _needs_floats,
     "Can't call numpy() on Tensor that requires grad": _numpy,
     "tensors used as indices must be": _float_index,

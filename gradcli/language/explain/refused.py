@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+from ...engine.kept import kept_on
+from ...nn.module import Module
 from ..explained import Explanation, replaced
+from .conditions import value_of
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
 LONGEST = 80  # characters of an expression that advice repeats
@@ -20,6 +23,41 @@ def refused(out: Explanation, error: BaseException) -> None:
         _counted(out, count[1])
     elif isinstance(error, TypeError) and _PARAMETER.match(message):
         _assigned(out)
+    elif message == "optimizer got an empty parameter list":
+        _unregistered(out)
+
+
+def _unregistered(out: Explanation) -> None:
+    """A module keeps its layers in a plain list, where parameters() does not look."""
+    called = out.places.called(out.place)
+    given = called[1][0] if called is not None and called[1] else None
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
+        return
+    module = value_of(out, given.func.value)
+    owner = out.places.text(given.func.value)
+    if not isinstance(module, Module) or owner is None:
+        return
+    for name, value in kept_on(module).items():
+        if type(value) is not list or not any(isinstance(part, Module) for part in value):
+            continue
+        out.put(given, f"{owner}.{name} is a list, and parameters() does not look into lists")
+        for node in _assigned_to(out, name):
+            text = out.places.text(node, LONGEST)
+            out.put(node, f"{owner}.{name}: a list of layers")
+            if text is not None:
+                whole = f"torch.nn.ModuleList({text})"
+                out.advise(whole, replaced(out.places, node, whole))
+
+
+def _assigned_to(out: Explanation, name: str) -> list[ast.expr]:
+    """What the program assigns to self.name, where it does so once."""
+    found = {
+        id(node.value): node.value
+        for node in out.places.parents.values()
+        if isinstance(node, ast.Assign)
+        and any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
+    }
+    return list(found.values()) if len(found) == 1 else []
 
 
 def _counted(out: Explanation, name: str) -> None:

@@ -12,8 +12,7 @@ from ..adoption import adopting
 from ..builtins.types import CONSTRUCTIBLE, OF_PYTHON, custom_isinstance, host_type
 from ..libraries import NUMBERS
 from ..members import members_of_type
-from ..modules import ARRAY_FILES
-from ..modules import MODULES as TABLE
+from ..modules import ARRAY_FILES, MODULES as TABLE
 from ..values import Builtin, Type
 
 NUMBERS.update((Array, *map(number_class, CONCRETE)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import Annotation
 from ..attributes import MISSING, get_attribute, set_attribute
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
@@ -13,7 +14,7 @@ from ..instances import add_special
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session
-from ..values import UNBOUND, Annotation, Builtin, Function, Instance, Type
+from ..values import UNBOUND, Builtin, Function, Instance, Type
 from .collected import make_record
 from .published import classes, functions
 
@@ -43,7 +44,7 @@ def _abstract_method(function: Any) -> Any:
     inner = function.getter if type(function) is Property else getattr(function, "function", None)
     marked = inner if type(inner) is Function else function
     if type(marked) is Function:
-        marked.table = {**marked.table, _ABSTRACT: True}
+        marked.keep(_ABSTRACT, True)
     return function
 
 
@@ -273,6 +274,10 @@ def _named_tuple(kind: ClassValue) -> Type:
     return make_record(kind.name, list(kind.fields), defaults)
 
 
+def _as_is(value: Any) -> Any:
+    return value
+
+
 def _type_variable(name: str, *bounds: Any, **options: Any) -> Annotation:
     return Annotation(f"~{name}")
 
@@ -282,8 +287,11 @@ _TYPING: dict[str, Any] = {
 } | {
     "Protocol": _base("Protocol", "typing"), "TypedDict": _base("TypedDict", "typing"),
     "NamedTuple": _base("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
-    "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", lambda f: f),
-    "final": Builtin("final", lambda f: f), "TypeVar": Builtin("TypeVar", _type_variable),
+    "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", _as_is),
+    **{word: Builtin(word, _as_is) for word in (
+        "final", "runtime_checkable", "override", "no_type_check")},
+    "deprecated": Builtin("deprecated", lambda message, **options: Builtin("deprecated", _as_is)),
+    **{word: Builtin(word, _type_variable) for word in ("TypeVar", "ParamSpec", "TypeVarTuple")},
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
 _ABC = _base("ABC", "abc", _abstract_class)
@@ -302,7 +310,7 @@ MODULES: dict[str, dict[str, Any]] = {
         }),
         **classes([Field]),
     },
-    "typing": _TYPING,
+    "typing": _TYPING, "typing_extensions": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (
         TABLE["collections.abc"].names)},
 }  # fmt: skip

@@ -157,4 +157,12 @@ def _refusal(value: Any) -> str:
     )
 
 
-MODULES = {"torch": functions({"save": _save, "load": _load})}
+def _load_script(f: Any, map_location: Any = None, **options: Any) -> Any:
+    """torch.jit.load: what was traced or scripted is the module itself here."""
+    return _load(f, map_location, weights_only=False)
+
+
+MODULES = {
+    "torch": functions({"save": _save, "load": _load}),
+    "torch.jit": functions({"save": _save, "load": _load_script}),
+}

@@ -43,8 +43,7 @@ erfc = operator(
 def error_function(xp: Any, self: Any, complement: bool = False) -> Any:
     """The C library's, element by element, in double: NumPy has none, and SciPy's is farther from
     PyTorch's float64."""
-    from math import erf as erf_of
-    from math import erfc as erfc_of
+    from math import erf as erf_of, erfc as erfc_of
 
     function = erfc_of if complement else erf_of
     if xp.__name__ == "cupy":

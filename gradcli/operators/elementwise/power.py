@@ -83,8 +83,7 @@ def _promoted(self: Any, result: Any) -> Any:
 
 
 def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    from math import inf, nan
-    from math import log as log_of
+    from math import inf, log as log_of, nan
 
     logarithm = log_of(self) if self > 0 else -inf if self == 0 else nan
     if self == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.conversion import MEAN, NONE
-from ...engine.operator import Reduced, catalogue, operator
+from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import sum_of_losses
 from ...numerics.summation import sum_of_cases
 from ..conventions import constant, floating_only, full_precision
@@ -118,12 +118,6 @@ def _nll_backward(
     index = xp.expand_dims(places, dim) if places.ndim == x.ndim - 1 else places
     xp.put_along_axis(result, index, value.reshape(index.shape), dim)
     return result
-
-
-def _nll_double(key: str) -> Any:
-    return lambda grad, target, weight, reduction, ignore_index: catalogue.row(key)(
-        grad, target, weight, reduction, ignore_index
-    )[0]
 
 
 _BACKWARD = (

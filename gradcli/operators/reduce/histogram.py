@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from ...engine import dtypes
+from ...engine.layout import once
 from ...engine.operator import Reduced, composite, operator
 from ..conventions import INTEGERS, check_precision, floating_only, unimplemented
 
@@ -36,7 +37,7 @@ bincount = operator(
     dtype=_count_type,
     check=_check_bincount,
     cost=lambda self, weights, minlength: max(
-        minlength, int(self._data.max()) + 1 if self.numel() else 0
+        minlength, int(once(self._data).max()) + 1 if self.numel() else 0
     ),
     forward=lambda xp, self, weights, minlength: xp.bincount(
         self.astype("int64"), weights, minlength

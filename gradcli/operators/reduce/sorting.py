@@ -7,8 +7,7 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.operator import composite, operator
 from ...numerics.thresholds import TIED
-from ...numerics.tie_order import SHORT, first_few, in_order, settled
-from ...numerics.tie_order import sort as sort_places
+from ...numerics.tie_order import SHORT, first_few, in_order, settled, sort as sort_places
 from ..conventions import COMPLEX, real_by_rule, real_only, unimplemented, wrap_dim
 from .extremes import evenly_distribute_backward, value_selecting_backward
 

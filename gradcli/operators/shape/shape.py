@@ -20,8 +20,7 @@ from ..geometry import (
     viewed,
     wrap_dim,
 )
-from ..reduce.sums import sum_all, sum_to
-from ..reduce.sums import sum_to_size as checked_sum_to_size
+from ..reduce.sums import sum_all, sum_to, sum_to_size as checked_sum_to_size
 
 # ---- copies
 

@@ -29,7 +29,7 @@ from ...engine.run_state import as_new
 from ...language.interpreter import Outcome
 from ...language.session import session
 from ...opening import UsageError
-from ...pipeline.request import Limits, Ran, Request
+from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute, program_of
 from ...recording.facts.check import FileCheck, Problem
 from ...recording.sides import node_of, origin_of
@@ -44,35 +44,14 @@ from .gates import Gates, gates
 from .judged import judged, noted_on, surveyed, with_problem
 from .numeric import checked, operations
 from .numeric.live_tape import LiveTape
-from .numeric.points import Asked, Tolerance
+from .numeric.points import Asked
 from .numeric.tape import Tape, Unrepeatable, recording
 from .repeated import bits_of, once_more, repeated
 from .results import results_of
+from .wishes import Wishes
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")
 ALLOWED = ("kink", "nan", "inf", "none", "zero", "stale")
-
-
-class Wishes(NamedTuple):
-    """What every program of a call is checked for."""
-
-    limits: Limits = Limits()
-    sets: tuple[str, ...] = ()
-    no_grad: tuple[str, ...] = ()
-    device: str = "cpu"
-    dtype: str | None = None
-    tolerance: Tolerance = Tolerance()
-    fail_on: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
-    update: bool = False
-    against: str | None = None
-    gradients: bool = True
-    several: bool = False  # --set may name inputs that only some of the programs have
-    require_record: bool = False
-    require_gradient: bool = False
-    repeat: int = 1  # times that the program runs, to give the same bits
-    engine: str = "own"
-    arguments: tuple[str, ...] = ()  # of a program that Python runs
 
 
 class Directives(NamedTuple):

@@ -17,7 +17,7 @@ from ...recording.facts.check import FileCheck, Problem
 from ...render.escape import Terminal, block
 
 if TYPE_CHECKING:
-    from . import Wishes
+    from .wishes import Wishes
 
 CONTEXT = 3
 MOST_SHOWN = 60  # lines of a difference

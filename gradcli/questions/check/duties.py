@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
 
 if TYPE_CHECKING:
-    from . import Wishes
+    from .wishes import Wishes
 
 COMPARED = ("equal", "different", "float32")  # the other words for a leaf say that it was not
 UNCHECKED = "nothing was checked: no record, no gradient, no assert"

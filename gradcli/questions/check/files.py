@@ -13,7 +13,8 @@ from ...defects import message_of
 from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
 from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
 from ...recording.facts.check import FileCheck
-from . import Wishes, check, defect
+from . import check, defect
+from .wishes import Wishes
 
 MOST_LINKS = 5  # that are told one by one
 MOST_ENTRIES = 100_000  # files and folders that are looked at below the folders of one call

@@ -31,8 +31,9 @@ from ...diagnostics import ExitStatus
 from ...memory import bounded, data_held
 from ...recording.facts.check import FileCheck
 from ...recording.facts.check_wire import END, packed, unpacked
-from . import Wishes, check, defect
+from . import check, defect
 from .files import Place, checked_within
+from .wishes import Wishes
 
 # A forked process must not use Apple's libraries, which NumPy computes with there.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"

@@ -26,8 +26,7 @@ from ...recording.sides import AnyTensor, edges_of, origin_of, row_of
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
-from ..ledger import NAMELESS
-from ..ledger import Names as TensorNames
+from ..ledger import NAMELESS, Names as TensorNames
 from ..seeds import is_one
 
 SHORT = 14  # characters of a factor that stands before its value
@@ -43,7 +42,7 @@ class Namer:
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
         self.called = recording.names.called
-        self.counts = recording.names.counts
+        self.counts = recording.names.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()

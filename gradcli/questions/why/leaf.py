@@ -273,6 +273,7 @@ def broken_finding(case: Case, one: Pass) -> Finding:
 def _apart(case: Case) -> Finding:
     """No graph leads from any root to the tensor: cut on the way, or not used."""
     name = case.name
+    case.passes = case.passes.before_steps_of(case.tensor)
     passes, refusals = case.passes.passes, case.passes.refusals
     roots = [root for one in passes for root in one.roots] + [root for _, root in refusals]
     late = _required_late(case)

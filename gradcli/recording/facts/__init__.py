@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
+from .basic import (
+    FEW as FEW,
+    Edge as Edge,
+    ErrorFact as ErrorFact,
+    EventFact as EventFact,
+    LabelFact as LabelFact,
+    Nested as Nested,
+    Number as Number,
+    Place as Place,
+    Spread as Spread,
+    TensorFact as TensorFact,
+)
 from .profile import ProfileFact
 
 if TYPE_CHECKING:
@@ -14,68 +26,6 @@ if TYPE_CHECKING:
     from .seeds import SeedFact
     from .stats import StatsFact
     from .views import ViewsFact
-
-Number: TypeAlias = "float | int | bool | complex"
-Nested: TypeAlias = "Number | tuple[Nested, ...]"
-Edge: TypeAlias = "tuple[int, int] | None"
-
-
-class Place(NamedTuple):
-    """An expression of the program; `target` is the name that its value was assigned to.
-
-    `statement` is true for `y += x` and its like, which name their target themselves.
-    """
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-    target: str = ""
-    statement: bool = False
-
-
-FEW = 6  # numbers that are shown one by one
-
-
-class Spread(NamedTuple):
-    """What sums up several numbers; mean and norm only of many."""
-
-    low: float
-    high: float
-    mean: float | None = None
-    norm: float | None = None
-
-
-class TensorFact(NamedTuple):
-    """A tensor that a global name holds when the program ends.
-
-    `value` and `grad` are the numbers, `text` and `grad_text` what PyTorch prints for them
-    (of the values alone), the ranges their least and greatest number where there are several.
-    What was not asked for is None.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    device: str
-    requires_grad: bool
-    is_leaf: bool
-    retains_grad: bool
-    grad_fn: str | None
-    node: int | None
-    output_nr: int
-    line: int | None
-    value: Nested | None = None
-    grad: Nested | None = None
-    has_grad: bool = False
-    text: str | None = None
-    grad_text: str | None = None
-    range: Spread | None = None
-    grad_range: Spread | None = None
-    kind: str = "tensor"  # of a module: "parameter", "buffer"
-    why_not: str = ""  # why it does not require grad, where that is known
-    passing: bool = False  # the name is a loop's: it held other tensors before
 
 
 class NodeFact(NamedTuple):
@@ -173,22 +123,6 @@ class BackwardFact(NamedTuple):
     created: bool = False
 
 
-class EventFact(NamedTuple):
-    """A hook that ran: the gradient that it was given and the one that went on (None: the same).
-
-    `kind` is what it is registered on: "tensor", "node pre", "node", "post accumulate",
-    "module pre", "module". `line` is where it was registered, `backward` the call that ran it.
-    """
-
-    name: str
-    hook: str
-    before: str
-    after: str | None
-    kind: str = "tensor"
-    line: int | None = None
-    backward: int | None = None
-
-
 class EffectFact(NamedTuple):
     """What hooks changed of the gradient of a leaf: as it would be without any, and as it is; None
     where none came."""
@@ -196,30 +130,6 @@ class EffectFact(NamedTuple):
     name: str
     without: str | None
     now: str | None
-
-
-class LabelFact(NamedTuple):
-    """A remark on a piece of the program that has to do with its error."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-    primary: bool
-
-
-class ErrorFact(NamedTuple):
-    """How the program failed."""
-
-    type: str
-    message: str
-    line: int | None = None
-    column: int | None = None
-    end_line: int | None = None
-    end_column: int | None = None
-    labels: tuple[LabelFact, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class GradientFact(NamedTuple):

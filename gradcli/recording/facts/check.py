@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import ErrorFact
+from .basic import ErrorFact
 
 Element = tuple[int, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import Nested, Number
+from .basic import Nested, Number
 
 
 class MatrixFact(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import Nested
+from .basic import Nested
 
 
 class EntryFact(NamedTuple):

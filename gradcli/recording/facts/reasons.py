@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import ErrorFact, LabelFact, Nested
+from .basic import ErrorFact, LabelFact, Nested
 
 
 class TrialFact(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import Nested, Spread
+from .basic import Nested, Spread
 
 
 class SeedFact(NamedTuple):

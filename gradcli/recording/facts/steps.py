@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from . import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
+from .basic import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
 
 
 class ValueFact(NamedTuple):

@@ -8,10 +8,8 @@ what they are joined to.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .layout import Item
+from .items import Item
 
 
 def aligned(rows: list[list[Item]]) -> list[float]:

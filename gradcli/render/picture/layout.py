@@ -12,9 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .aligning import aligned
+from .items import Item
 
-SIDE = 26.0  # between two boxes of a row
-STRAND = 14.0  # between wires, and between a wire and a box
 PORT = 15.0  # between two wires that end at one side of a box
 CORNER = 12.0
 GAP, STEEP, MOST_GAP = 17.0, 0.16, 54.0
@@ -64,31 +63,6 @@ def layout(sizes: Sequence[Size], links: Sequence[Link]) -> Placed:
     if not sizes:
         return Placed((), (), (), 0.0, 0.0)
     return _Layout(sizes, links).placed()
-
-
-class Item:
-    """Something in a row: a box, the words of a wire, or a wire that crosses the row."""
-
-    __slots__ = (
-        "above", "after", "along", "before", "below", "box", "link", "main", "number", "place",
-        "row",
-    )  # fmt: skip
-
-    def __init__(
-        self, number: int, row: int, before: float, after: float, along: float,
-        box: int = -1, link: int = -1,
-    ) -> None:  # fmt: skip
-        self.number, self.row, self.box, self.link = number, row, box, link
-        self.before, self.after, self.along = before, after, along
-        self.above: list[Item] = []
-        self.below: list[Item] = []
-        self.main: list[Item | None] = [None, None]  # above and below: what it should stand under
-        self.place = 0
-
-    def gap(self, other: Item) -> float:
-        """The least distance between the lines of this item and of the next one in its row."""
-        between = SIDE if self.box >= 0 and other.box >= 0 else STRAND
-        return self.after + between + other.before
 
 
 class _Layout:

@@ -24,8 +24,7 @@ from . import style
 from .drawing import Drawing, Wish
 from .geometry import Picture, picture
 from .packing import MARKUP, Table, outdented
-from .svg import drawing as drawn_svg
-from .svg import escaped
+from .svg import drawing as drawn_svg, escaped
 from .unfolding import unfolded
 
 HERE = Path(__file__).parent
@@ -47,7 +46,7 @@ SIGNS = (
     ("width of a wire", "the order of magnitude of the gradient"),
     ("blue, brown", "positive (or of both signs), negative"),
     ("dashed wire", "the gradient is zero"),
-    ("dotted wire, no gradient", "nothing was handed on"),
+    ("dotted wire, no gradient", "nothing was passed on"),
     ("red and thick", "NaN or infinity"),
     ("→ in a value", "the value in the pass and the one at the end"),
 )

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape as _html
 
-from ..escape import Terminal
-from ..escape import line as harmless
+from ..escape import Terminal, line as harmless
 from . import style
-from .geometry import FOOT, LINE, PAD, TOP, Drawn, Picture, Strand, curve, number
-from .geometry import LETTER as LETTER
+from .geometry import FOOT, LETTER as LETTER, LINE, PAD, TOP, Drawn, Picture, Strand, curve, number
 from .scene import Row
 
 STYLES = {"title": "t", "kind": "k", "value": "v", "grad": "g", "bad": "bad", "note": "n",

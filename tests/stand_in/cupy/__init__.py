@@ -12,12 +12,8 @@ from typing import Any
 
 import numpy
 
-from . import cuda as cuda
-from . import fft as fft
-from . import lib as lib
-from . import linalg as linalg
-from ._array import ndarray as ndarray
-from ._array import refuse_host, wrapped
+from . import cuda as cuda, fft as fft, lib as lib, linalg as linalg
+from ._array import ndarray as ndarray, refuse_host, wrapped
 from ._functions import functions_of
 from ._record import RECORD
 from ._ufunc import ufunc as ufunc

@@ -1,0 +1,450 @@
+"""language: the part of sklearn that first lessons use: made samples, splits, scalers, scores.
+
+The numbers are sklearn's, drawn from NumPy's legacy stream in its order.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from math import ceil, floor
+from typing import Any
+
+import numpy
+
+from ...arrays.costs import pay
+from ...arrays.streams import RandomState, current
+from ...arrays.values import Array, host, wrap
+from ...engine.construct import from_numpy
+from ...engine.tensor import Tensor
+from ..operations import get_item, length
+from .published import classes, functions
+
+Drawn = numpy.random.RandomState
+BYTES = 8  # of a number
+
+
+def _stream(given: Any) -> Drawn:
+    """What random_state stands for."""
+    if given is None:
+        return current().source  # type: ignore[no-any-return]
+    if isinstance(given, RandomState):
+        return given.source  # type: ignore[no-any-return]
+    seed = host(given)
+    if isinstance(seed, bool) or not isinstance(seed, int | numpy.integer):
+        raise ValueError(f"{seed!r} cannot be used to seed a numpy.random.RandomState instance")
+    return Drawn(seed)
+
+
+def _paid(rows: Any, columns: Any = 1) -> tuple[int, int]:
+    """Both sizes, after they were charged with the copies that are made on the way."""
+    sizes = (operator.index(host(rows)), operator.index(host(columns)))
+    if min(sizes) < 0:
+        raise ValueError("negative dimensions are not allowed")
+    pay(8 * sizes[0] * sizes[1], 4 * BYTES * sizes[0] * (sizes[1] + 1))
+    return sizes
+
+
+def _shuffled(stream: Drawn, *arrays: Any) -> list[Any]:
+    places = numpy.arange(len(arrays[0]))
+    stream.shuffle(places)
+    return [array[places] for array in arrays]
+
+
+def _halves(n_samples: Any) -> tuple[int, int]:
+    """How many points the outer and the inner line have."""
+    given = host(n_samples)
+    if isinstance(given, tuple | list):
+        outer, inner = map(operator.index, given)
+    else:
+        outer = operator.index(given) // 2
+        inner = operator.index(given) - outer
+    _paid(outer + inner, 2)
+    return outer, inner
+
+
+def _two_lines(lines: list[Any], stream: Drawn, shuffle: Any, noise: Any) -> Any:
+    points = numpy.vstack([numpy.append(*parts) for parts in zip(*lines, strict=True)]).T
+    kinds = numpy.hstack([
+        numpy.full(len(line[0]), kind, dtype=numpy.intp) for kind, line in enumerate(lines)
+    ])  # fmt: skip
+    if shuffle:
+        points, kinds = _shuffled(stream, points, kinds)
+    if noise is not None:
+        points += stream.normal(scale=host(noise), size=points.shape)
+    return wrap((points, kinds))
+
+
+def make_moons(
+    n_samples: Any = 100, *, shuffle: Any = True, noise: Any = None, random_state: Any = None
+) -> Any:
+    outer, inner = (numpy.linspace(0, numpy.pi, size) for size in _halves(n_samples))
+    lines = [
+        (numpy.cos(outer), numpy.sin(outer)),
+        (1 - numpy.cos(inner), 1 - numpy.sin(inner) - 0.5),
+    ]
+    return _two_lines(lines, _stream(random_state), shuffle, noise)
+
+
+def make_circles(
+    n_samples: Any = 100, *, shuffle: Any = True, noise: Any = None, random_state: Any = None,
+    factor: Any = 0.8,
+) -> Any:  # fmt: skip
+    outer, inner = (
+        numpy.linspace(0, 2 * numpy.pi, size, endpoint=False) for size in _halves(n_samples)
+    )
+    lines = [
+        (numpy.cos(outer), numpy.sin(outer)),
+        (numpy.cos(inner) * host(factor), numpy.sin(inner) * host(factor)),
+    ]
+    return _two_lines(lines, _stream(random_state), shuffle, noise)
+
+
+def make_blobs(
+    n_samples: Any = 100, n_features: Any = 2, *, centers: Any = None, cluster_std: Any = 1.0,
+    center_box: Any = (-10.0, 10.0), shuffle: Any = True, random_state: Any = None,
+    return_centers: Any = False,
+) -> Any:  # fmt: skip
+    stream, given, made = _stream(random_state), host(n_samples), host(centers)
+    many = isinstance(given, list | tuple | numpy.ndarray)
+    if made is None:
+        made = len(given) if many else 3
+    if isinstance(made, int | numpy.integer):
+        sizes = _paid(made, n_features)
+        low, high = host(center_box)
+        made = stream.uniform(low, high, size=sizes)
+    made = numpy.asarray(made, dtype=float)
+    number = len(made)
+    parts = list(map(int, given)) if many else [int(given) // number] * number
+    if not many:
+        for place in range(int(given) % number):
+            parts[place] += 1
+    _paid(sum(parts), made.shape[1])
+    spread = host(cluster_std)
+    spreads = spread if isinstance(spread, list | tuple | numpy.ndarray) else [spread] * number
+    rows = [
+        stream.normal(loc=center, scale=std, size=(size, made.shape[1]))
+        for center, std, size in zip(made, spreads, parts, strict=True)
+    ]
+    points = numpy.concatenate(rows)
+    kinds = numpy.repeat(numpy.arange(number), parts)
+    if shuffle:
+        points, kinds = _shuffled(stream, points, kinds)
+    return wrap((points, kinds, made) if return_centers else (points, kinds))
+
+
+def make_regression(
+    n_samples: Any = 100, n_features: Any = 100, *, n_informative: Any = 10, n_targets: Any = 1,
+    bias: Any = 0.0, noise: Any = 0.0, shuffle: Any = True, coef: Any = False,
+    random_state: Any = None,
+) -> Any:  # fmt: skip
+    stream = _stream(random_state)
+    rows, columns = _paid(n_samples, n_features)
+    _, targets = _paid(max(rows, columns), n_targets)
+    pay(rows * columns * targets)
+    used = min(columns, operator.index(host(n_informative)))
+    points = stream.standard_normal(size=(rows, columns))
+    truth = numpy.zeros((columns, targets))
+    truth[:used, :] = 100 * stream.uniform(size=(used, targets))
+    values = numpy.dot(points, truth) + host(bias)
+    if host(noise) > 0.0:
+        values += stream.normal(scale=host(noise), size=values.shape)
+    if shuffle:
+        points, values = _shuffled(stream, points, values)
+        order = numpy.arange(columns)
+        stream.shuffle(order)
+        points[:, :] = points[:, order]
+        truth = truth[order]
+    values = numpy.squeeze(values)
+    return wrap((points, values, numpy.squeeze(truth)) if coef else (points, values))
+
+
+# ---------------------------------------------------------------- splits
+
+
+def _sizes(total: int, test: Any, train: Any) -> tuple[int, int]:
+    """How many are for training and for tests: shares are rounded, tests up and training down."""
+    if test is None and train is None:
+        test = 0.25
+    for word, given in (("test_size", test), ("train_size", train)):
+        share = isinstance(given, float)
+        if given is not None and not 0 < given < (1 if share else total):
+            raise ValueError(
+                f"{word}={given} should be either positive and smaller than the number of samples "
+                f"{total} or a float in the (0, 1) range"
+            )
+    test_size = ceil(test * total) if isinstance(test, float) else test
+    train_size = floor(train * total) if isinstance(train, float) else train
+    if test_size is None:
+        test_size = total - train_size
+    if train_size is None:
+        train_size = total - test_size
+    if train_size <= 0 or train_size + test_size > total:
+        raise ValueError(
+            f"With n_samples={total}, test_size={test} and train_size={train}, the resulting train "
+            "set will be empty. Adjust any of the aforementioned parameters."
+        )
+    return int(train_size), int(test_size)
+
+
+def _proportional(counts: Any, drawn: int, stream: Drawn) -> Any:
+    """How many of each kind are drawn; what is left over goes to the largest remainders."""
+    exact = counts / counts.sum() * drawn
+    found = numpy.floor(exact)
+    left = int(drawn - found.sum())
+    rest = exact - found
+    for value in numpy.sort(numpy.unique(rest))[::-1]:
+        if left <= 0:
+            break
+        (places,) = numpy.where(rest == value)
+        more = min(len(places), left)
+        found[stream.choice(places, size=more, replace=False)] += 1
+        left -= more
+    return found.astype(int)
+
+
+def _by_kind(kinds: Any, train: int, test: int, stream: Drawn) -> tuple[Any, Any]:
+    _, numbers, counts = numpy.unique(kinds, return_inverse=True, return_counts=True)
+    if counts.min() < 2:
+        raise ValueError(
+            "The least populated classes in y have only 1 member, which is too few. The minimum "
+            "number of groups for any class cannot be less than 2."
+        )
+    groups = numpy.split(numpy.argsort(numbers, kind="mergesort"), numpy.cumsum(counts)[:-1])
+    trained = _proportional(counts, train, stream)
+    tested = _proportional(counts - trained, test, stream)
+    found: tuple[list[Any], list[Any]] = ([], [])
+    for group, first, second in zip(groups, trained, tested, strict=True):
+        order = group[stream.permutation(len(group))]
+        found[0].extend(order[:first])
+        found[1].extend(order[first : first + second])
+    return stream.permutation(found[0]), stream.permutation(found[1])
+
+
+def _picked(value: Any, places: Any) -> Any:
+    """The items at these places: of an array, a tensor, or any sequence as a list."""
+    if isinstance(value, Array):
+        pay(value.array.size, value.array.nbytes)
+        return wrap(value.array[places])
+    if isinstance(value, Tensor):
+        return get_item(value, from_numpy(places.astype(numpy.int64)))
+    pay(64 * len(places), BYTES * len(places))
+    return [get_item(value, int(place)) for place in places]
+
+
+def train_test_split(
+    *arrays: Any, test_size: Any = None, train_size: Any = None, random_state: Any = None,
+    shuffle: Any = True, stratify: Any = None,
+) -> Any:  # fmt: skip
+    if not arrays:
+        raise ValueError("At least one array required as input")
+    lengths = [length(value) for value in arrays]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+    (total, _) = _paid(lengths[0])
+    train, test = _sizes(total, host(test_size), host(train_size))
+    if not shuffle:
+        if stratify is not None:
+            raise ValueError("Stratified train/test split is not implemented for shuffle=False")
+        order = numpy.arange(total)
+        parts = (order[:train], order[train : train + test])
+    elif stratify is None:
+        order = _stream(random_state).permutation(total)
+        parts = (order[test : test + train], order[:test])
+    else:
+        kinds = numpy.asarray(host(stratify))
+        parts = _by_kind(kinds, train, test, _stream(random_state))
+    return [_picked(value, part) for value in arrays for part in parts]
+
+
+# ---------------------------------------------------------------- scalers
+
+
+class _Scaler:
+    """Shifts and scales columns by what `fit` saw."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, Any] = {}
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.numbers = self._seen(_table(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> Any:
+        return wrap(self._changed(_table(X, copy=True), self._fitted()))
+
+    def inverse_transform(self, X: Any) -> Any:
+        return wrap(self._changed_back(_table(X, copy=True), self._fitted()))
+
+    def _fitted(self) -> dict[str, Any]:
+        if not self.numbers:
+            raise ValueError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        return self.numbers
+
+    def _seen(self, table: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _changed(self, table: Any, seen: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _changed_back(self, table: Any, seen: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+def _told(word: str) -> Any:
+    return property(lambda self: wrap(self._fitted()[word]))
+
+
+def _table(given: Any, copy: bool = False) -> Any:
+    """Rows of floats."""
+    table = numpy.asarray(host(given))
+    pay(8 * table.size, 4 * BYTES * table.size)
+    if table.dtype.kind != "f":
+        table = table.astype(float)
+    if table.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {('scalar' if not table.ndim else f'{table.ndim}D')} array "
+            f"instead:\nReshape your data either using array.reshape(-1, 1) if "
+            "your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+        )
+    return table.copy() if copy else table
+
+
+METHODS = ("fit", "transform", "fit_transform", "inverse_transform")
+
+
+class StandardScaler(_Scaler):
+    _torch_name = "sklearn.preprocessing._data.StandardScaler"
+    PUBLIC = (*METHODS, "mean_", "var_", "scale_")
+    __slots__ = ()
+    mean_, var_, scale_ = _told("mean_"), _told("var_"), _told("scale_")
+
+    def __repr__(self) -> str:
+        return "StandardScaler()"
+
+    def _seen(self, table: Any) -> dict[str, Any]:
+        rows = len(table)
+        mean = numpy.nansum(table, axis=0, dtype=numpy.float64) / rows
+        rest = table - mean
+        lost = numpy.nansum(rest, axis=0)
+        var = (numpy.nansum(rest**2, axis=0) - lost**2 / rows) / rows
+        tiny = numpy.finfo(numpy.float64).eps
+        constant = var <= rows * tiny * var + (rows * mean * tiny) ** 2
+        scale = numpy.sqrt(var)
+        scale[constant] = 1.0
+        return {"mean_": mean, "var_": var, "scale_": scale}
+
+    def _changed(self, table: Any, seen: dict[str, Any]) -> Any:
+        table -= seen["mean_"].astype(table.dtype)
+        table /= seen["scale_"].astype(table.dtype)
+        return table
+
+    def _changed_back(self, table: Any, seen: dict[str, Any]) -> Any:
+        table *= seen["scale_"].astype(table.dtype)
+        table += seen["mean_"].astype(table.dtype)
+        return table
+
+
+class MinMaxScaler(_Scaler):
+    _torch_name = "sklearn.preprocessing._data.MinMaxScaler"
+    PUBLIC = (*METHODS, "data_min_", "data_max_", "data_range_", "scale_", "min_")
+    __slots__ = ("range",)
+    data_min_, data_max_, data_range_ = _told("data_min_"), _told("data_max_"), _told("data_range_")
+    scale_, min_ = _told("scale_"), _told("min_")
+
+    def __init__(self, feature_range: Any = (0, 1)) -> None:
+        super().__init__()
+        self.range = tuple(host(feature_range))
+
+    def __repr__(self) -> str:
+        shown = "" if self.range == (0, 1) else f"feature_range={self.range}"
+        return f"MinMaxScaler({shown})"
+
+    def _seen(self, table: Any) -> dict[str, Any]:
+        low, high = numpy.nanmin(table, axis=0), numpy.nanmax(table, axis=0)
+        wide = high - low
+        divisor = numpy.where(wide < 10 * numpy.finfo(wide.dtype).eps, wide.dtype.type(1), wide)
+        scale = (self.range[1] - self.range[0]) / divisor
+        shift = self.range[0] - low * scale
+        return {"data_min_": low, "data_max_": high, "data_range_": wide, "scale_": scale,
+                "min_": shift}  # fmt: skip
+
+    def _changed(self, table: Any, seen: dict[str, Any]) -> Any:
+        table *= seen["scale_"]
+        table += seen["min_"]
+        return table
+
+    def _changed_back(self, table: Any, seen: dict[str, Any]) -> Any:
+        table -= seen["min_"]
+        table /= seen["scale_"]
+        return table
+
+
+# ---------------------------------------------------------------- scores
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    first, second = numpy.asarray(host(y_true)), numpy.asarray(host(y_pred))
+    pay(8 * (first.size + second.size), 2 * BYTES * (first.size + second.size))
+    if len(first) != len(second):
+        sizes = [len(first), len(second)]
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
+    return first, second
+
+
+def accuracy_score(y_true: Any, y_pred: Any, *, normalize: Any = True) -> Any:
+    first, second = _pair(y_true, y_pred)
+    same = first == second
+    if same.ndim > 1:
+        same = same.all(axis=1)
+    return float(numpy.average(same)) if normalize else float(same.sum())
+
+
+def confusion_matrix(y_true: Any, y_pred: Any) -> Any:
+    first, second = (part.ravel() for part in _pair(y_true, y_pred))
+    kinds = numpy.unique(numpy.concatenate([first, second]))
+    _paid(len(kinds), len(kinds))
+    table = numpy.zeros((len(kinds), len(kinds)), dtype=numpy.int64)
+    numpy.add.at(table, (numpy.searchsorted(kinds, first), numpy.searchsorted(kinds, second)), 1)
+    return wrap(table)
+
+
+def _error(measure: Callable[[Any], Any]) -> Callable[..., Any]:
+    def error(y_true: Any, y_pred: Any) -> Any:
+        first, second = (part.reshape(len(part), -1) for part in _pair(y_true, y_pred))
+        return float(numpy.average(numpy.average(measure(second - first), axis=0)))
+
+    return error
+
+
+def r2_score(y_true: Any, y_pred: Any) -> Any:
+    first, second = (part.reshape(len(part), -1) for part in _pair(y_true, y_pred))
+    left = ((first - second) ** 2).sum(axis=0, dtype=numpy.float64)
+    whole = ((first - numpy.average(first, axis=0)) ** 2).sum(axis=0, dtype=numpy.float64)
+    scores = numpy.where(
+        whole == 0, numpy.where(left == 0, 1.0, 0.0), 1 - left / (whole + (whole == 0))
+    )
+    return float(numpy.average(scores))
+
+
+MODULES: dict[str, Any] = {
+    "sklearn.datasets": functions({
+        "make_moons": make_moons, "make_circles": make_circles, "make_blobs": make_blobs,
+        "make_regression": make_regression,
+    }),
+    "sklearn.model_selection": functions({"train_test_split": train_test_split}),
+    "sklearn.preprocessing": classes([StandardScaler, MinMaxScaler]),
+    "sklearn.metrics": functions({
+        "accuracy_score": accuracy_score, "confusion_matrix": confusion_matrix,
+        "mean_squared_error": _error(lambda part: part**2),
+        "mean_absolute_error": _error(numpy.abs), "r2_score": r2_score,
+    }),
+}  # fmt: skip
