@@ -42,6 +42,17 @@ def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Na
     ]
 
 
+def leaves_of(program: Program, recording: Recording) -> list[Named]:
+    """Leaves by the names that they had; one that never had a name by the words that made it."""
+    place_of = place_reader(program)
+    found = list(recording.names.leaves)
+    for tensor, line, origin in recording.names.nameless():
+        place = place_of(origin)
+        if place is not None and not place.statement:
+            found.append(Named(" ".join(place.text.split()), line, tensor))
+    return found
+
+
 def collected(
     outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = (),
     recording: Recording | None = None,
@@ -51,7 +62,7 @@ def collected(
     inner: list[Named] = []
     leaves: list[Named] = []
     if recording is not None:
-        leaves = recording.names.leaves
+        leaves = leaves_of(outcome.program, recording)
         inner = module_tensors(recording.names.reached(outcome.bindings), recording)
     made: dict[int, int | None] = {}
     for entry in leaves:

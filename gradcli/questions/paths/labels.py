@@ -12,7 +12,7 @@ from ...language.names import Scope
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
-from ..graph import places
+from ..graph import leaves_of, places
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -55,6 +55,10 @@ class Labels:
             self.naming.bound(name, value)  # what was changed in place, and items of lists
         for name, tensor in parameters(ran.recording.names.reached(bindings), Tensor):
             self.naming.bound(name, tensor)
+        if ran.program is not None:
+            for leaf in leaves_of(ran.program, ran.recording):
+                if not ran.recording.names.of_leaf(leaf.tensor):
+                    self.naming.bound(leaf.name, leaf.tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
         seen: set[tuple[str, tuple[int, int]]] = set()
