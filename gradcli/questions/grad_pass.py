@@ -14,7 +14,15 @@ from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, told
 from . import shown
-from .graph import collected, index_of, leaves_of, loop_names, module_tensors, names_of, place_reader
+from .graph import (
+    collected,
+    index_of,
+    leaves_of,
+    loop_names,
+    module_tensors,
+    names_of,
+    place_reader,
+)
 from .nearest import not_reached
 from .seeds import seed_facts
 
