@@ -89,3 +89,16 @@ def test_commas_in_brackets_belong_to_an_expression(home: Path) -> None:  # noqa
     (home / "p.expr").write_text(f"({wrt} * 2).sum().backward()\n", encoding="utf-8")
     done = gradcli("grad", "p.expr", "--wrt", wrt, cwd=home)
     assert f"/d({wrt}) = tensor([2., 2.])" in done.stdout, done
+
+
+def test_a_model_that_a_function_makes_anew_in_each_call() -> None:
+    text = """\
+def fold(x):
+    model = nn.Linear(1, 1)
+    model(torch.full((1,), x)).backward()
+for x in (1.0, 2.0):
+    fold(x)
+"""
+    assert sum_of_paths(text, "model.weight").reverse == ((2.0,),)
+    assert sum_of_paths(text, "model.weight", 1).reverse == ((1.0,),)
+    assert gradients(text) == {"model.weight": ((2.0,),), "model.bias": (1.0,)}

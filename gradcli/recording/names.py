@@ -139,10 +139,13 @@ class Names(Spectator):
         elif type(value) in PLAIN or name.startswith("_"):
             return
         elif is_module(value) or attributes(value):
-            if len(self.inner) < INNER and (name != "self" or id(value) not in self.known):
-                self.inner.setdefault(name, value)
-            if name != "self":
-                self._contained(name, value, inside=True)
+            if name == "self":  # of very many the outermost, until a name is bound to it
+                if id(value) not in self.known:
+                    self.inner.setdefault(name, value)
+                return
+            if name in self.inner or len(self.inner) < INNER:
+                self.inner[name] = value  # what the function did last is what the last pass used
+            self._contained(name, value, inside=True)
 
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
         """The leaves of a list, a dict, a module or an object that a name was bound to."""
