@@ -213,9 +213,7 @@ bmm = operator(
     forward=multiplied,
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
-    cost=lambda self, mat2: (
-        self.shape[0] * self.shape[1] * mat2.shape[2] + repeated(self, mat2)
-    ),
+    cost=lambda self, mat2: self.shape[0] * self.shape[1] * mat2.shape[2] + repeated(self, mat2),
     acts="product",
     jacobian="batched matmul",
     doc="The products of matrices in a batch, pair by pair.",
