@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -72,7 +71,8 @@ class Results:
     def numbers(self) -> list[int]:
         """How many of its name there were with each."""
         numbers, counts = self._numbers, self._counts
-        for name in islice(self.names, len(numbers), None):
+        for at in range(len(numbers), len(self.names)):
+            name = self.names[at]
             count = counts[name] = counts.get(name, 0) + 1
             numbers.append(count)
         return numbers
