@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.catalogue import catalogue
 from ..engine.causes import Freed
 from ..engine.errors import type_name
+from ..engine.hook_calls import charged
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.saved import freed, keep, kept_array, taken
@@ -217,7 +218,7 @@ class FunctionNode(CustomNode):
                 if not isinstance(result, Tensor):
                     raise RuntimeError(f"expected Variable or None (got {type_name(result)})")
                 if self.edges[len(found)] is not None:
-                    result = self._fitted(result, len(found), *given)
+                    result = self._fitted(charged(result), len(found), *given)
                 result = result if tensors else result._data
             found.append(result)
         return tuple(found)

@@ -11,6 +11,7 @@ from .causes import Cause, Freed, because
 from .errors import type_name
 from .fast_backward import is_ordinary, sweep
 from .full_backward import Walk
+from .hook_calls import charged
 from .leaf import edge_of
 from .mode import state
 from .node import Node
@@ -228,7 +229,7 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
                     f"{gradient.device}"
                 )
             gradient = gradient.to(root.device)  # type: ignore[attr-defined]
-        out.append(gradient)
+        out.append(charged(gradient))
     if len(out) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(out)} gradients")
     for place, root in enumerate(roots):

@@ -48,7 +48,7 @@ def sweep(
 ) -> list[Any]:  # fmt: skip
     """Runs every node below the roots, youngest first. It is asked for no gradients."""
     ready: Ready = {}
-    arrived, ran, applied, *_ = told
+    arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
     watched = state.observer is not None
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)
@@ -74,7 +74,7 @@ def sweep(
                 _special(node, grad, ready, keep, mark, told, freed)
                 continue
             node.buffer, row = None, node.row
-            if arrived:
+            if arrived and (heard is None or id(node) in heard):
                 grads = (grad,)
                 for tell in arrived:
                     tell(node, grads)

@@ -15,7 +15,7 @@ from .mode import state
 from .node import Node
 from .overlap import is_expanded
 from .tensor import Tensor, plain
-from .tensor_type import TensorType, kind_of_array
+from .tensor_type import LARGE, TensorType, kind_of_array
 
 
 def as_tensor(value: Any) -> Tensor:
@@ -201,6 +201,13 @@ def copied(new: Tensor, like: Tensor) -> Tensor:
 
 
 # ---- what a tensor's hook may return
+
+
+def charged(gradient: Tensor) -> Tensor:
+    """What a program hands to a pass, which looks at each element: it may be a view of one."""
+    if gradient._data.size > LARGE:
+        state.reserve(gradient._data.nbytes)
+    return gradient
 
 
 def name_of(hook: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 Arrived: TypeAlias = Callable[[Any, tuple[Any, ...]], None]
@@ -23,6 +23,8 @@ class OfNodes(NamedTuple):
     swept: Sequence[Callable[[Any], None]] = ()
     hands: bool = False
     leaves_last: bool = False
+    # By identity the nodes of one output that `arrived` is to hear of; left out, of every node.
+    heard: Container[int] | None = None
 
     @property
     def is_free(self) -> bool:

@@ -300,7 +300,7 @@ def _set_on_function(value: Function, name: str, new: Any) -> None:
     if name.startswith("__"):
         raise missing(value, name)
     session.budget.charge_bytes(KEPT_BYTES)
-    value.table = {**value.table, name: new}
+    value.keep(name, new)
 
 
 SPECIAL[Type] = _type_attribute

@@ -88,7 +88,7 @@ def _bound(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         if keyword in only:
             only[keyword] = value
             continue
-        place = names.index(keyword) if keyword in names else -1
+        place = parameters.places.get(keyword, -1)
         if place >= parameters.positional_only:
             if frame[place] is not UNBOUND:
                 raise TypeError(f"{name}() got multiple values for argument '{keyword}'")

@@ -120,7 +120,7 @@ MODULES: dict[str, Module] = {
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent fill wrap shorten"),
     "pickle": _module("standard.stored", "dump load UnpicklingError"),
-    "csv": _module("standard.stored", "reader writer DictReader"),
+    "csv": _module("standard.stored", "reader writer DictReader Error"),
     "time": _module(
         "standard.clock",
         "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "

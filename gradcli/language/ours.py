@@ -1,16 +1,15 @@
 """language: which errors are gradcli's own, whatever line of the program was running.
 
 A class of the library may be given anything, and then fails in Python's words as PyTorch's does:
-that is the program's error, at its line. An undefined name in gradcli's text, or something that its
-own objects lack, no program can bring about.
+that is the program's error, at its line: it may put a tensor where `items()` is asked for. An
+undefined name in gradcli's text, or something private that its own objects lack, no program can
+bring about.
 """
 
 from __future__ import annotations
 
 from opcode import opmap
 from types import FunctionType, ModuleType
-
-from ..engine.tensor import Tensor
 
 HOUSE = __file__.rpartition("language")[0]
 ROOM = f"{HOUSE}language"  # which tells the program of its own names
@@ -40,6 +39,6 @@ def _is_internal(owner: object, name: str) -> bool:
     """Whether only gradcli's text can have asked this object for the name."""
     if owner is None or not name:
         return False
-    if isinstance(owner, (ModuleType, FunctionType)) or type(owner) is Tensor:
+    if isinstance(owner, (ModuleType, FunctionType)):
         return True
     return name.startswith("_") and type(owner).__module__.startswith("gradcli.")

@@ -43,7 +43,9 @@ CONTINUE = Jump("continue")
 class Parameters:
     """The parameters of a function, prepared for binding."""
 
-    __slots__ = ("any_keywords", "any_positional", "keyword_only", "names", "positional_only")
+    __slots__ = (
+        "any_keywords", "any_positional", "keyword_only", "names", "places", "positional_only",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class Parameters:
         any_keywords: str | None,
     ) -> None:
         self.names = names
+        self.places = {name: place for place, name in enumerate(names)}
         self.positional_only = positional_only
         self.any_positional = any_positional
         self.keyword_only = keyword_only
@@ -83,7 +86,7 @@ class Code:
         self.plain = -1
 
 
-NOTHING_KEPT: dict[str, Any] = {}  # replaced, and never changed, when a program keeps something
+NOTHING_KEPT: dict[str, Any] = {}  # replaced, and never changed, when a function keeps something
 
 
 class Function:
@@ -110,6 +113,12 @@ class Function:
         self.defaults = defaults
         self.keyword_defaults = keyword_defaults
         self.template = cells + [UNBOUND] * code.locals
+
+    def keep(self, name: str, value: Any) -> None:
+        """An attribute that the program gives to the function."""
+        if self.table is NOTHING_KEPT:
+            self.table = {}
+        self.table[name] = value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         origin = state.origin

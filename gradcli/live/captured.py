@@ -194,7 +194,9 @@ class Capturing:
         came = dict(zip(graph.edges, found, strict=True))
         reached = self._reached(graph, came)
         with self._telling():
-            sweep = Sweep(graph.nodes, came, graph.kept, tuple(graph.origins))
+            sweep = Sweep(
+                graph.nodes, came, graph.kept, tuple(graph.origins), graph.leaves
+            )  # fmt: skip
             sweep.numbers, sweep.handed = graph.numbers, handed
             self._tell(graph, sweep, told, reached)
         stored = [one for one in reached if one[0].requires_grad]
@@ -241,7 +243,6 @@ class Capturing:
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
         """What nodes hand on along edges on which several gradients meet: only a hook tells."""
         results: dict[int, Any] = {}
-        edges = graph.edges
 
         def watch(node: Any) -> Any:
             number = id(node)
@@ -251,8 +252,9 @@ class Capturing:
 
             return node.register_hook(after)
 
+        shared = {edge for edge, count in graph.edges.items() if count > 1}
         handles = [watch(node) for _, node, following in graph.nodes
-                   if any(edges.get(edge, 1) > 1 for edge in following)]  # fmt: skip
+                   if not shared.isdisjoint(following)]  # fmt: skip
         return handles, results
 
     def _tell(

@@ -22,6 +22,7 @@ KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
 ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
 WIDE = 100  # items of a container of a class that are looked at
+LARGEST = 2**63 - 1  # of integers with a sign
 MOST = 10_000  # pieces of memory that they lie in
 
 
@@ -110,6 +111,8 @@ class TorchSide(Live):
 
     def saved_under(self, node: Any, saved: Any, key: str) -> Any:
         value = saved.get(key) if isinstance(saved, dict) else None
+        if type(value) is int and value > LARGEST:
+            return value - 2 * (LARGEST + 1)  # a negative number, which PyTorch shows as none
         return self.array(value) if isinstance(value, self.tensor) else value
 
     def run_again(self, node: Any, saved: Any, grads: Any, other: Any) -> Any:
@@ -126,7 +129,10 @@ class TorchSide(Live):
     def probed(self, node: Any, *grads: Any) -> list[Any]:
         run = node if callable(node) else node.apply  # that of a Function of the program
         with self.hands_off(), self.torch.no_grad():
-            found = run(*map(self.torch.as_tensor, grads))
+            given = list(map(self.torch.as_tensor, grads))
+            for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
+                given[place] = given[place].to(about.dtype)  # no array has PyTorch's bfloat16
+            found = run(*given)
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 

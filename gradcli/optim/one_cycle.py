@@ -89,7 +89,7 @@ class OneCycleLR(LRScheduler):
             )
         rates = []
         for group in self.optimizer.param_groups:
-            start: float = 0
+            start, rate = 0.0, group["lr"]  # a loaded state may have no phases
             for place, (end, low, high, slow, fast) in enumerate(self._phases):
                 if self.last_epoch <= end or place == len(self._phases) - 1:
                     share = (self.last_epoch - start) / (end - start)

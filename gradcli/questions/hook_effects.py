@@ -70,7 +70,7 @@ def _names(ran: Ran, recording: Recording) -> dict[int, str]:
     bindings = ran.outcome.bindings
     named = [(name, tensor) for name, tensor in collecting.named_tensors(bindings, AnyTensor)]
     named.sort(key=lambda pair: "[" in pair[0])
-    inner = module_tensors(recording.names.reached(bindings), recording.lines)
+    inner = module_tensors(recording.names.reached(bindings), recording)
     found: dict[int, str] = {}
     for name, tensor in (*named, *((each.name, each.tensor) for each in inner)):
         found.setdefault(id(tensor), name)

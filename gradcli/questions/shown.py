@@ -128,8 +128,9 @@ def flows(
         key = id(entry.node), entry.output_nr
         grad = told(restored(one.flows.get(key)) if one else None, full=full)
         value = told(restored(entry.value), full=full)
+        shape = grad.shape if entry.value is None else value.shape
         facts.append(FlowFact(
-            number, entry.output_nr, value.shape, value.text, grad.text, value.range, grad.range,
+            number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, module=modules(entry.module),
         ))  # fmt: skip
     if one is not None:

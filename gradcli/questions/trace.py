@@ -33,6 +33,7 @@ from .errors import error_fact
 from .graph import (
     collected,
     index_of,
+    leaves_of,
     module_names,
     names_of,
     place_reader,
@@ -236,9 +237,9 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         """Of a module of the library; one of the program has lines of its own."""
         live = sides.live
         own = is_instance(module) or (live is not None and live.is_of_program(module))
-        return "" if own else paths.get(id(module), "")
+        return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
-    leaves = {id(leaf.tensor): leaf for leaf in recording.names.leaves}
+    leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
     return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 

@@ -99,9 +99,10 @@ class Buffers:
     def ran(self, node: Any) -> None:
         """A node has run: what it saved is still there."""
         self.nodes += 1
-        if node.__class__ is Node and not node.saved:
-            return
-        self.keeps(node, self._kept_by(node))
+        if node.__class__ is not Node:
+            self.keeps(node, self._kept_by(node))
+        elif node.saved and (kept := node.kept()):
+            self.heaps.put(node.origin, kept)
 
     def keeps(self, node: Any, kept: tuple[tuple[str, Any], ...]) -> None:
         """What a node saved."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from math import hypot
 from operator import itemgetter
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..engine.node import Node
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
-from .modules import attributes, is_module, named_buffers, named_parameters
+from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -114,9 +115,15 @@ class Graph:
                 for child in node.edges:
                     if child is None:
                         edges.append(None)
-                    else:
-                        at = ids.get(id(child))
-                        edges.append(take(child) if at is None else firsts[at])
+                        continue
+                    key = id(child)
+                    at = ids.get(key)
+                    if at is None:  # as `_take` does it
+                        at = ids[key] = len(alive)
+                        alive.append(child)
+                        following.append(())
+                        firsts.append((at, 0))
+                    edges.append(firsts[at])
             else:
                 for child, output_nr in node.next_functions:
                     if child is None:
@@ -284,15 +291,27 @@ def _tensor_fact(
 
 def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:
     short: dict[Any, str] = {}
-    facts = []
-    for node, number, edges in zip(graph.alive, graph.ids.values(), graph.next, strict=True):
-        kind = node.row if node.__class__ is Node else node.name()
+    known: dict[int, Place | None] = {}  # by the identity of an origin, of nodes of ours
+    names: list[str] = []
+    where: list[Place | None] = []
+    for node, edges in zip(graph.alive, graph.next, strict=True):
+        is_ours = node.__class__ is Node
+        kind = node.row if is_ours else node.name()
         name = short.get(kind)
         if name is None:
             name = short[kind] = short_name(node)
-        where = place(node) if place is not None and edges else None
-        facts.append(tuple.__new__(NodeFact, (number, name, edges, where)))
-    return tuple(facts)
+        names.append(name)
+        if place is None or not edges:
+            where.append(None)
+        elif is_ours:
+            key = id(node.origin)
+            if key not in known:
+                known[key] = place(node)
+            where.append(known[key])
+        else:
+            where.append(place(node))
+    columns = zip(graph.ids.values(), names, graph.next, where, strict=True)
+    return tuple(map(partial(tuple.__new__, NodeFact), columns))
 
 
 def results(tensors: tuple[TensorFact, ...], nodes: tuple[NodeFact, ...]) -> tuple[int, ...]:
@@ -361,6 +380,18 @@ class Inside:
         elif depth < NESTING:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
+
+    def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+        """Modules with their names: those in modules, in objects, in containers."""
+        if isinstance(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
+            return
+        if is_module(value):
+            self.seen.add(id(value))
+            for path, module in named_modules(value):
+                yield (f"{name}.{path}" if path else name), module
+        elif depth < NESTING:
+            for path, item, _ in self._items(name, value):
+                yield from self.modules(path, item, depth + 1)
 
     def _items(self, name: str, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What a container or an object holds; whether it is an object."""

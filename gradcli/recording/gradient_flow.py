@@ -230,11 +230,8 @@ class GradientFlow(Spectator):
     def _swept(self, sweep: Sweep) -> None:
         now = self.running[-1]
         now.sweep = sweep
-        for _, node, following in sweep.nodes:
-            for child, _ in following:
-                leaf = getattr(child, "variable", None)
-                if leaf is not None:
-                    now.users[id(leaf)] = origin_of(node)
+        for node, _, leaf in sweep.before_leaves():
+            now.users[id(leaf)] = origin_of(node)
 
     def _looked_into(self, now: Running) -> None:
         """From here on what came to each node is known."""
@@ -360,13 +357,13 @@ def _moves(node: Any) -> bool:
 def _sizes(sweep: Sweep) -> dict[int, float]:
     """What came to the operators that use the leaves."""
     found: dict[int, float] = {}
-    for node, grads, results in sweep.steps():
-        size: float | None = None
-        for (child, _), result in zip(node.next_functions, results, strict=False):
-            leaf = getattr(child, "variable", None)
-            if leaf is not None and result is not None:
-                size = weight_of(grads) if size is None else size
-                found[id(leaf)] = max(size, found.get(id(leaf), 0.0))
+    sizes: dict[int, float] = {}
+    for node, place, leaf in sweep.before_leaves():
+        following = node.next_functions
+        if sweep.passed(node, following)[place] is not None:
+            if id(node) not in sizes:
+                sizes[id(node)] = weight_of(sweep.given(node))
+            found[id(leaf)] = max(sizes[id(node)], found.get(id(leaf), 0.0))
     return found
 
 

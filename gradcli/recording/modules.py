@@ -52,10 +52,15 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
                 yield f"{path}.{name}" if path else name, tensor
 
 
+def is_interpreted(value: Any) -> bool:
+    """An object of a class of an interpreted program."""
+    kind = type(value)  # asked in place of the value: no method of the program runs
+    return hasattr(kind, "table") and hasattr(kind, "kind")
+
+
 def attributes(value: Any) -> dict[str, Any]:
     """What an object of a program's own class holds; nothing for any other value."""
-    kind = type(value)  # asked in place of the value: no method of the program runs
-    if not (hasattr(kind, "table") and hasattr(kind, "kind")):
+    if not is_interpreted(value):
         return {} if sides.live is None else dict(sides.live.attributes(value))
     return value.table if isinstance(value.table, dict) else {}
 

@@ -9,15 +9,16 @@ from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Named, tensors_in
+from .collect import NESTING, Inside, Named, inside as held_by, tensors_in
 from .modules import attributes, is_module
-from .sides import AnyTensor, mark_of, node_of, side_of
+from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
 
 LEAVES = 100_000
 PRUNED = 100_000  # nodes whose names are held before those that are gone are dropped
 INNER = 1000  # modules and objects that only functions know
 ITEMS = 100  # of a container that is looked through
+LOOKS = 20_000  # tensors of modules and objects that were looked at when a name was bound to these
 PLAIN = frozenset({int, float, bool, str, type(None), range})
 CONTAINERS = frozenset({list, tuple, dict})
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
@@ -33,19 +34,77 @@ class Held(NamedTuple):
     reason: str = ""  # why it does not require grad, where that is known
 
 
+class Results:
+    """What the results of nodes were called, in the order of binding; most are never asked for, so
+    a binding is put down, and it is numbered and found by its node when somebody asks.
+
+    Nodes that are gone are dropped when there are `most`.
+    """
+
+    def __init__(self) -> None:
+        self.marks: list[ref[Any]] = []
+        self.names: list[str] = []
+        self.most = PRUNED
+        self._numbers: list[int] = []  # of the first of these: y#2, the second y
+        self._counts: dict[str, int] = {}
+        self._places: dict[int, int] = {}  # by the identity of the first `_placed` marks
+        self._placed = 0
+
+    def put(self, mark: Any, name: str) -> None:
+        """The result of this node has this name now."""
+        self.marks.append(ref(mark))
+        self.names.append(name)
+        if len(self.marks) > self.most:
+            self._prune()
+
+    def _prune(self) -> None:
+        numbers = self.numbers
+        alive = [at for at, mark in enumerate(self.marks) if mark() is not None]
+        self.marks = [self.marks[at] for at in alive]
+        self.names = [self.names[at] for at in alive]
+        self._numbers = [numbers[at] for at in alive]
+        self._places, self._placed = {}, 0
+        self.most = max(PRUNED, 2 * len(alive))
+
+    @property
+    def numbers(self) -> list[int]:
+        """How many of its name there were with each."""
+        numbers, counts = self._numbers, self._counts
+        for at in range(len(numbers), len(self.names)):
+            name = self.names[at]
+            count = counts[name] = counts.get(name, 0) + 1
+            numbers.append(count)
+        return numbers
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each name was bound to a result."""
+        assert len(self.numbers) == len(self.names)
+        return self._counts
+
+    def place(self, mark: Any) -> int | None:
+        """Where the last name of a node's result stands."""
+        places, marks = self._places, self.marks
+        if self._placed < len(marks):
+            newest = range(self._placed, len(marks))
+            places.update(zip([id(marks[at]()) for at in newest], newest, strict=True))
+            self._placed = len(marks)
+        at = places.get(id(mark))
+        return at if at is not None and marks[at]() is mark else None
+
+
 class Names(Spectator):
     """Hears of every name that a program binds."""
 
     def __init__(self) -> None:
-        # What a node's result was called, and how many of that name there were: y#2, the second y.
-        # By identity; nodes that are gone are dropped when there are `most`.
-        self.nodes: dict[int, tuple[ref[Any], str, int]] = {}
-        self.most = PRUNED
-        self.counts: dict[str, int] = {}
+        self.results = Results()
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
-        self.born: dict[int, tuple[ref[Any], int | None]] = {}
+        self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
+        self.known: set[int] = set()  # identities of what global names were bound to
+        self.modules: dict[int, tuple[ref[Any], str]] = {}  # what modules were called first
+        self.looks = LOOKS
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound already."""
@@ -56,6 +115,10 @@ class Names(Spectator):
         """A global name was bound."""
         if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
+            if type(value) not in PLAIN:
+                self.known.add(id(value))
+                if self.inner.get("self") is value:
+                    del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             mark = value._grad_fn  # what most lines bind
@@ -65,11 +128,7 @@ class Names(Spectator):
             if node is None:
                 return
             mark = mark_of(node)
-        count = self.counts[name] = self.counts.get(name, 0) + 1
-        self.nodes[id(mark)] = ref(mark), name, count
-        if len(self.nodes) > self.most:
-            self.nodes = {key: held for key, held in self.nodes.items() if held[0]() is not None}
-            self.most = max(PRUNED, 2 * len(self.nodes))
+        self.results.put(mark, name)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
@@ -79,14 +138,34 @@ class Names(Spectator):
             self._contained(name, value, inside=True)
         elif type(value) in PLAIN or name.startswith("_"):
             return
-        elif len(self.inner) < INNER and (is_module(value) or attributes(value)):
-            self.inner.setdefault(name, value)
+        elif is_module(value) or attributes(value):
+            if name == "self":  # of very many the outermost, until a name is bound to it
+                if id(value) not in self.known:
+                    self.inner.setdefault(name, value)
+                return
+            if name in self.inner or len(self.inner) < INNER:
+                self.inner[name] = value  # what the function did last is what the last pass used
+            self._contained(name, value, inside=True)
 
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
-        """The tensors of a list or a dict that a name was bound to."""
-        if type(value) in CONTAINERS and len(value) <= ITEMS and not name.startswith("_"):
-            for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
-                self._leaf(path, tensor, inside=inside)
+        """The leaves of a list, a dict, a module or an object that a name was bound to."""
+        kind = type(value)
+        if kind in PLAIN or name.startswith("_"):
+            return
+        if isinstance(value, (list, tuple, dict)):
+            if len(value) <= ITEMS:
+                for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
+                    self._leaf(path, tensor, inside=inside)
+        elif self.looks > 0 and (is_module(value) or attributes(value)):
+            for path, module in Inside(AnyTensor, ITEMS).modules(name, value):
+                self.looks -= 1
+                known = self.modules.get(id(module))
+                if known is None or known[0]() is not module:
+                    self.modules[id(module)] = ref(module), path
+            for path, tensor, what in held_by({name: value}, AnyTensor):
+                self.looks -= 1
+                if what != "buffer":
+                    self._leaf(path, tensor, inside=inside)
 
     def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
         """Remembers what a leaf, or what may become one, was called; a global name wins."""
@@ -107,7 +186,7 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         named = known is not None and known.tensor() is tensor
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
-            self.born[id(tensor)] = ref(tensor), current_line()
+            self.born[id(tensor)] = ref(tensor), current_line(), current_origin()
 
     def parameter(self, tensor: Any) -> None:
         """A parameter was made."""
@@ -118,25 +197,36 @@ class Names(Spectator):
 
     def of_birth(self, tensor: Any) -> int | None:
         """The line that made a leaf, where it had no name yet."""
-        known, line = self.born.get(id(tensor), (None, None))
+        known, line, _ = self.born.get(id(tensor), (None, None, None))
         return line if known is not None and known() is tensor else None
+
+    def nameless(self) -> Iterator[tuple[Any, int | None, Any]]:
+        """Leaves that no name was bound to: the tensor, its line, what was evaluated there."""
+        for tensor, line, origin in self.born.values():
+            leaf = tensor()
+            if leaf is not None and not self.of_leaf(leaf):
+                yield leaf, line, origin
 
     def births(self) -> Iterator[tuple[int, int]]:
         """The same of all that are alive, by their identity."""
-        for identity, (tensor, line) in self.born.items():
+        for identity, (tensor, line, _) in self.born.items():
             if line is not None and tensor() is not None:
                 yield identity, line
 
     def called(self, node: Any) -> tuple[str, int] | None:
         """What the result of a node was called, and the how many-th of that name it was."""
-        mark = mark_of(node)
-        known = self.nodes.get(id(mark))
-        return known[1:] if known is not None and known[0]() is mark else None
+        at = self.results.place(mark_of(node))
+        return None if at is None else (self.results.names[at], self.results.numbers[at])
 
     def of_node(self, node: Any) -> str | None:
         """What the result of a node was called."""
-        known = self.called(node) if hasattr(node, "next_functions") else None
-        return None if known is None else known[0]
+        at = self.results.place(mark_of(node)) if hasattr(node, "next_functions") else None
+        return None if at is None else self.results.names[at]
+
+    def of_module(self, module: Any) -> str:
+        """What a module was called; empty where nobody knows."""
+        known = self.modules.get(id(module))
+        return known[1] if known is not None and known[0]() is module else ""
 
     def why_not(self, tensor: Any) -> str:
         """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
@@ -155,7 +245,8 @@ class Names(Spectator):
         for entry in self.held.values():
             tensor = entry.tensor()
             if tensor is not None and tensor.requires_grad and node_of(tensor) is None:
-                found.append(Named(entry.name, entry.line, tensor, "parameter"))
+                kind = "parameter" if is_parameter(tensor) else "tensor"
+                found.append(Named(entry.name, entry.line, tensor, kind))
         return found
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -414,7 +415,7 @@ def bad(tensor: Any) -> int:
     """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
     if tensor.__class__ is Tensor:
         data = tensor._data
-        if isinstance(data, numpy.floating) and data - data == 0:  # NaN and infinity are not
+        if isinstance(data, numpy.floating) and isfinite(data):
             return 0
     return side_of(tensor).bad(tensor)
 

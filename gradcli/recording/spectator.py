@@ -55,6 +55,7 @@ class Several(Observer):
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         each = [one.of_nodes(at_once=at_once) for one in self.spectators]
+        hearing = [told for told in each if told.arrived]
         return OfNodes(
             [tell for told in each for tell in told.arrived],
             [tell for told in each for tell in told.ran],
@@ -62,6 +63,7 @@ class Several(Observer):
             [tell for told in each for tell in told.swept],
             any(told.hands for told in each),
             all(told.is_free for told in each),
+            hearing[0].heard if len(hearing) == 1 else None,
         )
 
 

@@ -16,15 +16,17 @@ MOST = 2000  # gradients that are kept of one pass
 class Sweep:
     """What its nodes were given. Nobody else has these gradients, so they stay as they are."""
 
-    __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several")
+    __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several",
+                 "leaves")  # fmt: skip
 
     def __init__(
         self, nodes: Sequence[tuple[int, Any, Sequence[Edge]]], came: dict[Edge, Any],
-        kept: dict[int, Kept], origins: tuple[Any, ...],
+        kept: dict[int, Kept], origins: tuple[Any, ...], leaves: dict[Any, Any],
     ) -> None:  # fmt: skip
         self.nodes = nodes  # their sequence numbers and edges beside them, as they ran
         self.came = came
         self.kept = kept  # what they had saved, by their identity
+        self.leaves = leaves  # by the nodes that accumulate into them
         self.numbers: dict[int, Kept] = {}  # the same of numbers of Python
         self.handed: dict[int, Sequence[Any]] = {}  # where several gradients meet on an edge
         self.several = {node for node, number in came if number}
@@ -50,12 +52,21 @@ class Sweep:
 
     def steps(self) -> Iterator[tuple[Any, tuple[Any, ...], Sequence[Any]]]:
         """Each node as it ran, what it was given and what it passed on."""
-        came, handed = self.came, self.handed
         for _, node, following in self.nodes:
-            results = handed.get(id(node))
-            if results is None:
-                results = [came.get(edge) for edge in following]
-            yield node, self.given(node), results
+            yield node, self.given(node), self.passed(node, following)
+
+    def passed(self, node: Any, following: Sequence[Edge]) -> Sequence[Any]:
+        """The gradients that a node passed on along its edges."""
+        results = self.handed.get(id(node))
+        return [self.came.get(edge) for edge in following] if results is None else results
+
+    def before_leaves(self) -> Iterator[tuple[Any, int, Any]]:
+        """The nodes next to leaves: each with the place of the edge, and the leaf."""
+        leaves = self.leaves
+        for _, node, following in self.nodes:
+            for place, (child, _) in enumerate(following):
+                if child in leaves:
+                    yield node, place, leaves[child]
 
     def saved(self, node: Any) -> dict[str, Any]:
         """What a node had saved, by its name."""

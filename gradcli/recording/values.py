@@ -10,6 +10,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
+from numpy import generic
+
 from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.tensor import Tensor
@@ -17,11 +19,12 @@ from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes
 from .sides import is_alone, sides
-from .snapshot import snapshot
+from .snapshot import Number, snapshot
 from .spectator import Spectator
 from .sweep import Sweep
 
 ENDS = 1000  # results that are held at each end
+MANY = 4 * ENDS  # more of the last ones are cut back
 UNREAD = 256 * 2**20  # bytes of PyTorch's results that are held as they are
 
 
@@ -45,6 +48,8 @@ class Fresh(NamedTuple):
 
 
 Entries: TypeAlias = dict[tuple[int, int], Entry]  # by a node's identity and the output
+# An entry in the making: with a type the value is a bare number, else it is as the entry has it.
+Newest: TypeAlias = tuple[Any, int, Any, Any, Any]
 
 
 class Values(Spectator):
@@ -57,6 +62,8 @@ class Values(Spectator):
         self.of_leaf: Callable[[Any], Any] = snapshot
         self._first: Entries = {}
         self._recent: Entries = {}  # and some before them: each cut costs
+        self._newest: list[Newest] = []  # behind these; most are given up unread
+        self._room = MANY  # how many they may be
         self._fresh: dict[int, Fresh] = {}  # by their numbers; most are given up unread
         self._count = self._bytes = 0  # of those that there were
         self._sorted = 0  # how many of them are in the table of memory
@@ -68,6 +75,15 @@ class Values(Spectator):
             return
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             node, output_nr = tensor._grad_fn, tensor._output_nr
+            data = tensor._data
+            if isinstance(data, generic) and node is not None and len(self._first) >= ENDS:
+                running, newest = self.modules.running, self._newest
+                newest.append(
+                    (node, output_nr, data, tensor._kind, running[-1] if running else None)
+                )
+                if len(newest) > self._room:
+                    self._forget()
+                return
         elif sides.live is not None and isinstance(tensor, sides.live.tensor):
             if (node := tensor.grad_fn) is not None:
                 self._put(node, tensor, self.modules.innermost, is_leaf=False)
@@ -140,23 +156,46 @@ class Values(Spectator):
             self._read(number)
 
     def _keep(self, node: Any, output_nr: int, value: Any, module: Any) -> None:
-        key, first, recent = (id(node), output_nr), self._first, self._recent
-        if key in first or key in recent:
-            return
         held = None if value is None else snapshot(value)
-        entry = tuple.__new__(Entry, (node, output_nr, held, module))
-        if len(first) < ENDS:
-            first[key] = entry
+        if len(self._first) < ENDS:
+            key = id(node), output_nr
+            if key not in self._first:
+                self._first[key] = tuple.__new__(Entry, (node, output_nr, held, module))
             return
-        recent[key] = entry
-        if len(recent) > 4 * ENDS:
+        self._newest.append((node, output_nr, held, None, module))
+        if len(self._newest) > self._room:
+            self._forget()
+
+    def _forget(self) -> None:
+        """What the newest ones have pushed out."""
+        if len(self._newest) < ENDS:
+            self._settle()
+            return
+        del self._newest[:-ENDS]
+        self._recent.clear()
+        self._room = MANY
+
+    def _settle(self) -> Entries:
+        """The newest ones join the last ones; of one result the first that was told counts."""
+        first, recent = self._first, self._recent
+        for node, output_nr, held, kind, module in self._newest:
+            key = id(node), output_nr
+            if key not in first and key not in recent:
+                if kind is not None:
+                    held = tuple.__new__(Number, (held, kind))
+                recent[key] = tuple.__new__(Entry, (node, output_nr, held, module))
+        self._newest.clear()
+        if len(recent) > MANY:
             self._cut()
+        self._room = MANY - len(self._recent)
+        return self._recent
 
     def _cut(self) -> None:
         """Only the last ones are held."""
         recent = self._recent
         if len(recent) > ENDS:
             self._recent = dict(islice(recent.items(), len(recent) - ENDS, None))
+            self._room = MANY - ENDS
 
     @property
     def first(self) -> Entries:
@@ -168,6 +207,7 @@ class Values(Spectator):
     def last(self) -> Entries:
         """The last results behind the first ones."""
         self._read_all()
+        self._settle()
         self._cut()
         return self._recent
 
@@ -176,11 +216,12 @@ class Values(Spectator):
         key = id(node), output_nr
         if self._fresh:
             self._read_all()
-        return self._first.get(key) or self._recent.get(key)
+        recent = self._settle() if self._newest else self._recent
+        return self._first.get(key) or recent.get(key)
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
-        if len(self._recent) > 2 * ENDS:
+        if len(self._settle()) > 2 * ENDS:
             self._cut()
         if one.is_kept:
             one.began = {id(root): snapshot(root) for root in one.roots}
@@ -206,13 +247,15 @@ class Values(Spectator):
             return NOBODY
         if at_once:
             return OfNodes([], [], [], [self._swept])
-        held = {key[0] for key in (*self._first, *self._recent)}  # the nodes that may run are made
+        held = {
+            key[0] for key in (*self._first, *self._settle())
+        }  # the nodes that may run are made
 
         def arrived(node: Any, grads: tuple[Any, ...]) -> None:
             if id(node) in held or len(grads) > 1 or not isinstance(node, Node):
                 self.arrived(node, grads)
 
-        return OfNodes([arrived], [], [])
+        return OfNodes([arrived], [], [], heard=held)
 
     def _swept(self, sweep: Sweep) -> None:
         """Most passes are forgotten before anybody asks what flowed in them."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 LEAST = 3  # fewer repetitions than this read better as they are
 LONGEST = 400  # a period longer than this is not looked for
+BLOCK = 1024  # tokens that are looked at together
 TRIES = 4  # so many returns of the first token are tried as a period
 
 
@@ -20,7 +21,7 @@ class Repeat(NamedTuple):
 
 def repeats(tokens: Sequence[int]) -> list[Repeat]:
     """The repeats from left to right; they do not overlap."""
-    following = _following(tokens)
+    following: dict[int, list[int]] = {}
     found: list[Repeat] = []
     at, end = 0, len(tokens)
     while at < end:
@@ -33,27 +34,48 @@ def repeats(tokens: Sequence[int]) -> list[Repeat]:
     return found
 
 
-def _following(tokens: Sequence[int]) -> list[int]:
-    """For each position the next one with the same token, or -1."""
+def _following(tokens: Sequence[int], start: int) -> list[int]:
+    """For each position of the block that starts here the next one with the same token; -1 where
+    it is none, or too far away to matter."""
     seen: dict[int, int] = {}
-    following = [-1] * len(tokens)
-    for i in range(len(tokens) - 1, -1, -1):
-        following[i] = seen.get(tokens[i], -1)
-        seen[tokens[i]] = i
+    following = []
+    block = tokens[start : start + BLOCK + LONGEST]
+    for i in range(start + len(block) - 1, start - 1, -1):
+        token = tokens[i]
+        following.append(seen.get(token, -1))
+        seen[token] = i
+    following.reverse()
     return following
 
 
-def _repeat_at(tokens: Sequence[int], following: list[int], at: int) -> Repeat | None:
+def _alike(tokens: Sequence[int], at: int, period: int) -> int:
+    """How far from here on each token is the one that stands a period later."""
+    length, most, size = 0, len(tokens) - at - period, 1
+    while length < most:
+        size = min(size, most - length)
+        i = at + length
+        if tokens[i : i + size] == tokens[i + period : i + period + size]:
+            length += size
+            size *= 2
+        elif size == 1:
+            break
+        else:
+            size //= 2
+    return length
+
+
+def _repeat_at(tokens: Sequence[int], following: dict[int, list[int]], at: int) -> Repeat | None:
+    """What repeats itself from here on; `following` has the blocks that were looked at."""
     candidate = at
     for _ in range(TRIES):
-        candidate = following[candidate]
+        start = candidate - candidate % BLOCK
+        if start not in following:
+            following[start] = _following(tokens, start)
+        candidate = following[start][candidate - start]
         if candidate < 0 or candidate - at > LONGEST:
             return None
         period = candidate - at
-        j = at
-        while j + period < len(tokens) and tokens[j] == tokens[j + period]:
-            j += 1
-        count = (j - at) // period + 1
+        count = _alike(tokens, at, period) // period + 1
         if count >= LEAST:
             return Repeat(at, period, count)
     return None

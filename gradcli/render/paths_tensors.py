@@ -36,7 +36,7 @@ def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) 
     cross = "×" if look.unicode else "x"
     pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
     shapes = [step.shape or (1, 1) for _, _, step in pairs]
-    names = [given[0], *(f"{differential(of)}/d{wrt}" for of, wrt, _ in pairs)]
+    names = [given[0], *(f"{differential(of)}/{differential(wrt)}" for of, wrt, _ in pairs)]
     sizes = [
         f"[{shapes[0][0]:,}]",
         *(f"[{rows:,} {cross} {columns:,}]" for rows, columns in shapes),
@@ -51,9 +51,11 @@ def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) 
 
 
 def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
-    """One line for each edge: its name, its structure, its size, the gradient behind it."""
+    """One line for each edge: its name, its structure, its size, and the gradient behind it with
+    its own name: what came along this path to the place where the edge ends."""
     cross = " × " if look.unicode else " x "
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[tuple[str, str, str, str, str]] = []
+    begun = _begun(report)
     pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
     hidden = 0
     if len(pairs) > LONG:
@@ -62,25 +64,29 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     for of, wrt, step in pairs:
         kind = step.structure if step.derivative is None else number(step.derivative)
         size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        name = f"{differential(of)}/d{wrt}"
-        rows.append((name, kind, size, step.jacobian_text or step.passed_text))
-    widths = [max(width_of(row[i]) for row in rows) for i in range(3)]
+        name = f"{differential(of)}/{differential(wrt)}"
+        said = (
+            "" if step.jacobian_text or not step.passed_text else f"{begun}/{differential(wrt)} ="
+        )
+        rows.append((name, kind, size, said, step.jacobian_text or step.passed_text))
+    widths = [max(width_of(row[i]) for row in rows) for i in range(4)]
     if not look.whole:
-        widths = [min(widths[0], 24), min(widths[1], 30), widths[2]]
-    left = len(INDENT) + sum(widths) + 6
+        widths = [min(widths[0], 24), min(widths[1], 30), widths[2], min(widths[3], 24)]
+    left = len(INDENT) + sum(widths) + 6 + (1 if widths[3] else 0)
     lines: list[Line] = []
-    for place, (name, kind, size, value) in enumerate(rows):
+    for place, (name, kind, size, said, value) in enumerate(rows):
         if hidden and place == KEPT:
             fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
             lines.append((Cell(INDENT), cell(fold, "dim")))
         parts = value.split("\n") if value else [""]
-        below = max(map(width_of, parts)) > look.width - left
+        is_wide = max(map(width_of, parts)) > look.width - left
         first = (
             Cell(INDENT), cell(pad(look.fit(name, widths[0]), widths[0])), Cell("  "),
             cell(pad(look.fit(kind, widths[1]), widths[1]), "node"), Cell("  "),
             cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
+            cell(pad(look.fit(said, widths[3]), widths[3])), Cell(" " if widths[3] else ""),
         )  # fmt: skip
-        if below:
+        if is_wide:
             lines.append(first)
             fits = look.whole or max(map(width_of, parts)) <= look.width - 4
             indent = INDENT * 2 if fits else ""
@@ -89,6 +95,16 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
             lines.append((*first, cell(parts[0])))
             lines += [(Cell(" " * left), cell(part)) for part in parts[1:]]
     return lines
+
+
+def _begun(report: PathsReport) -> str:
+    """What all that comes along the paths is a derivative of: dloss, v·dy; of several paths each
+    brings its part."""
+    given = names_of(report.seeds)
+    head = differential(report.of)
+    if len(given) == 1 and given[0]:
+        head = f"{given[0]}·{head}"
+    return f"part of {head}" if len(report.paths) > 1 else head
 
 
 def total(report: PathsReport, look: Look) -> list[Line]:

@@ -275,7 +275,7 @@ class Words:
             return self._leaf_name(key), "leaf"
         if fact is not None:
             style = "result" if key in self.roots else "name"
-            return self._assigned(fact.name, place), style
+            return self._assigned(fact.name, place) + self._module(key, source), style
         if place is None:
             return "·", "dim"
         module = self._module(key)
@@ -309,10 +309,12 @@ class Words:
             return source
         return f"{name} = {source}" if place.target == name else f"{name}: {source}"
 
-    def _module(self, key: tuple[int, int]) -> str:
-        """The module of the library that made a node."""
+    def _module(self, key: tuple[int, int], said: str = "") -> str:
+        """The module of the library that made a node, if these words don't name it already."""
         flow = self.graph.flows.get(key)
-        return f", in {flow.module}" if flow is not None and flow.module else ""
+        if flow is None or not flow.module or flow.module in said:
+            return ""
+        return f", in {flow.module}"
 
     def _facts(self, row: Row) -> tuple[str, str, str, str, str, int | None]:
         """Shape, value, gradient and line: of the pass that is drawn, else at the end. Behind value

@@ -265,32 +265,32 @@ class Drawing:
 
     def _tokens(self, line: _Line) -> list[int]:
         """Equal numbers for nodes of the line that would be drawn alike, with their branches."""
-        interned: dict[tuple[object, ...], int] = {}
+        interned: dict[object, int] = {}
         ends: dict[Edge, object] = {}  # many nodes share the leaves beside the line
         tokens = []
-        following, kind_of, looks = self.graph.next, self.graph.kind_of, self._looks
+        facts, looks, known = self.graph.facts, self._looks, ends.get
         for node, onward in zip(line.nodes, line.onward, strict=True):
-            sides = []
-            for i, edge in enumerate(following[node]):
-                if i != onward:
-                    look = ends.get(edge)
-                    if look is None:
-                        look = looks(edge)
-                        if edge is not None and not following[edge[0]]:
-                            ends[edge] = look
-                    sides.append(look)
-            key = (kind_of(node), onward, *sides)
+            _, name, edges, place = facts[node]
+            if len(edges) == 2 and onward >= 0:  # what most nodes of a long line are
+                edge = edges[1 - onward]
+                sides = known(edge) or looks(edge, ends)
+            else:
+                sides = tuple([looks(edge, ends) for i, edge in enumerate(edges) if i != onward])
+            key = name, "" if place is None else place.text, onward, sides
             tokens.append(interned.setdefault(key, len(interned)))
         return tokens
 
-    def _looks(self, edge: Edge) -> object:
-        """Equal for inputs that would be drawn alike; a reference looks like its node's words."""
+    def _looks(self, edge: Edge, ends: dict[Edge, object]) -> object:
+        """Equal for inputs that would be drawn alike; a reference looks like its node's words.
+        What an end of the graph looks like stays in `ends`."""
         if edge is None:
             return None
-        node = edge[0]
-        if self.graph.next[node] and (node in self.drawn or node in self.reserved):
-            return self.graph.kind_of(node)
-        return self.graph.signature(node)
+        node, graph = edge[0], self.graph
+        if not graph.next[node]:
+            return ends.setdefault(edge, (graph.signature(node),))
+        if node in self.drawn or node in self.reserved:
+            return graph.kind_of(node)
+        return (graph.signature(node),)
 
     def _repeated(self, line: _Line, unit: Repeat, rest: str) -> _Task:
         start, end = unit.start + unit.period, unit.start + unit.period * unit.times

@@ -215,6 +215,12 @@ KNOWN: tuple[Known, ...] = (
         r"\['x'\]",
     ),
     Known(
+        "output",
+        r"here '0', PyTorch '\d+'",
+        "a view of no elements lies nowhere: NumPy has the beginning of the memory for it",
+        "storage_offset",
+    ),
+    Known(
         "output|error",
         r"\bt_\(\) expects",
         "the check of a view says the name of the view that is none",
@@ -305,7 +311,7 @@ KNOWN: tuple[Known, ...] = (
         OWN_GRADIENT,
     ),
     Known(
-        "(grad )?(value|version|graph)|node|warnings|plain|broken|type|flags|strides|view",
+        "(grad )?(value|version|graph|strides)|node|warnings|plain|broken|type|flags|strides|view",
         "",
         "the same: its numbers, the counter of its memory, how it lies, views of it",
         OWN_GRADIENT,
@@ -348,7 +354,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        r"here .*(must match|must be|out of range|doesn't match|needs at least|stack expects).*"
+        r"here .*(must match|must be|out of range|doesn't match|needs at least|stack expects|"
+        r"expected dtype).*"
         "PyTorch.*(is a view and its base|view was created in no_grad mode)",
         "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),

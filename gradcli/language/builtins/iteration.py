@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import repeat, starmap, takewhile
 from typing import Any
 
 from ...engine.mode import state
@@ -15,6 +16,7 @@ from ..operations import (
     DICTS,
     VIEWS,
     collect,
+    equal,
     iterate,
     length,
     less,
@@ -163,7 +165,12 @@ ITERATORS: dict[type, str] = {
 }  # fmt: skip
 
 
-def make_iterator(value: Any, /) -> Lazy:
+def make_iterator(value: Any, sentinel: Any = UNBOUND, /) -> Lazy:
+    if sentinel is not UNBOUND:
+        if not is_callable(value):
+            raise TypeError("iter(v, w): v must be callable")
+        answers = starmap(call, repeat((value, (), {})))
+        return Lazy("callable_iterator", takewhile(lambda one: not equal(one, sentinel), answers))
     kind = type(value)
     if kind is Lazy:
         return value  # type: ignore[no-any-return]

@@ -181,7 +181,9 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
             old = get_item(owner, index)
             value = value_of(frame)
             state.origin = node
-            set_item(owner, index, function(old, value))
+            new = function(old, value)
+            state.origin = target  # as Python: what stores it is the element, not the statement
+            set_item(owner, index, new)
 
         return run_item
 

@@ -70,7 +70,7 @@ def _wraps(wrapped: Any, **others: Any) -> Builtin:
         if type(function) is Function and type(wrapped) in (Function, Builtin):
             function.name = wrapped.name
             function.doc = wrapped.doc if type(wrapped) is Function else None
-            function.table = {**function.table, "__wrapped__": wrapped}
+            function.keep("__wrapped__", wrapped)
         return function
 
     return Builtin("wraps", name_it)

@@ -44,7 +44,7 @@ def _abstract_method(function: Any) -> Any:
     inner = function.getter if type(function) is Property else getattr(function, "function", None)
     marked = inner if type(inner) is Function else function
     if type(marked) is Function:
-        marked.table = {**marked.table, _ABSTRACT: True}
+        marked.keep(_ABSTRACT, True)
     return function
 
 

@@ -11,6 +11,7 @@ from ..attributes import KEPT_BYTES, SPECIAL, SPECIAL_SET, missing
 from ..builtins.errors import ERRORS, matches, to_raise
 from ..builtins.mathematics import number
 from ..calls import call
+from ..costs import charge_keys
 from ..formatting import quoted, text
 from ..operations import collect, type_name
 from ..session import session
@@ -261,6 +262,13 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _keys(data: Any) -> list[Any]:
+    """What is counted by its hash."""
+    values = collect(data)
+    charge_keys(values)
+    return values
+
+
 class StatisticsError(ValueError):
     _torch_name = "statistics.StatisticsError"
 
@@ -269,8 +277,8 @@ STATISTICS = functions({
     **{name: _of_numbers(getattr(statistics, name)) for name in (
         "mean", "fmean", "median", "median_low", "median_high", "stdev", "pstdev", "variance",
         "pvariance", "harmonic_mean", "geometric_mean", "quantiles")},
-    "mode": lambda data: statistics.mode(collect(data)),
-    "multimode": lambda data: statistics.multimode(collect(data)),
+    "mode": lambda data: statistics.mode(_keys(data)),
+    "multimode": lambda data: statistics.multimode(_keys(data)),
 })  # fmt: skip
 
 

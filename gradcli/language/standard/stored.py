@@ -189,10 +189,24 @@ def _reader(
     lines = [str(line) for line in collect(csvfile)]
     for line in lines:
         charge_text(line)
-    return iter(csv.reader(
+    rows = csv.reader(
         lines, delimiter=str(delimiter), quotechar=str(quotechar),
         skipinitialspace=bool(skipinitialspace),
-    ))  # fmt: skip
+    )  # fmt: skip
+    return _rows(rows)
+
+
+def _rows(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise CsvError(str(error)) from None
+
+
+class CsvError(Exception):
+    """csv.Error: such as a field that is too long."""
+
+    _torch_name = "_csv.Error"
 
 
 class DictReader:
@@ -243,6 +257,6 @@ MODULES: dict[str, Any] = {
     },
     "csv": {
         **functions({"reader": _reader}), **classes((DictReader,)),
-        "writer": classes((Writer,))["Writer"],
+        "writer": classes((Writer,))["Writer"], "Error": host_type(CsvError),
     },
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pprint
 import re
@@ -17,7 +18,7 @@ from ..attributes import get_attribute
 from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
-from ..costs import charge_shown, charge_text
+from ..costs import SMALL, charge_shown, charge_text
 from ..formatting import quoted
 from ..operations import DICTS, type_name
 from ..session import session
@@ -43,6 +44,17 @@ def _capwords(s: str, sep: str | None = None) -> str:
 # ---------------------------------------------------------------- unicodedata
 
 
+SWAPPED = 8  # a step moves 256 marks by one place
+
+
+def _marks(word: str) -> int:
+    """How many marks stand in a row: they are sorted by insertion."""
+    if len(word) <= SMALL or word.isascii():
+        return 0
+    runs = itertools.groupby(map(unicodedata.combining, word), bool)
+    return max(sum(1 for _ in run) if is_mark else 0 for is_mark, run in runs)
+
+
 def _looked_up(name: str) -> Callable[..., Any]:
     """A function of one character or of a text, which can become eighteen times as long."""
     function = getattr(unicodedata, name)
@@ -51,7 +63,8 @@ def _looked_up(name: str) -> Callable[..., Any]:
         for part in args:
             if type(part) is str:
                 session.budget.charge_bytes(72 * len(part))
-                session.budget.charge(len(part) >> 2)
+                session.budget.charge(len(part) >> 2 if part.isascii() else 5 * len(part))
+                session.budget.charge(_marks(part) ** 2 >> SWAPPED)
         return function(*args)
 
     return run

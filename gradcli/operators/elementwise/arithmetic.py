@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.dtypes import bool_, of_number
+from ...engine.limits import held
 from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.promotion import result_dtype
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
@@ -267,14 +269,26 @@ abs_ = operator(
     errors=("k.abs()",),
 )
 
+
+def _check_weight(self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
+    if value != 1:
+        held(value, result_dtype(self, tensor1, tensor2))
+
+
+def _weighted(tensor: Any, value: Any) -> Any:
+    """Among whole numbers PyTorch's factor is a whole number too."""
+    return tensor if value == 1 else (int(value) if tensor.dtype.kind in "iu" else value) * tensor
+
+
 addcmul = operator(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     node="AddcmulBackward0",
     inplace="addcmul_",
-    dtype="scalar",
+    dtype="promote",
+    check=_check_weight,
     refuse={"Bool": "\"addcmul_cpu_out\" not implemented for 'Bool'"},
     forward=lambda xp, self, tensor1, tensor2, value: multiply_add(
-        tensor1 if value == 1 else value * tensor1, tensor2, self
+        _weighted(tensor1, value), tensor2, self
     ),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.dtypes import COMPLEX
+from ...engine.layout import once
 from ...engine.limits import held
 from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import add_at
@@ -25,7 +26,7 @@ def _at(dim: int, index: Any) -> tuple[Any, ...]:
 
 
 def _bounds(index: Any, length: int, text: str) -> None:
-    array = index._data
+    array = once(index._data)
     if array.size and (int(array.min()) < 0 or int(array.max()) >= length):
         raise IndexError(text)
 
@@ -47,7 +48,7 @@ def _check_select(self: Any, dim: int, index: Any) -> None:
 
 def _check_select_of_nothing(index: Any, length: int) -> None:
     """PyTorch's words and its types of errors where a matrix has no elements."""
-    places = index._data.ravel()
+    places = once(index._data).ravel()
     if places.size and not length:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     wrong = places[(places < 0) | (places >= length)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.layout import once
 from ...engine.limits import held
 from ...engine.operator import operator
 from ..geometry import shown, wrap_dim
@@ -20,7 +21,7 @@ def check_index_type(name: str, index: Any) -> None:
 
 def check_inside(index: Any, dim: int, length: int) -> None:
     """Indices of this family are not counted from the end."""
-    array = index._data
+    array = once(index._data)
     if array.size and (int(array.min()) < 0 or int(array.max()) >= length):
         wrong = array[(array < 0) | (array >= length)].ravel()
         raise RuntimeError(

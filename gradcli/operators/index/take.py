@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.layout import once
 from ...engine.operator import composite, operator
 from ..geometry import broadcast_sizes, wrap_dim
 from ..shape.constants import zeros_as, zeros_of
@@ -15,7 +16,7 @@ from .scatter import gather
 
 
 def _check_flat(self: Any, index: Any, empty: str = "take(): tried to take from") -> None:
-    count, array = self.numel(), index._data
+    count, array = self.numel(), once(index._data)
     if index.dtype.name not in ("int64",):
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.word}")
     if not count and array.size:
@@ -131,7 +132,7 @@ take_along_dim = composite(
 def _check_classes(tensor: Any, num_classes: int) -> None:
     if tensor.dtype.name != "int64":
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    array = tensor._data
+    array = once(tensor._data)
     if not array.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
@@ -146,7 +147,7 @@ def _check_classes(tensor: Any, num_classes: int) -> None:
 
 
 def _class_count(tensor: Any, num_classes: int) -> int:
-    return int(tensor.max()) + 1 if num_classes == -1 else num_classes
+    return int(once(tensor).max()) + 1 if num_classes == -1 else num_classes
 
 
 one_hot = operator(

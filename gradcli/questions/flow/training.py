@@ -102,7 +102,7 @@ class Training:
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
         named = list(collecting.named_tensors(bindings, AnyTensor))
-        inner = module_tensors(self.bindings, self.ran.recording.lines)
+        inner = module_tensors(self.bindings, self.ran.recording)
         held = collecting.parameters(dict(_plain_containers(self.bindings)), AnyTensor)
 
         def is_global(name: str) -> bool:

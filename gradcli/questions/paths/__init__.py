@@ -32,6 +32,7 @@ from .facts import Facts, Seeds
 from .formula import formula_of
 from .graph import Position, Ways
 from .labels import Labels, Spot, shown
+from .later import give, later_names
 from .names import Naming
 from .nodes import run_node
 from .roots import began
@@ -81,10 +82,13 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked
     last = chosen(passes, None)
     if ran.error is not None or asked.is_computed or last is None:
         return ran
-    if asked.number in (None, last.number) and last.changes == recording.lines.changes:
+    if last.changes == recording.lines.changes:
         return ran
+    names = later_names(ran, last)
     with as_new():
-        stopped = _watched(request, None, asked, asked.number or last.number)
+        stopped = _watched(request, None, asked, last.number)
+    if (same := chosen(stopped.recording.passes, None)) is not None:
+        give(stopped, same, names)
     return stopped._replace(printed=ran.printed, warnings=ran.warnings)
 
 
@@ -108,7 +112,7 @@ def _watched(
     request: Request, write: Callable[[str], None] | None, asked: Asked, stop: int | None
 ) -> Ran:
     recording = watching(Wishes(leaves=asked.wrt))
-    keep(recording.passes, None)
+    keep(recording.passes, None if asked.is_computed else asked.number)
     recording.hears(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
     if stop is not None:
         recording.hears(Stop(stop))

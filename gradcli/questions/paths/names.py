@@ -97,7 +97,7 @@ class Naming(Spectator):
             self.tensor(scope, name, value)
         elif kind is int or kind is float:
             self.number(scope, name, value, next_sequence())
-        elif kind is list or kind is tuple or kind is dict:
+        elif isinstance(value, (list, tuple, dict)):  # named tuples too
             for inner, tensor in tensors_in(name, value, Tensor):
                 self.tensor(scope, inner, tensor)
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ...engine import dtypes
 from ...engine.formula import fit
 from ...engine.leaf import edge_of
 from ...engine.mode import next_sequence
 from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput
 from ...engine.tensor import Tensor, from_array
+from ...engine.tensor_type import kind_of
 from ...recording.sides import array_of, is_end, is_number, origin_of, probed, row_of, sequence_of
 
 if TYPE_CHECKING:
@@ -40,9 +42,10 @@ class ForeignNode(CustomNode):
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         given = [
-            numpy.zeros(shape, dtype) if grad is None else numpy.asarray(array_of(grad))
+            numpy.zeros(shape, _kind(dtype).array_dtype)
+            if grad is None else numpy.asarray(array_of(grad))
             for grad, (shape, dtype) in zip(grads, self.widths, strict=False)
-        ]
+        ]  # fmt: skip
         try:
             found = probed(self.foreign, *given)
         except RuntimeError as error:
@@ -162,7 +165,8 @@ class Translation:
         inputs = _inputs(given) if other else foreign.inputs  # integers make no wider gradients
         made.rest = None if inputs is None else NodeExtras(inputs)
         made.buffer = None
-        probe = numpy.linspace(0.5, 1.5, max(int(numpy.prod(shape)), 1), dtype=dtype)
+        probe = numpy.linspace(0.5, 1.5, max(int(numpy.prod(shape)), 1),
+                               dtype=_kind(dtype).array_dtype)  # fmt: skip
         probe = probe[: int(numpy.prod(shape))].reshape(shape)
         seen = self.applied.get(id(node))
         if seen is None:
@@ -217,7 +221,7 @@ def _inputs(given: list[Any]) -> tuple[Any, ...]:
 
 
 def _kind(dtype: str) -> Any:
-    return from_array(numpy.zeros((), dtype))._kind
+    return kind_of(dtypes.BY_NAME[dtype])
 
 
 ABOUT: dict[str, Any] = {

@@ -42,7 +42,7 @@ class Namer:
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
         self.called = recording.names.called
-        self.counts = recording.names.counts
+        self.counts = recording.names.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()

@@ -21,15 +21,7 @@ from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
-from ...recording.sides import (
-    OWN,
-    AnyTensor,
-    bad,
-    is_tensor,
-    mark_of,
-    node_of,
-    word_of,
-)  # fmt: skip
+from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .marks import Marks
 from .outputs import Outputs
 from .values import (
@@ -42,6 +34,7 @@ from .values import (
     Value,
     callee,
     is_asked_into,
+    is_owner,
     is_shape,
     items,
     name_of,
@@ -98,18 +91,19 @@ class Flow(Listener):
         children = self.stack.pop() or []
         if self.passes.running:
             return
-        if self.grad_enabled() is not self.enabled:
-            self.enabled = self.grad_enabled()
+        if (enabled := self.grad_enabled()) is not self.enabled:
+            self.enabled = enabled
             self.switch = None if self.enabled else node
-        if type(node) is ast.Call and children and is_module(children[0]):
-            children[0] = callee(node, children[0])
+        call = node if type(node) is ast.Call else None
+        if call is not None and children and is_owner(children[0]):
+            children[0] = callee(call, children[0])
         child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
             if is_tensor(value):
                 child = self.value_of(value)
-        if type(node) is ast.Call:
-            self.marks.called(node, value, children)
+        if call is not None:
+            self.marks.called(call, value, children)
         self.last = (value, child)
         if self.stack and self.stack[-1] is not None:
             self.stack[-1].append(child)
@@ -185,12 +179,16 @@ class Flow(Listener):
                 self.shadow[name] = child
             else:
                 self.shadow.pop(name, None)
-        elif is_tensor(value) and not self.passes.running:
+        elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
             if node_of(value) is None and value._base is not None and not self._is_known(value):
                 self._made(node, value, (self.value_of(value._base),))  # a part, unpacked
-            number = self.value_of(value)
+            at_hand, number = self.last
+            if at_hand is not value or type(number) is not int:
+                number = self.value_of(value)
             if scope is None:
-                held = self.bindings.setdefault(name, [])
+                held = self.bindings.get(name)
+                if held is None:
+                    held = self.bindings[name] = []
                 if not held or held[-1][2] is not value or held[-1][0] != number:
                     held.append((number, node, value))
                 if len(held) > KEPT:
@@ -279,7 +277,7 @@ class Flow(Listener):
                 return held[1]
             base = getattr(value, "base", None)  # a row of an array that is gone through
             return self.child_of(base) if isinstance(base, numpy.ndarray) else None
-        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_module(value)
+        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_owner(value)
         return value if kept else None
 
     def value_of(self, tensor: AnyTensor) -> int:
@@ -301,8 +299,15 @@ class Flow(Listener):
         return self._made(None, tensor, [])
 
     def _made(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
-        made_by = node_of(tensor)
-        function = None if made_by is None else mark_of(made_by)
+        if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
+            function = made_by = tensor._grad_fn
+            requires_grad, output_nr = tensor._requires_grad, tensor._output_nr
+            enabled = state.grad_enabled
+        else:
+            made_by = node_of(tensor)
+            function = None if made_by is None else mark_of(made_by)
+            requires_grad, output_nr = tensor.requires_grad, tensor.output_nr
+            enabled = self.grad_enabled()
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
@@ -310,12 +315,12 @@ class Flow(Listener):
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
                 dead.append(self.value_of(base))
-            origin = getattr(function, "origin", None)
+            # A view that a library made while gradients were off has no node to tell its origin.
+            origin = getattr(function, "origin", state.origin if dead else None)
             node = origin if isinstance(origin, ast.AST) else None
-        number, output_nr = len(self.values), tensor.output_nr
-        held, requires_grad, step = ref(tensor), tensor.requires_grad, None
+        number, held, step = len(self.values), ref(tensor), None
         if len(self.steps) < MOST_STEPS and node is not None:
-            step, enabled = len(self.steps), self.grad_enabled()
+            step = len(self.steps)
             facts = (
                 node, number, live, tuple(dict.fromkeys(dead)) if dead else (), word_of(tensor),
                 requires_grad,
@@ -350,19 +355,16 @@ class Flow(Listener):
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
         named = type(node) in CALLED  # an operator has no name
-        if named and is_shape(node):
-            if is_tensor(value):
-                return (
-                    self.value_of(value) if self._is_known(value) else self._made(node, value, ())
-                )
-            return None
-        if is_tensor(value):
-            if self._is_known(value):
-                return self.value_of(value)
-            number = self._made(node, value, self.flat(children))
-            if named:
+        shape = named and is_shape(node)
+        if kind is Tensor or is_tensor(value):
+            if (known := self._known_as(value)) is not None:
+                return known
+            number = self._made(node, value, () if shape else self.flat(children))
+            if named and not shape:
                 self._alias(node, value)
             return number
+        if shape:
+            return None
         if isinstance(value, HELD):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
@@ -391,12 +393,16 @@ class Flow(Listener):
                 yield self.value_of(source)
 
     def _is_known(self, tensor: AnyTensor) -> bool:
+        return self._known_as(tensor) is not None
+
+    def _known_as(self, tensor: AnyTensor) -> int | None:
+        """The number of what a tensor is at this moment, if somebody told of that."""
         known = self.known.get(id(tensor))
         if known is None or known[0]() is not tensor:
-            return False
+            return None
         made_by = node_of(tensor)
         node = None if made_by is None else mark_of(made_by)
-        return known.node is node and known.output_nr == tensor.output_nr
+        return known[1] if known[2] is node and known[3] == tensor.output_nr else None
 
     def _number(self, node: ast.AST, value: Any, children: list[Any]) -> int | None:
         """A number that came out of tensors; a module's attribute is none of its parameters'."""
@@ -445,7 +451,7 @@ class Flow(Listener):
             elif is_module(child):
                 for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
-            elif child is not None:
+            elif child is not None and not is_owner(child):
                 for item in items(child):
                     if is_tensor(item):
                         yield self.value_of(item)

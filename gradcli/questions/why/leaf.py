@@ -273,6 +273,10 @@ def broken_finding(case: Case, one: Pass) -> Finding:
 def _apart(case: Case) -> Finding:
     """No graph leads from any root to the tensor: cut on the way, or not used."""
     name = case.name
+    fresh = _too_new(case)
+    if fresh is not None:
+        return fresh
+    case.passes = case.passes.before_steps_of(case.tensor)
     passes, refusals = case.passes.passes, case.passes.refusals
     roots = [root for one in passes for root in one.roots] + [root for _, root in refusals]
     late = _required_late(case)
@@ -298,6 +302,27 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _too_new(case: Case) -> Finding | None:
+    """It was made when the last pass was over."""
+    name, passes, step = case.name, case.passes.passes, case.flow.values[case.value].step
+    if not passes or case.passes.refusals or step is None or step < passes[-1].step:
+        return None
+    node = case.flow.steps[step].node
+    if not case.is_here(node) or not isinstance(node, ast.expr):
+        return None
+    held = [tensor for _, _, tensor in case.flow.bindings.get(name, ())]
+    if any(tensor is not case.tensor and tensor.requires_grad for tensor in held):
+        line = case.line(node)
+        sentence = case.none(f"on line {line} {name} was rebound to a new tensor.")
+        finding = Finding("rebound", sentence, [Remark(node, f"{name} is bound again")])
+        finding.facts.append("no backward was called since")
+    else:
+        sentence = case.none("no backward was called since it was made.")
+        finding = Finding("backward-not-called", sentence, [Remark(node, f"{name} is made here")])
+    finding.advice = f"call backward() on what is computed from {name}"
+    return finding
 
 
 def goal(case: Case) -> str:
@@ -338,6 +363,8 @@ def _only_tested(case: Case) -> list[Step]:
             continue
         for part in case.ancestors(step.node):
             parent = case.parents.get(id(part))
+            if isinstance(parent, ast.NamedExpr):
+                break  # its number has a name
             if isinstance(parent, (ast.If, ast.While, ast.IfExp)) and parent.test is part:
                 found.append(step)
                 break

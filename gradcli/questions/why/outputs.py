@@ -26,8 +26,9 @@ class Outputs:
         """A value came out of the node with this mark."""
         held = self.of_node.get(id(mark))
         if held is None or held[0]() is not mark:
-            held = (ref(mark), None, None)
-        if output_nr:
+            others = {output_nr: number} if output_nr else None
+            self.of_node[id(mark)] = (ref(mark), None if output_nr else number, others)
+        elif output_nr:
             others = {**(held[2] or {}), output_nr: number}
             self.of_node[id(mark)] = (held[0], held[1], others)
         else:

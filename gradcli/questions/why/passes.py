@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from copy import copy
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -12,9 +13,10 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
-from ...engine.observer import OfNodes
+from ...engine.observer import Applied as Told, OfNodes
 from ...recording import passes as recorded
 from ...recording.modules import is_module
+from ...recording.optimizers import Optimizer
 from ...recording.recording import Recording
 from ...recording.sides import (
     AnyTensor,
@@ -97,7 +99,7 @@ class Pass:
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "sweep",
-        "hooks", "bytes",
+        "hooks", "bytes", "steps",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
@@ -115,6 +117,7 @@ class Pass:
         self.sweep: Sweep | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
+        self.steps: list[Optimizer] = []  # the optimizers that stepped behind it, before the next
 
     @property
     def applied(self) -> dict[int, Applied] | None:
@@ -154,7 +157,7 @@ class Passes(Spectator):
 
     __slots__ = (
         "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
-        "shapeless", "bytes", "optimizers", "started_with", "given", "most",
+        "shapeless", "bytes", "optimizers", "started_with", "given", "most", "before_step",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, recording: Recording) -> None:
@@ -171,6 +174,7 @@ class Passes(Spectator):
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
         self.most = ROOM  # steps, until it is time to give some up
+        self.before_step: list[Pass] = []  # those behind which optimizers stepped last
         self.given: list[_Given] = []  # to the hook that is running
 
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
@@ -183,7 +187,22 @@ class Passes(Spectator):
         later.passes = [one for one in self.passes if one.number > number]
         return later
 
+    def before_steps_of(self, tensor: AnyTensor) -> Passes:
+        """Only the passes behind which an optimizer stepped that has the tensor; all, if none."""
+        meant = [one for one in self.passes if any(step.has(tensor) for step in one.steps)]
+        found = copy(self)
+        found.passes = meant or self.passes
+        return found
+
     # ------------------------------------------------------------ what the engine tells
+
+    def stepping(self, optimizer: Any) -> None:
+        one = self.optimizers.known.get(id(optimizer))
+        fresh = list(takewhile(lambda each: not each.steps, reversed(self.passes)))
+        self.before_step = fresh or self.before_step
+        for each in self.before_step:
+            if one is not None and one not in each.steps:
+                each.steps.append(one)
 
     def changed(self, tensor: Any) -> None:
         if not self.running:
@@ -263,7 +282,27 @@ class Passes(Spectator):
         """Of a pass that PyTorch went over by itself nothing is looked at before it is asked."""
         if at_once:
             return OfNodes([], [], [], [self._swept], hands=True)
-        return super().of_nodes()._replace(leaves_last=True)
+        return OfNodes([], [], [self._hearing()], leaves_last=True)
+
+    def _hearing(self) -> Told:
+        """What hears of the nodes of the pass that begins: most are the engine's own, and pass on
+        numbers."""
+        current = self.passes[-1]
+
+        def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
+            plain = node.__class__ is Node and self.passes[-1] is current and current.is_held
+            if plain and self.bytes < HEAVY:
+                for value in results:
+                    if value.__class__ not in WITHIN:
+                        break
+                else:
+                    current.bytes += RECORD
+                    self.bytes += RECORD
+                    current.ran.append((node, grads, tuple(results), None, node.saved))
+                    return
+            self.applied(node, grads, results)
+
+        return applied
 
     def _swept(self, sweep: Sweep) -> None:
         current = self.passes[-1]

@@ -9,7 +9,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple
 
 from ...language.values import Lazy
-from ...recording.modules import attributes, is_module
+from ...recording.modules import attributes, is_interpreted, is_module
 from ...recording.sides import has_method
 
 FLATTENED = 256  # elements of a container that are looked at
@@ -87,6 +87,9 @@ def callee(node: ast.Call, owner: Any) -> Any:
     function = node.func
     if not isinstance(function, ast.Attribute):
         return owner
+    if not is_module(owner):  # an object of the program
+        inner = attributes(owner).get(function.attr)
+        return inner if is_module(inner) else None
     inner = owner._modules.get(function.attr)
     if inner is not None:
         return inner
@@ -98,6 +101,11 @@ def callee(node: ast.Call, owner: Any) -> Any:
 def is_asked_into(value: Any) -> bool:
     """Whether a question may name something in it."""
     return type(value) in CONTAINERS or is_module(value) or bool(attributes(value))
+
+
+def is_owner(value: Any) -> bool:
+    """A module, or an object of an interpreted program, which may hold one."""
+    return is_module(value) or is_interpreted(value)
 
 
 def name_of(node: ast.AST) -> str:
