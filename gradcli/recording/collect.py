@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..engine.node import Node
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
-from .modules import attributes, is_module, named_buffers, named_parameters
+from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -381,6 +381,18 @@ class Inside:
         elif depth < NESTING:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
+
+    def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+        """Modules with their names: those in modules, in objects, in containers."""
+        if isinstance(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
+            return
+        if is_module(value):
+            self.seen.add(id(value))
+            for path, module in named_modules(value):
+                yield (f"{name}.{path}" if path else name), module
+        elif depth < NESTING:
+            for path, item, _ in self._items(name, value):
+                yield from self.modules(path, item, depth + 1)
 
     def _items(self, name: str, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What a container or an object holds; whether it is an object."""

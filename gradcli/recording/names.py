@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, NamedTuple
 from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Named, inside as held_by, tensors_in
-from .modules import attributes, is_module, named_modules
+from .collect import NESTING, Inside, Named, inside as held_by, tensors_in
+from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
 
@@ -71,7 +70,8 @@ class Results:
     def numbers(self) -> list[int]:
         """How many of its name there were with each."""
         numbers, counts = self._numbers, self._counts
-        for name in islice(self.names, len(numbers), None):
+        for at in range(len(numbers), len(self.names)):
+            name = self.names[at]
             count = counts[name] = counts.get(name, 0) + 1
             numbers.append(count)
         return numbers
@@ -139,10 +139,13 @@ class Names(Spectator):
         elif type(value) in PLAIN or name.startswith("_"):
             return
         elif is_module(value) or attributes(value):
-            if len(self.inner) < INNER and (name != "self" or id(value) not in self.known):
-                self.inner.setdefault(name, value)
-            if name != "self":
-                self._contained(name, value, inside=True)
+            if name == "self":  # of very many the outermost, until a name is bound to it
+                if id(value) not in self.known:
+                    self.inner.setdefault(name, value)
+                return
+            if name in self.inner or len(self.inner) < INNER:
+                self.inner[name] = value  # what the function did last is what the last pass used
+            self._contained(name, value, inside=True)
 
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
         """The leaves of a list, a dict, a module or an object that a name was bound to."""
@@ -154,11 +157,11 @@ class Names(Spectator):
                 for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
         elif self.looks > 0 and (is_module(value) or attributes(value)):
-            for path, module in named_modules(value):
+            for path, module in Inside(AnyTensor, ITEMS).modules(name, value):
                 self.looks -= 1
                 known = self.modules.get(id(module))
                 if known is None or known[0]() is not module:
-                    self.modules[id(module)] = ref(module), f"{name}.{path}" if path else name
+                    self.modules[id(module)] = ref(module), path
             for path, tensor, what in held_by({name: value}, AnyTensor):
                 self.looks -= 1
                 if what != "buffer":

@@ -24,7 +24,7 @@ from .spectator import Spectator
 from .sweep import Sweep
 
 ENDS = 1000  # results that are held at each end
-MANY = 4 * ENDS  # so many of the last ones are cut back
+MANY = 4 * ENDS  # more of the last ones are cut back
 UNREAD = 256 * 2**20  # bytes of PyTorch's results that are held as they are
 
 
@@ -63,6 +63,7 @@ class Values(Spectator):
         self._first: Entries = {}
         self._recent: Entries = {}  # and some before them: each cut costs
         self._newest: list[Newest] = []  # behind these; most are given up unread
+        self._room = MANY  # how many they may be
         self._fresh: dict[int, Fresh] = {}  # by their numbers; most are given up unread
         self._count = self._bytes = 0  # of those that there were
         self._sorted = 0  # how many of them are in the table of memory
@@ -80,7 +81,7 @@ class Values(Spectator):
                 newest.append(
                     (node, output_nr, data, tensor._kind, running[-1] if running else None)
                 )
-                if len(newest) > MANY:
+                if len(newest) > self._room:
                     self._forget()
                 return
         elif sides.live is not None and isinstance(tensor, sides.live.tensor):
@@ -162,13 +163,17 @@ class Values(Spectator):
                 self._first[key] = tuple.__new__(Entry, (node, output_nr, held, module))
             return
         self._newest.append((node, output_nr, held, None, module))
-        if len(self._newest) > MANY:
+        if len(self._newest) > self._room:
             self._forget()
 
     def _forget(self) -> None:
-        """What the newest ones have pushed out; some of them may be the same result again."""
-        del self._newest[: -2 * ENDS]
+        """What the newest ones have pushed out."""
+        if len(self._newest) < ENDS:
+            self._settle()
+            return
+        del self._newest[:-ENDS]
         self._recent.clear()
+        self._room = MANY
 
     def _settle(self) -> Entries:
         """The newest ones join the last ones; of one result the first that was told counts."""
@@ -182,6 +187,7 @@ class Values(Spectator):
         self._newest.clear()
         if len(recent) > MANY:
             self._cut()
+        self._room = MANY - len(self._recent)
         return self._recent
 
     def _cut(self) -> None:
@@ -189,6 +195,7 @@ class Values(Spectator):
         recent = self._recent
         if len(recent) > ENDS:
             self._recent = dict(islice(recent.items(), len(recent) - ENDS, None))
+            self._room = MANY - ENDS
 
     @property
     def first(self) -> Entries:

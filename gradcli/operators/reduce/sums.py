@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.carriers import ARRAYS
 from ...engine.operator import catalogue
+from ...numerics.summation import sum_of
 from ..geometry import shown
 
 
@@ -24,6 +26,10 @@ def sum_to(self: Any, size: Sequence[int]) -> Any:
     lead = self.ndim - len(size)
     if lead and not size:
         return sum_all(self)
+    xp = ARRAYS.get(type(self)) if lead else None
+    if xp is not None and self.shape[lead:] == tuple(size):
+        # The gradient of a bias: no row has to be looked up, and no view of the sum is needed.
+        return sum_of(xp, self, tuple(range(lead)), False, None)
     dims = list(range(lead))
     dims += [i for i in range(lead, self.ndim) if size[i - lead] == 1 and self.shape[i] != 1]
     if dims:

@@ -7,6 +7,7 @@ what comes back is built from the declared types of the facts, and anything else
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -24,34 +25,37 @@ def packed(fact: FileCheck) -> bytes:
 def unpacked(line: bytes) -> FileCheck | None:
     """The facts again; None where the line is none of ours."""
     try:
-        fact: FileCheck = _made(FileCheck, json.loads(line))
+        fact: FileCheck = _reader(FileCheck)(json.loads(line))
     except (ValueError, TypeError, RecursionError):
         return None
     return fact
 
 
-def _made(kind: Any, value: Any) -> Any:
-    """A value of exactly this type; ValueError for any other."""
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """Makes values of exactly this type; ValueError for any other."""
     inner = get_args(kind)
     if get_origin(kind) is UnionType:
-        [some] = (one for one in inner if one is not NoneType)
-        return None if value is None else _made(some, value)
+        [some] = (_reader(one) for one in inner if one is not NoneType)
+        return lambda value: None if value is None else some(value)
     if get_origin(kind) is tuple:
-        return tuple([_made(inner[0], item) for item in _listed(value)])
+        each = _reader(inner[0])
+        return lambda value: tuple([each(item) for item in _listed(value)])
     if hasattr(kind, "_fields"):
-        parts = zip(_types(kind), _listed(value), strict=True)
-        return kind(*[_made(part, item) for part, item in parts])
-    if type(value) is kind or (kind is float and type(value) is int):
-        return value
-    raise ValueError(f"{value!r} is no {kind.__name__}")
+        readers = [_reader(part) for part in get_type_hints(kind).values()]
+        return lambda value: kind(
+            *[read(item) for read, item in zip(readers, _listed(value), strict=True)]
+        )
+
+    def plain(value: Any) -> Any:
+        if type(value) is kind or (kind is float and type(value) is int):
+            return value
+        raise ValueError(f"{value!r} is no {kind.__name__}")
+
+    return plain
 
 
 def _listed(value: Any) -> list[Any]:
     if type(value) is not list:
         raise ValueError("no list")
     return value
-
-
-@cache
-def _types(kind: Any) -> tuple[Any, ...]:
-    return tuple(get_type_hints(kind).values())
