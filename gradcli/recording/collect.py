@@ -189,11 +189,12 @@ def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
     if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
         return None
     found: list[Any] = _dense(tensor).reshape(-1).tolist()
-    if any(number != number for number in found):
-        return None
+    total = sum(found)
+    if total != total and any(number != number for number in found):
+        return None  # infinities of both signs have no sum either
     if len(found) <= FEW:
         return Spread(min(found), max(found))
-    return Spread(min(found), max(found), sum(found) / len(found), hypot(*found))
+    return Spread(min(found), max(found), total / len(found), hypot(*found))
 
 
 def collect(

@@ -273,9 +273,9 @@ def broken_finding(case: Case, one: Pass) -> Finding:
 def _apart(case: Case) -> Finding:
     """No graph leads from any root to the tensor: cut on the way, or not used."""
     name = case.name
-    fresh = _too_new(case)
-    if fresh is not None:
-        return fresh
+    anew = _bound_anew(case)
+    if anew is not None:
+        return anew
     case.passes = case.passes.before_steps_of(case.tensor)
     passes, refusals = case.passes.passes, case.passes.refusals
     roots = [root for one in passes for root in one.roots] + [root for _, root in refusals]
@@ -304,23 +304,20 @@ def _apart(case: Case) -> Finding:
     return _unused(case)
 
 
-def _too_new(case: Case) -> Finding | None:
-    """It was made when the last pass was over."""
+def _bound_anew(case: Case) -> Finding | None:
+    """Its name meant another leaf until the last pass was over."""
     name, passes, step = case.name, case.passes.passes, case.flow.values[case.value].step
     if not passes or case.passes.refusals or step is None or step < passes[-1].step:
         return None
     node = case.flow.steps[step].node
-    if not case.is_here(node) or not isinstance(node, ast.expr):
-        return None
     held = [tensor for _, _, tensor in case.flow.bindings.get(name, ())]
-    if any(tensor is not case.tensor and tensor.requires_grad for tensor in held):
-        line = case.line(node)
-        sentence = case.none(f"on line {line} {name} was rebound to a new tensor.")
-        finding = Finding("rebound", sentence, [Remark(node, f"{name} is bound again")])
-        finding.facts.append("no backward was called since")
-    else:
-        sentence = case.none("no backward was called since it was made.")
-        finding = Finding("backward-not-called", sentence, [Remark(node, f"{name} is made here")])
+    if not case.is_here(node) or all(
+        tensor is case.tensor or not tensor.requires_grad for tensor in held
+    ):
+        return None
+    sentence = case.none(f"on line {case.line(node)} {name} was rebound to a new tensor.")
+    finding = Finding("rebound", sentence, [Remark(node, f"{name} is bound again")])
+    finding.facts.append("no backward was called since")
     finding.advice = f"call backward() on what is computed from {name}"
     return finding
 
