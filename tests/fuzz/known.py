@@ -215,6 +215,17 @@ KNOWN: tuple[Known, ...] = (
         r"\['x'\]",
     ),
     Known(
+        "warnings",
+        r"var\(\): degrees of freedom is <= 0",
+        "a warning that is told once a process: an earlier program may have had it",
+    ),
+    Known(
+        "(grad )?value|output",
+        "",
+        "PyTorch reads on in memory behind a source that has fewer numbers than places",
+        r"masked_scatter_\(",
+    ),
+    Known(
         "grad type",
         "",
         "a module takes another element type between the passes: PyTorch's gradient keeps that of "
@@ -362,7 +373,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "error|output",
         r"here .*(must match|must be|out of range|doesn't match|needs at least|stack expects|"
-        r"expected dtype).*"
+        r"expected dtype|can be inferred).*"
         "PyTorch.*(is a view and its base|view was created in no_grad mode)",
         "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),
