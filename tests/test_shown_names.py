@@ -99,6 +99,24 @@ def fold(x):
 for x in (1.0, 2.0):
     fold(x)
 """
-    assert sum_of_paths(text, "model.weight").reverse == ((2.0,),)
-    assert sum_of_paths(text, "model.weight", 1).reverse == ((1.0,),)
+    assert sum_of_paths(text, "model.weight").reverse == 2.0
+    assert sum_of_paths(text, "model.weight", 1).reverse == 1.0
     assert gradients(text) == {"model.weight": ((2.0,),), "model.bias": (1.0,)}
+
+
+def test_leaves_of_nested_containers_that_a_loop_replaces() -> None:
+    text = """\
+layers = [{"w": torch.tensor(i + 2., requires_grad=True)} for i in range(2)]
+heads = [torch.tensor(5., requires_grad=True)]
+y = torch.ones(())
+for params in (heads, [*heads, y]):
+    y = y * params[0]
+for layer in layers:
+    y = y * layer["w"]
+y.backward()
+for layer in layers:
+    layer["w"] = (layer["w"] - layer["w"].grad).detach().requires_grad_()
+"""
+    assert gradients(text) == {"heads[0]": 60.0, "layers[0]['w']": 75.0, "layers[1]['w']": 50.0}
+    rows = [row for row in tree(text) if " leaf " in row]
+    assert all(any(f"{name} leaf" in row for row in rows) for name in gradients(text)), rows

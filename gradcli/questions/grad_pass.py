@@ -89,7 +89,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
     leaves = leaves_of(ran.outcome.program, recording)
-    lasting = [entry for entry in bound if entry.name not in passing]
+    lasting = [entry for entry in bound if entry.name.partition("[")[0] not in passing]
     for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *leaves):
         if id(tensor) in seen:
             continue

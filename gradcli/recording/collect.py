@@ -226,7 +226,7 @@ def collect(
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
             fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
-            if name in passing:
+            if name.partition("[")[0] in passing:
                 fact = fact._replace(passing=True)
             if made is not None and fact.is_leaf and fact.requires_grad:
                 fact = fact._replace(line=made.get(id(tensor), fact.line))
@@ -234,9 +234,7 @@ def collect(
             held.append(tensor)
         for node in roots:
             graph.add(node)
-        known = {
-            id(tensor) for fact, tensor in zip(facts, held, strict=True) if fact.name not in passing
-        }
+        known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
         taken = {fact.name for fact in facts}  # what the name held in the pass is another tensor
         reached = (
             entry

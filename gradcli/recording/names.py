@@ -18,6 +18,7 @@ LEAVES = 100_000
 PRUNED = 100_000  # nodes whose names are held before those that are gone are dropped
 INNER = 1000  # modules and objects that only functions know
 ITEMS = 100  # of a container that is looked through
+SHORT = 10  # items of a container in a container that is looked through
 LOOKS = 20_000  # tensors of modules and objects that were looked at when a name was bound to these
 PLAIN = frozenset({int, float, bool, str, type(None), range})
 CONTAINERS = frozenset({list, tuple, dict})
@@ -156,6 +157,7 @@ class Names(Spectator):
             if len(value) <= ITEMS:
                 for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
+                self._nested(name, value, inside=inside)
         elif self.looks > 0 and (is_module(value) or attributes(value)):
             for path, module in Inside(AnyTensor, ITEMS).modules(name, value):
                 self.looks -= 1
@@ -165,6 +167,15 @@ class Names(Spectator):
             for path, tensor, what in held_by({name: value}, AnyTensor):
                 self.looks -= 1
                 if what != "buffer":
+                    self._leaf(path, tensor, inside=inside)
+
+    def _nested(self, name: str, value: Any, *, inside: bool) -> None:
+        """The leaves of short containers in a container: layers[0]["W"]."""
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in pairs:
+            if type(item) in CONTAINERS and len(item) <= SHORT and self.looks > 0:
+                self.looks -= 1
+                for path, tensor in tensors_in(f"{name}[{key!r}]", item, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
 
     def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:
