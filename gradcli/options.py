@@ -251,8 +251,29 @@ def tolerance(text: str) -> float:
 
 
 def words(given: list[str]) -> list[str]:
-    """Names given with commas between them, or one by one."""
-    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+    """Names and expressions given with commas between them, or one by one."""
+    return [name.strip() for text in given for name in _parts(text) if name.strip()]
+
+
+def _parts(text: str) -> list[str]:
+    """A text split at its commas; those in brackets and in quotes belong to an expression."""
+    if not any(mark in text for mark in "([{'\""):
+        return text.split(",")
+    parts, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth = max(0, depth - 1)
+        elif sign == "," and not depth:
+            parts.append("")
+            continue
+        parts[-1] += sign
+    return parts
 
 
 def named(text: str) -> str:

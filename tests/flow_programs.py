@@ -227,6 +227,20 @@ for i in range(4):
         sgd(NET + "head = nn.Linear(1, 1)\n", turns=10).replace("net(X)", "head(net(X))"),
         {"not given to the optimiser": ("head.weight", "head.bias")},
     ),
+    "layers in a list": (
+        DATA + """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(4, 4)]
+        self.out = nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(torch.tanh(self.layers[0](x)))
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.1)
+""" + LOOP.format(turns=10),
+        {"not given to the optimiser": ("net.layers[0].weight", "net.layers[0].bias")},
+    ),
     "weights only": (
         sgd(given="[net[0].weight, net[2].weight]", turns=10),
         {"not given to the optimiser": ("net.0.bias", "net.2.bias")},

@@ -267,6 +267,33 @@ def test_paths_of_a_pass_of_a_script(number: int) -> None:
     assert ran.error is None and report.equal and report.of == "loss"
 
 
+AUTOCAST = """import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(4, 4)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = net(torch.randn(2, 4)).float().pow(2).mean()
+loss.backward()
+"""
+
+
+@needs_torch
+def test_paths_lead_through_nodes_of_half_precision() -> None:
+    asked = paths.Asked(wrt=("net.weight",), number=1)
+    request = Request(AUTOCAST.encode(), "p.py", "p.py", engine="torch", retain_graph=True)
+    ran, report = paths.paths_report(paths.recorded(request, None, asked), asked)
+    assert ran.error is None and report.equal
+
+
+@needs_torch
+def test_a_node_whose_value_nobody_saw_has_the_shape_of_its_gradient() -> None:
+    text = "net = nn.Linear(4, 9, bias=False)\nnet(torch.ones(2, 3, 4)).sum().backward()\n"
+    document = traced(text, "torch")
+    numbers = {node["id"] for node in document["nodes"] if node["name"] == "MmBackward0"}
+    found = [one for one in document["passes"][-1]["nodes"] if one["id"] in numbers]
+    assert [(one["shape"], one["value"]) for one in found] == [([6, 9], None)]
+
+
 class StandardInput(io.TextIOWrapper):
     """A program that is piped in."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from ..engine.layout import once
 from ..engine.mode import state
 from .extents import (
     WIDEST,
@@ -422,10 +423,10 @@ def _bins(value: Any) -> int:
 
 
 def tallied(given: Given) -> None:
-    values = numpy.asarray(given["x"])
+    values = once(numpy.asarray(given["x"]))
     most = int(values.max()) + 1 if values.size and values.dtype.kind in "iub" else 0
     elements = max(most, number(given.get("minlength")))
-    pay(values.size + elements, elements * 8)
+    pay(count(given["x"]) + elements, elements * 8)
 
 
 def listed(given: Given) -> None:

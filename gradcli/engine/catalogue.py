@@ -87,6 +87,13 @@ class Function:
                 return overload.run(*values)
         if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
             return CARRIERS.call(self, args, kwargs)
+        if not kwargs and len(args) > 2:
+            from .older_orders import as_today
+
+            for overload in self.overloads:
+                older = as_today(self.name, overload.signature, args, self.method)
+                if older is not None:
+                    return self(*older[0], **older[1])
         raise self.misfit(args, kwargs)
 
     def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:

@@ -26,7 +26,8 @@ class Device(metaclass=NamedInC):
     type: str
     index: int | None
 
-    def __init__(self, type: Any, index: int | None = None) -> None:
+    def __init__(self, type: Any = None, index: int | None = None, *, device: Any = None) -> None:
+        type = device if type is None else type
         if isinstance(type, Device):
             type, index = type.type, type.index
         if isinstance(type, int) and not isinstance(type, bool):

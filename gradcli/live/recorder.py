@@ -66,6 +66,7 @@ class Recorder:
         self.on_refused: Any = None  # told of a pass that could not begin
         self.on_switched: Any = None  # told of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
+        self.stepping: Any = None  # what an optimizer is about to change, while it steps
         self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
 
     def tells(self, listener: Any) -> None:
@@ -141,6 +142,7 @@ class Recorder:
         return functools.wraps(method)(register)
 
     def _entering(self, module: Any, given: Any) -> None:
+        self.stepping = None  # an error has ended that step
         self.observer.entering(module)
         self.labels.modules.append(module)
         kind = type(module)
@@ -206,16 +208,42 @@ class Recorder:
             observer.optimizing(optimizer, optimizer.param_groups[-1]["params"])
             return found
 
-        def stepping(optimizer: Any, *given: Any) -> None:
+        def stepping(optimizer: Any, args: Any, kwargs: Any) -> None:
             observer.stepping(optimizer)
+            if not any(given is not None for given in (*args[1:], *kwargs.values())):
+                self._step_begins(optimizer)
+
+        def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self._step_ends()
 
         kind.add_param_group = functools.wraps(plain)(add_param_group)
-        handle = module.register_optimizer_step_pre_hook(stepping)
+        handles = (module.register_optimizer_step_pre_hook(stepping),
+                   module.register_optimizer_step_post_hook(stepped))  # fmt: skip
         try:
             yield
         finally:
             kind.add_param_group = plain
-            handle.remove()
+            for handle in handles:
+                handle.remove()
+
+    def _step_begins(self, optimizer: Any) -> None:
+        """Without a closure no code of the program runs in a step of PyTorch's own optimizers: what
+        it changes is told at its end, not operation by operation."""
+        if not type(optimizer).__module__.startswith("torch.optim."):
+            return
+        self.stand(sys._getframe(2))
+        held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        held += [tensor.grad for tensor in held if tensor.grad is not None]
+        self.stepping = None
+        with self.side.hands_off():
+            self.stepping = self._versions(tuple(held), {})
+
+    def _step_ends(self) -> None:
+        changed, self.stepping = self.stepping, None
+        with self.side.hands_off():
+            for tensor, version in changed or ():
+                if tensor._version != version:
+                    self._changed(tensor)
 
     # ------------------------------------------------------------ operations
 
@@ -227,6 +255,8 @@ class Recorder:
         return spot
 
     def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.stepping is not None:
+            return function(*args, **kwargs)
         name = getattr(function, "__name__", "")
         if name == "__get__":
             attribute = getattr(function.__self__, "__name__", "")

@@ -153,7 +153,7 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
 
 
 def _lasting(name: str, tensor: Any, passing: Collection[str], lasting: Mapping[int, str]) -> str:
-    return lasting.get(id(tensor), name) if name in passing else name
+    return lasting.get(id(tensor), name) if name.partition("[")[0] in passing else name
 
 
 def _below(found: Collected, of: TensorFact) -> set[int]:

@@ -14,7 +14,15 @@ from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, told
 from . import shown
-from .graph import collected, index_of, loop_names, module_tensors, names_of, place_reader
+from .graph import (
+    collected,
+    index_of,
+    leaves_of,
+    loop_names,
+    module_tensors,
+    names_of,
+    place_reader,
+)
 from .nearest import not_reached
 from .seeds import seed_facts
 
@@ -80,8 +88,9 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     passing = loop_names(ran.outcome.program)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
-    lasting = [entry for entry in bound if entry.name not in passing]
-    for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *recording.names.leaves):
+    leaves = leaves_of(ran.outcome.program, recording)
+    lasting = [entry for entry in bound if entry.name.partition("[")[0] not in passing]
+    for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *leaves):
         if id(tensor) in seen:
             continue
         seen.add(id(tensor))

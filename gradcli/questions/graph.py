@@ -11,9 +11,8 @@ from ..language.program import Program
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
-from ..recording.collect import Collected, Named
+from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
-from ..recording.modules import named_modules
 from ..recording.names import Names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
@@ -43,6 +42,17 @@ def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Na
     ]
 
 
+def leaves_of(program: Program, recording: Recording) -> list[Named]:
+    """Leaves by the names that they had; one that never had a name by the words that made it."""
+    place_of = place_reader(program)
+    found = list(recording.names.leaves)
+    for tensor, line, origin in recording.names.nameless():
+        place = place_of(origin)
+        if place is not None and not place.statement:
+            found.append(Named(" ".join(place.text.split()), line, tensor))
+    return found
+
+
 def collected(
     outcome: Outcome, *, texts: bool, roots: tuple[tuple[Any, int], ...] = (),
     recording: Recording | None = None,
@@ -52,7 +62,7 @@ def collected(
     inner: list[Named] = []
     leaves: list[Named] = []
     if recording is not None:
-        leaves = recording.names.leaves
+        leaves = leaves_of(outcome.program, recording)
         inner = module_tensors(recording.names.reached(outcome.bindings), recording)
     made: dict[int, int | None] = {}
     for entry in leaves:
@@ -226,6 +236,7 @@ def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     found: dict[int, str] = {}
     for name, value in bindings.items():
         if not name.startswith("_"):
-            for path, module in named_modules(value):
-                found.setdefault(id(module), f"{name}.{path}" if path else name)
+            within = Inside(AnyTensor, collecting.LOOKED)
+            for path, module in within.modules(name, value):
+                found.setdefault(id(module), path)
     return found

@@ -10,7 +10,7 @@ from ..recording.buffers import Heaps
 from ..recording.collect import Collected
 from ..recording.facts.ledger import BufferFact, LedgerFact, StaleFact
 from ..recording.sides import data_of, kept_by, origin_of
-from .graph import collected, module_tensors
+from .graph import collected, leaves_of, module_tensors
 
 Names = Callable[[Any], "tuple[str, int | None]"]
 NAMELESS = "(a tensor without a name)"
@@ -39,7 +39,7 @@ def stale_gradients(ran: Ran) -> tuple[StaleFact, ...]:
 
 def tensor_names(ran: Ran, found: Collected) -> Names:
     """What a tensor is called at the end, else what it was called when a name was bound to it."""
-    leaves = ran.recording.names.leaves
+    leaves = [] if ran.outcome is None else leaves_of(ran.outcome.program, ran.recording)
     known = {id(one.tensor): (one.name, one.line) for one in leaves}
     pairs = list(zip(found.tensors, found.held, strict=True))
     pairs.sort(key=lambda pair: "[" in pair[0].name)  # a name of its own wins

@@ -11,7 +11,7 @@ from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording import operands, saved
-from ..recording.collect import Collected, Named
+from ..recording.collect import Collected
 from ..recording.constants import constants
 from ..recording.facts import (
     ConstantFact,
@@ -33,6 +33,7 @@ from .errors import error_fact
 from .graph import (
     collected,
     index_of,
+    leaves_of,
     module_names,
     names_of,
     place_reader,
@@ -238,11 +239,7 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         own = is_instance(module) or (live is not None and live.is_of_program(module))
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
-    leaves = {id(leaf.tensor): leaf for leaf in recording.names.leaves}
-    place_of = place_reader(ran.program) if ran.program is not None else None
-    for tensor, line, origin in recording.names.nameless():
-        place = None if place_of is None else place_of(origin)
-        leaves[id(tensor)] = Named("" if place is None else place.text, line, tensor)
+    leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
     return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..engine.node import Node
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
-from .modules import attributes, is_module, named_buffers, named_parameters
+from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -189,11 +189,12 @@ def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
     if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
         return None
     found: list[Any] = _dense(tensor).reshape(-1).tolist()
-    if any(number != number for number in found):
-        return None
+    total = sum(found)
+    if total != total and any(number != number for number in found):
+        return None  # infinities of both signs have no sum either
     if len(found) <= FEW:
         return Spread(min(found), max(found))
-    return Spread(min(found), max(found), sum(found) / len(found), hypot(*found))
+    return Spread(min(found), max(found), total / len(found), hypot(*found))
 
 
 def collect(
@@ -225,7 +226,7 @@ def collect(
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
             fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
-            if name in passing:
+            if name.partition("[")[0] in passing:
                 fact = fact._replace(passing=True)
             if made is not None and fact.is_leaf and fact.requires_grad:
                 fact = fact._replace(line=made.get(id(tensor), fact.line))
@@ -233,9 +234,7 @@ def collect(
             held.append(tensor)
         for node in roots:
             graph.add(node)
-        known = {
-            id(tensor) for fact, tensor in zip(facts, held, strict=True) if fact.name not in passing
-        }
+        known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
         taken = {fact.name for fact in facts}  # what the name held in the pass is another tensor
         reached = (
             entry
@@ -380,6 +379,18 @@ class Inside:
         elif depth < NESTING:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
+
+    def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+        """Modules with their names: those in modules, in objects, in containers."""
+        if isinstance(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
+            return
+        if is_module(value):
+            self.seen.add(id(value))
+            for path, module in named_modules(value):
+                yield (f"{name}.{path}" if path else name), module
+        elif depth < NESTING:
+            for path, item, _ in self._items(name, value):
+                yield from self.modules(path, item, depth + 1)
 
     def _items(self, name: str, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What a container or an object holds; whether it is an object."""

@@ -9,8 +9,8 @@ from weakref import ref
 
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
-from .collect import NESTING, Named, inside as held_by, tensors_in
-from .modules import attributes, is_module, named_modules
+from .collect import NESTING, Inside, Named, inside as held_by, tensors_in
+from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
 
@@ -18,6 +18,7 @@ LEAVES = 100_000
 PRUNED = 100_000  # nodes whose names are held before those that are gone are dropped
 INNER = 1000  # modules and objects that only functions know
 ITEMS = 100  # of a container that is looked through
+SHORT = 10  # items of a container in a container that is looked through
 LOOKS = 20_000  # tensors of modules and objects that were looked at when a name was bound to these
 PLAIN = frozenset({int, float, bool, str, type(None), range})
 CONTAINERS = frozenset({list, tuple, dict})
@@ -139,10 +140,13 @@ class Names(Spectator):
         elif type(value) in PLAIN or name.startswith("_"):
             return
         elif is_module(value) or attributes(value):
-            if len(self.inner) < INNER and (name != "self" or id(value) not in self.known):
-                self.inner.setdefault(name, value)
-            if name != "self":
-                self._contained(name, value, inside=True)
+            if name == "self":  # of very many the outermost, until a name is bound to it
+                if id(value) not in self.known:
+                    self.inner.setdefault(name, value)
+                return
+            if name in self.inner or len(self.inner) < INNER:
+                self.inner[name] = value  # what the function did last is what the last pass used
+            self._contained(name, value, inside=True)
 
     def _contained(self, name: str, value: Any, *, inside: bool) -> None:
         """The leaves of a list, a dict, a module or an object that a name was bound to."""
@@ -153,15 +157,25 @@ class Names(Spectator):
             if len(value) <= ITEMS:
                 for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
+                self._nested(name, value, inside=inside)
         elif self.looks > 0 and (is_module(value) or attributes(value)):
-            for path, module in named_modules(value):
+            for path, module in Inside(AnyTensor, ITEMS).modules(name, value):
                 self.looks -= 1
                 known = self.modules.get(id(module))
                 if known is None or known[0]() is not module:
-                    self.modules[id(module)] = ref(module), f"{name}.{path}" if path else name
+                    self.modules[id(module)] = ref(module), path
             for path, tensor, what in held_by({name: value}, AnyTensor):
                 self.looks -= 1
                 if what != "buffer":
+                    self._leaf(path, tensor, inside=inside)
+
+    def _nested(self, name: str, value: Any, *, inside: bool) -> None:
+        """The leaves of short containers in a container: layers[0]["W"]."""
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in pairs:
+            if type(item) in CONTAINERS and len(item) <= SHORT and self.looks > 0:
+                self.looks -= 1
+                for path, tensor in tensors_in(f"{name}[{key!r}]", item, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
 
     def _leaf(self, name: str, tensor: AnyTensor, *, inside: bool) -> None:

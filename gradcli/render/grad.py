@@ -23,7 +23,7 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     if of is not None and report.seeds:
         names = [seeds.gradient(report.seeds, name, look.times) for name in names]
     elif of is not None:
-        names = [f"{seeds.differential(of.name)}/d{name}" for name in names]
+        names = [f"{seeds.differential(of.name)}/{seeds.differential(name)}" for name in names]
     width = max(map(width_of, names), default=0)
     for name, fact in zip(names, report.gradients, strict=True):
         head = name + " " * (width - width_of(name)) + " = "

@@ -36,7 +36,7 @@ def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) 
     cross = "×" if look.unicode else "x"
     pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
     shapes = [step.shape or (1, 1) for _, _, step in pairs]
-    names = [given[0], *(f"{differential(of)}/d{wrt}" for of, wrt, _ in pairs)]
+    names = [given[0], *(f"{differential(of)}/{differential(wrt)}" for of, wrt, _ in pairs)]
     sizes = [
         f"[{shapes[0][0]:,}]",
         *(f"[{rows:,} {cross} {columns:,}]" for rows, columns in shapes),
@@ -64,8 +64,10 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     for of, wrt, step in pairs:
         kind = step.structure if step.derivative is None else number(step.derivative)
         size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        name = f"{differential(of)}/d{wrt}"
-        said = "" if step.jacobian_text or not step.passed_text else f"{begun}/d{wrt} ="
+        name = f"{differential(of)}/{differential(wrt)}"
+        said = (
+            "" if step.jacobian_text or not step.passed_text else f"{begun}/{differential(wrt)} ="
+        )
         rows.append((name, kind, size, said, step.jacobian_text or step.passed_text))
     widths = [max(width_of(row[i]) for row in rows) for i in range(4)]
     if not look.whole:
@@ -77,14 +79,14 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
             fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
             lines.append((Cell(INDENT), cell(fold, "dim")))
         parts = value.split("\n") if value else [""]
-        below = max(map(width_of, parts)) > look.width - left
+        is_wide = max(map(width_of, parts)) > look.width - left
         first = (
             Cell(INDENT), cell(pad(look.fit(name, widths[0]), widths[0])), Cell("  "),
             cell(pad(look.fit(kind, widths[1]), widths[1]), "node"), Cell("  "),
             cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
             cell(pad(look.fit(said, widths[3]), widths[3])), Cell(" " if widths[3] else ""),
         )  # fmt: skip
-        if below:
+        if is_wide:
             lines.append(first)
             fits = look.whole or max(map(width_of, parts)) <= look.width - 4
             indent = INDENT * 2 if fits else ""

@@ -53,7 +53,7 @@ def derivative_of(report: PathsReport, times: str = "·") -> str:
     if len(report.seeds) == 1 and report.element is None:
         return gradient(report.seeds, report.wrt, times)
     if len(report.seeds) > 1:
-        return f"{differential(report.of)}/d{report.wrt}"
+        return f"{differential(report.of)}/{differential(report.wrt)}"
     wrt = f"d{report.wrt}"
     of = differential(report.of)
     if report.element is not None:

@@ -46,9 +46,9 @@ def differential(name: str) -> str:
 def gradient(seeds: Sequence[Begun], wrt: str, times: str) -> str:
     """What a gradient is: dy/dx, v·dy/dx, dy/dx + v2·dz/dx."""
     return " + ".join(
-        f"{name}{times}{differential(seed.name)}/d{wrt}"
+        f"{name}{times}{differential(seed.name)}/{differential(wrt)}"
         if name
-        else f"{differential(seed.name)}/d{wrt}"
+        else f"{differential(seed.name)}/{differential(wrt)}"
         for name, seed in zip(names_of(seeds), seeds, strict=True)
     )
 

@@ -108,7 +108,7 @@ KNOWN: tuple[Known, ...] = (
     Known("view", r"view of g\d", "PyTorch returns an expanded number as it is, a view of it"),
     Known(
         "output|error",
-        r"got \(Tensor, !Tensor!, !Tensor!\)",
+        r"got \((\w+, )?!\w+!",
         "PyTorch marks which arguments are wrong, for old overloads that it lists nowhere",
     ),
     Known(
@@ -137,7 +137,7 @@ KNOWN: tuple[Known, ...] = (
         "grad strides",
         r"strides of [axw]\d",
         "the same, of a result that has a leaf's name",
-        r"inputs=\[?[axw]\d",
+        r"inputs=\[?[axw]\d|\b[axw]\d\.retain_grad",
     ),
     Known(
         "output|error",
@@ -215,6 +215,13 @@ KNOWN: tuple[Known, ...] = (
         r"\['x'\]",
     ),
     Known(
+        "grad type",
+        "",
+        "a module takes another element type between the passes: PyTorch's gradient keeps that of "
+        "the graph, here it takes the leaf's",
+        r"\.(double|float|half|bfloat16)\(\)",
+    ),
+    Known(
         "output",
         r"here '0', PyTorch '\d+'",
         "a view of no elements lies nowhere: NumPy has the beginning of the memory for it",
@@ -232,7 +239,7 @@ KNOWN: tuple[Known, ...] = (
         "mark_dirty",
     ),
     Known(
-        "value",
+        "value|output",
         "",
         "PyTorch's median of an expanded tensor moves numbers in memory that they share",
         r"expand(.|\n)*median",
@@ -262,7 +269,7 @@ KNOWN: tuple[Known, ...] = (
         r"no_grad\(\)(.|\n)*\.(transpose_|t_|swapaxes_|swapdims_|squeeze_|unsqueeze_)\(",
     ),
     Known(
-        "(grad )?value|output",
+        "(grad )?(value|type|strides)|output",
         "",
         "a logarithm of a negative number is a NaN, whose sign is the processor's own",
         r"(log|sqrt|acos|asin|atanh|pow|\*\*)(.|\n)*copysign",
@@ -311,7 +318,7 @@ KNOWN: tuple[Known, ...] = (
         OWN_GRADIENT,
     ),
     Known(
-        "(grad )?(value|version|graph|strides)|node|warnings|plain|broken|type|flags|strides|view",
+        "(grad )?(value|version|graph|strides)|node|output|warnings|plain|broken|type|flags|view",
         "",
         "the same: its numbers, the counter of its memory, how it lies, views of it",
         OWN_GRADIENT,

@@ -125,8 +125,13 @@ fmin = operator(
 def _clamp(xp: Any, self: Any, low: Any, high: Any) -> Any:
     """min above max gives max, and NaN passes, as in PyTorch."""
     if low is not None:
-        self = xp.maximum(self, wrapped(low, self.dtype))
-    return self if high is None else xp.minimum(self, wrapped(high, self.dtype))
+        self = _limited(xp.maximum, self, wrapped(low, self.dtype))
+    return self if high is None else _limited(xp.minimum, self, wrapped(high, self.dtype))
+
+
+def _limited(kernel: Any, self: Any, limit: Any) -> Any:
+    """Of equal operands NumPy returns the second: an element 0 stays beside the number -0."""
+    return kernel(self, limit) if getattr(limit, "ndim", 0) else kernel(limit, self)
 
 
 def _check_limits(self: Any, low: Any, high: Any) -> None:

@@ -9,7 +9,7 @@ from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.packed_matmul import is_packed
 from ...numerics.small_matmul import added_batches, added_product, multiplied
-from ..geometry import expanded_size
+from ..geometry import expanded_size, repeated
 from ..reduce.sums import scaled, sum_to
 from ..shape.shape import expand
 from ..shape.squeeze import unsqueeze
@@ -91,7 +91,9 @@ addmm = operator(
     mat2=lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha: right_gradient(
         grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha
     ),
-    cost=lambda self, mat1, mat2, beta, alpha: mat1.shape[0] * mat2.shape[1],
+    cost=lambda self, mat1, mat2, beta, alpha: (
+        mat1.shape[0] * mat2.shape[1] + repeated(mat1, mat2)
+    ),
     acts="product",
     doc="beta * self + alpha * (mat1 @ mat2).",
     computes="beta*self + alpha*(mat1 @ mat2)",

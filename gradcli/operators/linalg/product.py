@@ -10,7 +10,7 @@ from ...engine.operator import composite, operator
 from ...numerics.small_matmul import multiplied
 from ..conventions import unimplemented
 from ..elementwise.complex_parts import conj
-from ..geometry import broadcast_sizes, element_strides, shown
+from ..geometry import broadcast_sizes, element_strides, repeated, shown
 from ..reduce.sums import scaled
 from ..shape.shape import contiguous, expand, reshape, unsafe_view
 from ..shape.squeeze import squeeze_dim, squeezed_away, unsqueeze
@@ -150,7 +150,7 @@ mm = operator(
     mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: right_gradient(
         grad, self, mat2_sym_sizes, mat2_sym_strides, 1
     ),
-    cost=lambda self, mat2: self.shape[0] * mat2.shape[1],
+    cost=lambda self, mat2: self.shape[0] * mat2.shape[1] + repeated(self, mat2),
     acts="product",
     doc="The product of two matrices.",
     computes="self @ mat2",
@@ -213,7 +213,7 @@ bmm = operator(
     forward=multiplied,
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
-    cost=lambda self, mat2: self.shape[0] * self.shape[1] * mat2.shape[2],
+    cost=lambda self, mat2: self.shape[0] * self.shape[1] * mat2.shape[2] + repeated(self, mat2),
     acts="product",
     jacobian="batched matmul",
     doc="The products of matrices in a batch, pair by pair.",

@@ -36,7 +36,7 @@ bincount = operator(
     node="torch::autograd::NotImplemented",
     dtype=_count_type,
     check=_check_bincount,
-    cost=lambda self, weights, minlength: max(
+    cost=lambda self, weights, minlength: self.numel() + max(
         minlength, int(once(self._data).max()) + 1 if self.numel() else 0
     ),
     forward=lambda xp, self, weights, minlength: xp.bincount(
@@ -91,7 +91,7 @@ histc = operator(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     refuse=floating_only("histogram_cpu"),
     check=_check_histc,
-    cost=lambda self, bins, min, max: bins,
+    cost=lambda self, bins, min, max: bins + self.numel(),
     forward=_histc,
     reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, settle=kind.settle)),
     doc="How many elements lie in each of equal bins.",
@@ -156,7 +156,7 @@ operator(
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
     check=_check_bins,
-    cost=lambda self, bins, range, weight, density: bins,
+    cost=lambda self, bins, range, weight, density: bins + self.numel(),
     forward=lambda xp, self, bins, range, weight, density: _one_line(
         xp, self, _edges(xp, self.reshape(-1), bins, range), weight, density
     ),
@@ -183,7 +183,7 @@ _histogramdd_edges = operator(
     where="hidden",
     refuse=_NO_HISTOGRAM,
     check=lambda self, *rest: check_precision(self, "histogramdd"),
-    cost=lambda self, column, bins, range: bins,
+    cost=lambda self, column, bins, range: bins + self.numel(),
     forward=lambda xp, self, column, bins, range: _edges(
         xp, self.reshape(-1, self.shape[-1])[:, column], bins, range
     ),
@@ -196,7 +196,7 @@ _histogramdd_cells = operator(
     where="hidden",
     refuse=_NO_HISTOGRAM,
     check=lambda self, *rest: check_precision(self, "histogramdd"),
-    cost=lambda self, edges, weight, density: _cells(edges),
+    cost=lambda self, edges, weight, density: _cells(edges) + self.numel(),
     forward=lambda xp, self, edges, weight, density: _binned(
         xp, self.reshape(-1, self.shape[-1]), edges, weight, density
     ),

@@ -26,9 +26,10 @@ def sum_to(self: Any, size: Sequence[int]) -> Any:
     lead = self.ndim - len(size)
     if lead and not size:
         return sum_all(self)
-    if lead and self.__class__ in ARRAYS and self.shape[lead:] == tuple(size):
+    xp = ARRAYS.get(type(self)) if lead else None
+    if xp is not None and self.shape[lead:] == tuple(size):
         # The gradient of a bias: no row has to be looked up, and no view of the sum is needed.
-        return sum_of(ARRAYS[self.__class__], self, tuple(range(lead)), False, None)
+        return sum_of(xp, self, tuple(range(lead)), False, None)
     dims = list(range(lead))
     dims += [i for i in range(lead, self.ndim) if size[i - lead] == 1 and self.shape[i] != 1]
     if dims:

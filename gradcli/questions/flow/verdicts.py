@@ -7,6 +7,7 @@ dead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ WORSE = 10.0  # times the first loss
 HUGE, UNDERFLOW = 1e6, 1e-25
 WHY = {"flat": "has no slope", "cancels": "multiplies by 0"}
 REGULAR = frozenset({"rectifies", "clamps", "mask"})
+
+IN_A_LIST = re.compile(r"(\w+(?:\.\w+)+)\[\d+\]")  # net.layers[0].weight
 
 
 class Said(NamedTuple):
@@ -187,8 +190,12 @@ def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
         return _copies(leaf, optimizers, training)
     line = _nearest(leaf, training)
     made = "" if line is None else f" made on line {line}"
+    within = IN_A_LIST.match(leaf.name) if leaf.is_parameter else None
+    why = "" if within is None else (
+        f": {within[1]} is a plain list, and parameters() looks only into nn.ModuleList"
+    )  # fmt: skip
     return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
-                "have it", (line, leaf.line))  # fmt: skip
+                f"have it{why}", (line, leaf.line))  # fmt: skip
 
 
 def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Said | None:

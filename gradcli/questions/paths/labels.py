@@ -12,7 +12,7 @@ from ...language.names import Scope
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
-from ..graph import places
+from ..graph import leaves_of, places
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -55,6 +55,10 @@ class Labels:
             self.naming.bound(name, value)  # what was changed in place, and items of lists
         for name, tensor in parameters(ran.recording.names.reached(bindings), Tensor):
             self.naming.bound(name, tensor)
+        if ran.program is not None:
+            for leaf in leaves_of(ran.program, ran.recording):
+                if not ran.recording.names.of_leaf(leaf.tensor):
+                    self.naming.bound(leaf.name, leaf.tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
         seen: set[tuple[str, tuple[int, int]]] = set()
@@ -68,12 +72,14 @@ class Labels:
         self._indexed = {indexed(name): spots for name, spots in self.by_name.items()}
 
     def spot_of(self, tensor: Tensor) -> Spot:
-        """A tensor by the last name that it had, else by the words that made it."""
+        """A tensor by its first global name, else the last one of a function, else by the words
+        that made it."""
         node, output_nr = grad_fn_of(tensor), tensor.output_nr
         key = Spot("", None, 0, node, output_nr, tensor, 0).key
         named = [spot for spot in self.spots if spot.key == key]
         if named:
-            return named[-1]._replace(tensor=tensor)
+            outer = [spot for spot in named if spot.scope is None]
+            return (outer or named[-1:])[0]._replace(tensor=tensor)
         assert self.ran.program is not None
         place = None if node is None else places(self.ran.program)(node)
         words = "the root" if place is None else place.target or " ".join(place.text.split())

@@ -43,10 +43,9 @@ class ForeignNode(CustomNode):
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         given = [
             numpy.zeros(shape, _kind(dtype).array_dtype)
-            if grad is None
-            else numpy.asarray(array_of(grad))
+            if grad is None else numpy.asarray(array_of(grad))
             for grad, (shape, dtype) in zip(grads, self.widths, strict=False)
-        ]
+        ]  # fmt: skip
         try:
             found = probed(self.foreign, *given)
         except RuntimeError as error:

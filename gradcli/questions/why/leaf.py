@@ -273,6 +273,9 @@ def broken_finding(case: Case, one: Pass) -> Finding:
 def _apart(case: Case) -> Finding:
     """No graph leads from any root to the tensor: cut on the way, or not used."""
     name = case.name
+    anew = _bound_anew(case)
+    if anew is not None:
+        return anew
     case.passes = case.passes.before_steps_of(case.tensor)
     passes, refusals = case.passes.passes, case.passes.refusals
     roots = [root for one in passes for root in one.roots] + [root for _, root in refusals]
@@ -299,6 +302,24 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _bound_anew(case: Case) -> Finding | None:
+    """Its name meant another leaf until the last pass was over."""
+    name, passes, step = case.name, case.passes.passes, case.flow.values[case.value].step
+    if not passes or case.passes.refusals or step is None or step < passes[-1].step:
+        return None
+    node = case.flow.steps[step].node
+    held = [tensor for _, _, tensor in case.flow.bindings.get(name, ())]
+    if not case.is_here(node) or all(
+        tensor is case.tensor or not tensor.requires_grad for tensor in held
+    ):
+        return None
+    sentence = case.none(f"on line {case.line(node)} {name} was rebound to a new tensor.")
+    finding = Finding("rebound", sentence, [Remark(node, f"{name} is bound again")])
+    finding.facts.append("no backward was called since")
+    finding.advice = f"call backward() on what is computed from {name}"
+    return finding
 
 
 def goal(case: Case) -> str:
@@ -339,6 +360,8 @@ def _only_tested(case: Case) -> list[Step]:
             continue
         for part in case.ancestors(step.node):
             parent = case.parents.get(id(part))
+            if isinstance(parent, ast.NamedExpr):
+                break  # its number has a name
             if isinstance(parent, (ast.If, ast.While, ast.IfExp)) and parent.test is part:
                 found.append(step)
                 break

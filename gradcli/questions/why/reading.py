@@ -83,7 +83,7 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST, bool]]:
         for target in node.targets:
             for name in _names(target):
                 yield name, node.value, not isinstance(target, (ast.Name, ast.Tuple, ast.List))
-    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
         yield from ((name, node.value, False) for name in _names(node.target))
     elif isinstance(node, ast.AugAssign):
         yield from ((name, node.value, True) for name in _names(node.target))

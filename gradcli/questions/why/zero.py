@@ -37,6 +37,7 @@ LABELS = {
     "flat": "flat here: its slope is 0",
     "dead-relu": "blocks the gradient where its input is negative",
     "masked": "does not take it from here",
+    "factor": "the mask is 0 here",
     "zero-factor": "the gradient is multiplied by 0 here",
     "cancelled": "contributions that add up to 0",
     "hook": "a hook of this module gives zeros on",
@@ -47,6 +48,7 @@ REASONS = {
     "flat": "{place} has the slope 0 there",
     "dead-relu": "{place} blocks the gradient where its input is negative",
     "masked": "{place} takes its numbers from elsewhere",
+    "factor": "{place} multiplies the gradient by a mask that is 0",
     "zero-factor": "{place} multiplies the gradient by 0",
     "cancelled": "its contributions add up to 0",
     "hook": "a hook of the module in {place} made zeros of it",
@@ -284,7 +286,8 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     reason = _special(same[0]) or verdict
     verdict = "flat" if reason != verdict else verdict
     place = case.text(origin) if reason == "constant" else _place(case, same[0])
-    finding = Finding(verdict, _sentence(case, REASONS[reason].format(place=place)))
+    words = "factor" if reason == "masked" and _factor(same[0]) is not None else reason
+    finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     for share in same[:6]:
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
@@ -292,7 +295,7 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
         if case.is_here(origin_of(node)) and not any(
             r.node is origin_of(node) for r in finding.causes
         ):
-            label = f"{LABELS[reason]} ({node_name(node)})"
+            label = f"{LABELS[words]} ({node_name(node)})"
             finding.causes.append(Remark(origin, label))
     finding.trials += zero_trials(case, reason, origin, same[0])
     if reason in ADVICE and not finding.trials:
