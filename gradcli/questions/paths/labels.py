@@ -134,15 +134,21 @@ class Labels:
         for several tensors of this graph are numbered.
         """
         chosen: dict[Position, Spot] = {}
+        local: list[tuple[Position, Spot]] = []
         stands: dict[str, set[Position]] = {}
-        for outer in (True, False):
-            for spot in self.spots:
-                position = spot.position(ways)
-                if position is None:
-                    continue
-                stands.setdefault(spot.name, set()).add(position)
-                if (spot.scope is None) is outer:
-                    chosen.setdefault(position, spot)
+        for spot in self.spots:
+            position = spot.position(ways)
+            if position is None:
+                continue
+            if spot.name not in stands:
+                stands[spot.name] = set()
+            stands[spot.name].add(position)
+            if spot.scope is not None:
+                local.append((position, spot))
+            elif position not in chosen:
+                chosen[position] = spot
+        for position, spot in local:
+            chosen.setdefault(position, spot)
         labels = {
             position: shown(spot, len(stands[spot.name]) > 1) for position, spot in chosen.items()
         }
