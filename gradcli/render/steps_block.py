@@ -111,8 +111,7 @@ class Blocks:
             return ""
         if name == roots[0].name and self.vector:
             return self.vector
-        whole = name if is_plain(name) else f"({name})"
-        return gradient(roots, whole, self.times)
+        return gradient(roots, name, self.times)
 
     def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
         """What came, as the sum of what several steps passed on."""
