@@ -416,7 +416,7 @@ def test_leaves_that_need_no_gradient_are_judged_where_none_does(tmp_path: Path)
     answers = json.loads(here("why", str(file), "--format", "json").stdout)["answers"]
     assert [(one["name"], one["verdict"]) for one in answers] == [("x", "not-requires-grad")]
     file.write_text("n = 3\n", "utf-8")
-    assert here("why", str(file)).stdout == "no leaf has a name\n"
+    assert here("why", str(file)).stdout == "none of the leaves has a name\n"
 
 
 def test_leaves_that_only_a_function_has_names_for_are_judged(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Recording: what a pass over the graph gave up, and what is alive at the end, line by line."""
+"""Recording: which saved tensors a pass released, and what is alive at the end, line by line."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
             command = f"gradcli why {file} {worst.name}".replace("<stdin> ", "")
             lines.extend((BLANK, *error.note(f"help: {command} shows the lines, and a fix", look)))
     elif whole.error is None:
-        lines.append((cell("no leaf has a name"),))
+        lines.append((cell("none of the leaves has a name"),))
     return after(whole.output, paint(lines, look), streamed=False)
 
 

@@ -1,4 +1,4 @@
-"""Recording: the facts of the ledger: what was added to each gradient, and what a pass gave up."""
+"""Recording: the facts of the ledger: what was added to each gradient, and which saved tensors a pass released."""
 
 from __future__ import annotations
 

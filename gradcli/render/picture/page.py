@@ -1,4 +1,4 @@
-"""Render: the page: a program beside its pictures, in one file that asks nobody for anything.
+"""Render: the page: a program beside its pictures, in one file that loads nothing from a network.
 
 Everything is computed before: the pictures with folds closed and open, the steps of each pass and
 what they say. The script shows one picture at a time and marks things; without it the first picture
@@ -42,7 +42,7 @@ SIGNS = (
     ("dashed round frame", "a leaf that is drawn above already"),
     ("two sheets, ⋯", "a fold: turns of a loop, a call, a module, or operations in between"),
     ("dashed row in a box", "a constant: no gradient goes there"),
-    ("incoming · local = handed on", "on a wire; ∘ multiplies element by element"),
+    ("incoming · local = passed on", "on a wire; ∘ multiplies element by element"),
     ("width of a wire", "the order of magnitude of the gradient"),
     ("blue, brown", "positive (or of both signs), negative"),
     ("dashed wire", "the gradient is zero"),
