@@ -1,4 +1,4 @@
-"""Recording: the facts of the ledger: what was added to each gradient, and which saved tensors a pass released."""
+"""Recording: facts of the ledger: what was added to gradients, which saved tensors were released."""
 
 from __future__ import annotations
 
