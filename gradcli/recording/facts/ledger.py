@@ -1,4 +1,4 @@
-"""Recording: facts of the ledger: what was added to gradients, which saved tensors were released."""
+"""Recording: facts of the ledger: what was added to gradients, saved tensors that were freed."""
 
 from __future__ import annotations
 
