@@ -230,7 +230,7 @@ def test_threads_of_the_process_stay_as_they_are() -> None:
 
 @with_torch
 @pytest.mark.parametrize("name", [
-    "ops", "_C", "os", "sys", "hub._get_torch_home", "jit.save", "classes", "serialization",
+    "ops", "_C", "os", "sys", "hub._get_torch_home", "classes", "serialization",
     "from_file", "UntypedStorage", "multiprocessing.get_context",
     "distributed.run", "package",
     "utils.cpp_extension", "utils.bottleneck", "_dynamo", "fx",

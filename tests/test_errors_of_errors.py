@@ -168,7 +168,7 @@ WITH_LINEAR = "net = nn.Linear(2, 2)\ny = net(torch.ones(2))\n"
 
 @pytest.mark.parametrize(
     "line",
-    ["return undefined", "return self._nothing(input)", "return input.no_such_method()",
+    ["return undefined", "return self._nothing(input)", "return input._no_such_method()",
      "import math; return math.sinus(input)"],
 )  # fmt: skip
 def test_a_mistake_in_a_class_of_the_library_is_ours(

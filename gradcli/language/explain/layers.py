@@ -87,7 +87,7 @@ def _sizes(
     if first is not None and not isinstance(first, ast.Starred):
         line = out.places.line(first)
         size, kind = shape[dim], layer._get_name()
-        out.advise(f"{size} for {word} on line {line}: {kind} is given that many",
+        out.advise(f"{word}={size} on line {line}: the input of {kind} has {size}",
                    replaced(out.places, first, str(size)))  # fmt: skip
 
 

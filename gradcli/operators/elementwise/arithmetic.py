@@ -7,7 +7,6 @@ from typing import Any
 from ...engine.dtypes import bool_, of_number
 from ...engine.limits import held
 from ...engine.operator import Reduced, catalogue, composite, operator
-from ...engine.promotion import result_dtype
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
@@ -272,6 +271,8 @@ abs_ = operator(
 
 def _check_weight(self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     if value != 1:
+        from ...engine.promotion import result_dtype
+
         held(value, result_dtype(self, tensor1, tensor2))
 
 
