@@ -29,7 +29,7 @@ def message_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {first}"
 
 
-def told(error: BaseException) -> str:
+def defect_text(error: BaseException) -> str:
     """The whole of it as text."""
     text = "\n".join((*notes_of(error), f"InternalError: {message_of(error)}"))
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text) + "\n"

@@ -30,7 +30,7 @@ def main() -> None:
 
         status = unwritable(error)
     except (Exception, Defect) as error:
-        status = _told(error)
+        status = _report_defect(error)
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -46,10 +46,10 @@ def _looked_at() -> Any:
         return status
 
 
-def _told(error: BaseException) -> int:
-    from .defects import told
+def _report_defect(error: BaseException) -> int:
+    from .defects import defect_text
 
-    sys.stderr.write(told(error))
+    sys.stderr.write(defect_text(error))
     return 70
 
 

@@ -154,17 +154,17 @@ def array_str(
     a: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
 ) -> str:
     """np.array_str: what str gives."""
-    return _said(_text, a, max_line_width, precision, suppress_small)
+    return _formatted(_text, a, max_line_width, precision, suppress_small)
 
 
 def array_repr(
     arr: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
 ) -> str:
     """np.array_repr: what repr gives."""
-    return _said(_represented, arr, max_line_width, precision, suppress_small)
+    return _formatted(_represented, arr, max_line_width, precision, suppress_small)
 
 
-def _said(say: Any, value: Any, linewidth: Any, precision: Any, suppress: Any) -> str:
+def _formatted(say: Any, value: Any, linewidth: Any, precision: Any, suppress: Any) -> str:
     asked = {"linewidth": linewidth, "precision": precision, "suppress": suppress}
     with Printing(**{name: option for name, option in asked.items() if option is not None}):
         said: str = say(wrap(numpy.asarray(host(value))))

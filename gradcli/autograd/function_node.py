@@ -172,7 +172,7 @@ class FunctionNode(CustomNode):
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         given = [
-            self._given(grads[place] if place < len(grads) else None, kind, shape)
+            self._as_gradient(grads[place] if place < len(grads) else None, kind, shape)
             for place, (kind, shape) in enumerate(self.kinds)
         ]
         before = state.grad_enabled
@@ -239,7 +239,7 @@ class FunctionNode(CustomNode):
             value = catalogue.functions["real"](value)
         return value if value._kind is kind else catalogue.methods["to"](value, kind.dtype)  # type: ignore[no-any-return]
 
-    def _given(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
+    def _as_gradient(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
         if grad is None:
             if not self.context.materialize_grads or kind is None:
                 return None

@@ -203,11 +203,11 @@ def _mismatch(
     mode = "computed with forward mode " if forward else ""
     return (
         f"{prefix}Jacobian {mode}mismatch for output {output} with respect to input {number},\n"
-        f"numerical:{_shown(theirs)}\nanalytical:{_shown(ours)}\n"
+        f"numerical:{_number_text(theirs)}\nanalytical:{_number_text(ours)}\n"
     )
 
 
-def _shown(value: Any) -> str:
+def _number_text(value: Any) -> str:
     return str(value) if isinstance(value, float | complex) else str(numerical.as_tensor(value))
 
 
@@ -256,8 +256,8 @@ def _fast(
         raise GradcheckError(
             _mismatch(place, number, theirs, ours)
             + FAST_NOTE.format(
-                slow=_shown(slow),
-                analytical=_shown(analytical),
+                slow=_number_text(slow),
+                analytical=_number_text(analytical),
                 worst=float(abs(slow - analytical).max()),
             )
             + (

@@ -202,7 +202,7 @@ def command(common: Shared, asked: Asked) -> int:
             facts = reviewed(env, facts)
         if asked.first:
             facts = _to_the_first(facts)
-        done, status = _told(env, facts, [place.name for place in found], asked.durations)
+        done, status = _write_answer(env, facts, [place.name for place in found], asked.durations)
         if len(done) < len(found) and not common.quiet:
             env.note(f"stopped at the first failure: {len(found) - len(done)} not checked")
         reports.write(env, done, status)
@@ -283,7 +283,7 @@ def _to_the_first(facts: Iterator[FileCheck]) -> Iterator[FileCheck]:
             return
 
 
-def _told(
+def _write_answer(
     env: Environment, facts: Iterator[FileCheck], names: list[str], durations: int
 ) -> tuple[list[FileCheck], int]:
     """Writes the answer in the form that was asked for; what was checked, and the exit code."""

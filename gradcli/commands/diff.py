@@ -93,7 +93,7 @@ def command(common: Shared, asked: Asked) -> int:
 
         same_type, same_device = _alike(runs, "dtype"), _alike(runs, "device")
         tolerance = Tolerance(asked.rtol, asked.atol, same_type, same_device)
-        said = [_said(run, runs) for run in runs]
+        said = [_option_text(run, runs) for run in runs]
         report, ran = compared(requests[0], requests[1], (said[0], said[1]), tolerance)
         if report is None:
             assert ran.error is not None
@@ -166,7 +166,7 @@ def _requests(
     return found
 
 
-def _said(run: Run, runs: tuple[Run, Run]) -> str:
+def _option_text(run: Run, runs: tuple[Run, Run]) -> str:
     """The options in which a run differs from the other."""
     told = [f"--set {text}" for text in run.sets]
     if not _alike(runs, "device"):

@@ -75,7 +75,7 @@ def command(asked: Asked) -> int:
     """Lists, or tells all about some; its exit code."""
 
     def body(env: Environment) -> int:
-        facts = _told(asked)
+        facts = _catalogue_fact(asked)
         if asked.format == "json":
             from ..render.json.ops import ops
 
@@ -103,7 +103,7 @@ def command(asked: Asked) -> int:
     return guarded(common, body)
 
 
-def _told(asked: Asked) -> CatalogueFact:
+def _catalogue_fact(asked: Asked) -> CatalogueFact:
     """What was asked for: in detail where it has a name, a line each where it fits a pattern."""
     from ..questions.ops.rows import is_pattern, matching
     from ..recording.facts.operators import CatalogueFact

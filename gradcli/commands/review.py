@@ -36,11 +36,11 @@ def reviewed(env: Environment, facts: Iterable[FileCheck]) -> Iterator[FileCheck
         if answer != "a":
             lines = "".join(f"  {line}\n" for line in change_of(fact))
             tell(block(f"{fact.file} prints\n{lines}"))
-            answer = _asked()
+            answer = _read_answer()
         yield recorded(fact) if answer in ("y", "a") else fact
 
 
-def _asked() -> str:
+def _read_answer() -> str:
     """The first letter of what is answered; who goes away quits."""
     while True:
         tell(Terminal(QUESTION))

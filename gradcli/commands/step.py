@@ -92,7 +92,7 @@ def command(common: Shared, asked: Asked) -> int:
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, env)
         with deadline(timeout):
-            ran, report = _told(request, env, asked)
+            ran, report = _run_and_report(request, env, asked)
         if common.format == "text":
             report = env.after_output(report)
         if common.format != "text":
@@ -141,7 +141,7 @@ def _options(asked: Asked) -> Options:
                    asked.create_graph, wishes)  # fmt: skip
 
 
-def _told(request: Request, env: Environment, asked: Asked) -> tuple[Ran, StepsReport]:
+def _run_and_report(request: Request, env: Environment, asked: Asked) -> tuple[Ran, StepsReport]:
     from ..questions.step import recorded, steps_report
 
     streams = env.common.format == "text"

@@ -14,8 +14,8 @@ from .distribution import (
     REAL,
     Constraint,
     Distribution,
+    parameter_text,
     run,
-    shown,
     together,
 )
 
@@ -30,7 +30,7 @@ class _Placed(Distribution):
         self.loc, self.scale = together(loc, scale)
         self._settle(self.loc.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "loc", self.loc, REAL
         yield "scale", self.scale, POSITIVE
 
@@ -93,17 +93,22 @@ class Uniform(Distribution):
         self.low, self.high = together(low, high)
         self._settle(self.low.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         low, high = self.low, self.high
-        yield "low", low, Constraint(f"LessThan(upper_bound={shown(high)})", lambda x: x < high)
+        yield (
+            "low",
+            low,
+            Constraint(f"LessThan(upper_bound={parameter_text(high)})", lambda x: x < high),
+        )
         yield (
             "high",
             high,
-            Constraint(f"GreaterThan(lower_bound={shown(low)})", lambda x: x > low),
+            Constraint(f"GreaterThan(lower_bound={parameter_text(low)})", lambda x: x > low),
         )
 
     def _support(self) -> Constraint:
-        text = f"Interval(lower_bound={shown(self.low)}, upper_bound={shown(self.high)})"
+        low, high = parameter_text(self.low), parameter_text(self.high)
+        text = f"Interval(lower_bound={low}, upper_bound={high})"
         return Constraint(text, lambda x: (self.low <= x) & (x <= self.high))
 
     @property
@@ -156,7 +161,7 @@ class Exponential(Distribution):
         (self.rate,) = together(rate)
         self._settle(self.rate.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "rate", self.rate, POSITIVE
 
     def _support(self) -> Constraint:
@@ -277,7 +282,7 @@ class LogNormal(Distribution):
         self.loc, self.scale = self.base_dist.loc, self.base_dist.scale
         self._settle(self.loc.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "loc", self.loc, REAL
         yield "scale", self.scale, POSITIVE
 
@@ -331,7 +336,7 @@ class HalfNormal(Distribution):
         self.scale = self.base_dist.scale
         self._settle(self.scale.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "scale", self.scale, POSITIVE
 
     def _listed(self) -> Iterator[tuple[str, Any]]:

@@ -47,7 +47,7 @@ class _Chances(Distribution):
 
     def _listed(self) -> Iterator[tuple[str, Any]]:
         """What was given, and what has been computed of it."""
-        for name, value, _ in self._given():
+        for name, value, _ in self._constrained():
             if name not in _Chances.PUBLIC:
                 yield name, value
         for name in _Chances.PUBLIC:
@@ -72,7 +72,7 @@ class Bernoulli(_Chances):
             (self.logits,) = (given,) = together(logits)
         self._settle(given.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield ("probs", self.probs, UNIT) if self._by_probs else ("logits", self.logits, REAL)
 
     def _support(self) -> Constraint:
@@ -138,7 +138,7 @@ class Categorical(_Chances):
         self._count = given.shape[-1]
         self._settle(given.shape[:-1], validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         by_probs = ("probs", self.probs, SIMPLEX) if self._by_probs else None
         yield by_probs or ("logits", self.logits, REALS)
 
@@ -191,8 +191,8 @@ class OneHotCategorical(Distribution):
         self._categorical = Categorical(probs, logits)
         self._settle(self._categorical.batch_shape, validate_args, (self._categorical._count,))
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
-        return self._categorical._given()
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
+        return self._categorical._constrained()
 
     def _listed(self) -> Iterator[tuple[str, Any]]:
         return iter(())
@@ -289,7 +289,7 @@ class Poisson(Distribution):
         (self.rate,) = together(rate)
         self._settle(self.rate.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "rate", self.rate, NOT_NEGATIVE
 
     def _support(self) -> Constraint:
@@ -331,9 +331,9 @@ class Binomial(Bernoulli):
         self.total_count = total_count.type_as(param)
         self._settle(param.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "total_count", self.total_count, COUNT
-        yield from super()._given()
+        yield from super()._constrained()
 
     def _support(self) -> Constraint:
         most = self.total_count
@@ -400,8 +400,8 @@ class Multinomial(Distribution):
         self._categorical = Categorical(probs, logits)
         self._settle(self._categorical.batch_shape, validate_args, (self._categorical._count,))
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
-        return self._categorical._given()
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
+        return self._categorical._constrained()
 
     def _listed(self) -> Iterator[tuple[str, Any]]:
         return iter(())

@@ -72,15 +72,15 @@ class Distribution:
     def _settle(self, shape: Any, validate_args: bool | None, event: Any = ()) -> None:
         self.batch_shape, self.event_shape = Size(shape), Size(event)
         self._checks = validate_args is None or bool(validate_args)
-        for name, value, constraint in self._given() if self._checks else ():
+        for name, value, constraint in self._constrained() if self._checks else ():
             if not bool(constraint.holds(value).all()):
                 raise ValueError(
                     f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of "
                     f"distribution {self!r} to satisfy the constraint {constraint.text}, but found "
-                    f"invalid values:\n{shown(value)}"
+                    f"invalid values:\n{parameter_text(value)}"
                 )
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         """The parameters that the program gave, with what they must be."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class Distribution:
             raise ValueError(
                 f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the "
                 f"support ({support.text}) of the distribution {self!r}, but found invalid "
-                f"values:\n{shown(value)}"
+                f"values:\n{parameter_text(value)}"
             )
 
     def _shape(self, sample_shape: Any) -> Size:
@@ -139,7 +139,7 @@ class Distribution:
 
     def _listed(self) -> Iterator[tuple[str, Any]]:
         """The parameters that stand in the text of the distribution."""
-        for name, value, _ in self._given():
+        for name, value, _ in self._constrained():
             yield name, value
 
     def __repr__(self) -> str:
@@ -150,5 +150,5 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def shown(value: Any) -> str:
+def parameter_text(value: Any) -> str:
     return format(value, "") if value.ndim == 0 else repr(value)

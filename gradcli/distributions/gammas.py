@@ -48,7 +48,7 @@ class Gamma(Distribution):
         self.concentration, self.rate = together(concentration, rate)
         self._settle(self.concentration.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "concentration", self.concentration, POSITIVE
         yield "rate", self.rate, POSITIVE
 
@@ -110,7 +110,7 @@ class Dirichlet(Distribution):
         self.concentration = concentration
         self._settle(concentration.shape[:-1], validate_args, concentration.shape[-1:])
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "concentration", self.concentration, EACH_POSITIVE
 
     def _support(self) -> Constraint:
@@ -162,7 +162,7 @@ class Beta(Distribution):
         self._dirichlet = Dirichlet(run("stack", both, -1), validate_args)
         self._settle(self._dirichlet.batch_shape, validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "concentration1", self.concentration1, POSITIVE
         yield "concentration0", self.concentration0, POSITIVE
 
@@ -216,7 +216,7 @@ class StudentT(Distribution):
         self._chi2 = Chi2(self.df)
         self._settle(self.df.size(), validate_args)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "df", self.df, POSITIVE
         yield "loc", self.loc, REAL
         yield "scale", self.scale, POSITIVE

@@ -57,7 +57,7 @@ class MultivariateNormal(Distribution):
         self._settle(batch, validate_args, self.loc.shape[-1:])
         self._tril = _lower(self._name, matrix)
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         yield "loc", self.loc, REALS
         yield self._name, self._matrix, _LOWER if self._name == "scale_tril" else _POSITIVE_DEFINITE
 
@@ -153,7 +153,7 @@ class Independent(Distribution):
         self.has_rsample = base_distribution.has_rsample
         self._settle(whole[:cut], validate_args, (*whole[cut:], *base_distribution.event_shape))
 
-    def _given(self) -> Iterator[tuple[str, Any, Constraint]]:
+    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
         return iter(())
 
     def _together(self, value: Any) -> Any:

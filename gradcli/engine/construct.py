@@ -14,7 +14,7 @@ from .device import Device, array_module, as_device, cpu, default_device, placed
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .errors import type_name
 from .layout import MOST_NESTED, check_dimensions, formatted
-from .limits import held
+from .limits import as_element
 from .mode import as_bool, state
 from .row import Factory
 from .signature import python_dtype
@@ -44,7 +44,7 @@ def tensor(
             "torch.tensor(sourceTensor)."
         )
     as_bool(requires_grad, "tensor", "requires_grad")
-    return made(data, _dtype(dtype), device, requires_grad, copy=True)
+    return tensor_from(data, _dtype(dtype), device, requires_grad, copy=True)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -55,14 +55,14 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
             device is None or as_device(device) == data.device
         )
         return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined,no-any-return]
-    return made(data, wanted, device, False, copy=False)
+    return tensor_from(data, wanted, device, False, copy=False)
 
 
 def from_numpy(array: Any) -> Tensor:
     """torch.from_numpy: shares the array's memory."""
     if not is_array(array):
         raise TypeError(f"expected np.ndarray (got {type_name(array)})")
-    return made(array, None, None, False, copy=False)
+    return tensor_from(array, None, None, False, copy=False)
 
 
 def index_of_array(item: Any) -> Any:
@@ -114,7 +114,9 @@ def _dtype(dtype: Any) -> DType | None:
     raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
 
 
-def made(data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool) -> Tensor:
+def tensor_from(
+    data: Any, dtype: DType | None, device: Any, requires_grad: bool, copy: bool
+) -> Tensor:
     place = default_device() if device is None else as_device(device)
     data = unwrapped(data)
     if isinstance(data, Tensor):
@@ -177,7 +179,7 @@ def cast_array(array: Any, kind: TensorType) -> Any:
 def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
     kind = data.__class__
     if dtype is not None and dtype.category == dtypes.INTEGER and kind in (int, float):
-        data = _held(data, dtype)
+        data = _as_element(data, dtype)
     if kind is complex:
         _refuse_complex(dtype)
         if dtype is dtypes.bool_:
@@ -289,7 +291,7 @@ def _filled(shape: tuple[int, ...], leaves: list[Any], dtype: DType) -> Any:
     if dtype.category == dtypes.INTEGER and (
         dtype is not dtypes.int64 or any(v.__class__ is float for v in values)
     ):
-        values = [int(_held(value, dtype)) for value in values]
+        values = [int(_as_element(value, dtype)) for value in values]
     try:
         array = numpy.array(values, dtype=dtype.numpy)
     except OverflowError:
@@ -304,10 +306,10 @@ def _refuse_complex(dtype: DType | None) -> None:
         raise TypeError("must be real number, not complex")
 
 
-def _held(value: Any, dtype: DType) -> Any:
+def _as_element(value: Any, dtype: DType) -> Any:
     if value.__class__ is int and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
-    return held(value, dtype, {})  # here PyTorch says uint8 and not uint8_t
+    return as_element(value, dtype, {})  # here PyTorch says uint8 and not uint8_t
 
 
 ELEMENTS = ("fill_value", "s")  # what creation functions call a number that becomes an element
@@ -360,7 +362,7 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
             same = value._kind.xp is kind.xp
             inputs.append(value._data if same else placed(value._data, kind.xp))
         elif name in ELEMENTS:
-            inputs.append(held(value, kind.dtype))
+            inputs.append(as_element(value, kind.dtype))
         else:
             inputs.append(value)
     data = row.forward(kind if row.kinded else kind.xp, *inputs)
@@ -446,4 +448,4 @@ def legacy_tensor(
         return plain(kind.xp.zeros(sizes, dtype=kind.array_dtype), kind)
     if more or not isinstance(data, list | tuple | numpy.ndarray):
         raise TypeError(f"new(): invalid data type '{type_name(data)}'")
-    return made(data, dtype, device, False, copy=True)
+    return tensor_from(data, dtype, device, False, copy=True)

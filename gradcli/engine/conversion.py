@@ -64,9 +64,9 @@ def device_named(name: str) -> Any:
 
 def tensor_of(data: Any, dtype: DType | None, device: Any, requires_grad: bool) -> Any:
     """torch.tensor, for declarations that make tensors of Python values."""
-    from .construct import made
+    from .construct import tensor_from
 
-    return made(data, dtype, device, requires_grad, copy=True)
+    return tensor_from(data, dtype, device, requires_grad, copy=True)
 
 
 # What the losses of ATen call `reduction`, as their nodes save it.

@@ -79,7 +79,7 @@ def sweep(
                 for tell in arrived:
                     tell(node, grads)
             if applied:
-                _told(node, grad, ready, told)
+                _run_watched(node, grad, ready, told)
             else:
                 row.step(node, grad, ready)
                 for tell_ran in ran:
@@ -104,7 +104,7 @@ def sweep(
     return []
 
 
-def _told(node: Node, grad: Any, ready: Ready, told: OfNodes) -> None:
+def _run_watched(node: Node, grad: Any, ready: Ready, told: OfNodes) -> None:
     """The work of a node for those who look at its results."""
     state.origin = node.origin
     results = node.row.backward(node, grad)

@@ -312,7 +312,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
                 value = _conjugate(value)
         values[key] = value
     places = edge_places(row)
-    wanted = {name: asked(node, place) for name, place in places.items()}
+    wanted = {name: needs_gradient(node, place) for name, place in places.items()}
     values["needs"] = wanted
     before, state.formula = state.formula, True
     try:
@@ -350,7 +350,7 @@ def _slice(edges: Sequence[Any], place: str) -> Sequence[Any]:
     return edges[int(start) : int(stop) if stop else None]
 
 
-def asked(node: Node, place: str) -> bool:
+def needs_gradient(node: Node, place: str) -> bool:
     return any(edge is not None for edge in _slice(node.edges, place))
 
 

@@ -26,11 +26,11 @@ def as_tensor(value: Any) -> Tensor:
     return plain(kind.xp.asarray(value), kind)
 
 
-def _given(values: Sequence[Any]) -> tuple[Tensor | None, ...]:
+def _as_tensors(values: Sequence[Any]) -> tuple[Tensor | None, ...]:
     return tuple(None if value is None else as_tensor(value) for value in values)
 
 
-def _taken(
+def _checked_results(
     hook: Callable[..., Any], before: Sequence[Any], result: Any, tensors: bool
 ) -> tuple[Any, ...]:
     """What a hook of a node returned, as the pass goes on with it."""
@@ -97,12 +97,12 @@ def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[A
     count = _with_history(node, grads)
     grads, rest = grads[:count], grads[count:]
     for number, hook in list(node.hooks.pre.items()):
-        given = _given(grads)
+        given = _as_tensors(grads)
         if state.observer is not None:
             state.observer.hooking("node pre", node, hook, number, given)
         result = hook(given)
         if result is not None:
-            grads = _taken(hook, given, result, tensors)
+            grads = _checked_results(hook, given, result, tensors)
         elif not tensors:
             grads = tuple(None if value is None else value._data for value in given)
         if state.observer is not None:
@@ -125,14 +125,14 @@ def call_post_hooks(
 ) -> Sequence[Any]:
     """What runs after a node and may replace its results."""
     for number, hook in list(node.hooks.post.items()):
-        inputs = _given(results)
+        inputs = _as_tensors(results)
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, inputs)
-        result = hook(inputs, _given(grads[: _with_history(node, grads)]))
+        result = hook(inputs, _as_tensors(grads[: _with_history(node, grads)]))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:
-            results = _taken(hook, inputs, result, tensors)
+            results = _checked_results(hook, inputs, result, tensors)
     return results
 
 
@@ -141,7 +141,7 @@ def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
     for number, hook in list(node.hooks.post.items()):
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, ())
-        hook((), _given(grads))
+        hook((), _as_tensors(grads))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, (), None)
 

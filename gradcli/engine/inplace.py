@@ -257,7 +257,7 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
     return node
 
 
-def _asked(row: Row, key: str, arguments: dict[str, Any]) -> bool:
+def _needs_gradient(row: Row, key: str, arguments: dict[str, Any]) -> bool:
     """Does an input whose derivative needs this value ask for a gradient?"""
     return any(
         tensor.requires_grad
@@ -273,7 +273,7 @@ def _saved(row: Row, arguments: dict[str, Any]) -> tuple[Any, ...]:
     saved: list[Any] = []
     for key, fact in zip(row.saved_keys, facts_of(row)(*arguments.values()), strict=True):
         value = arguments.get(key, fact)
-        if value.__class__ is Tensor and not _asked(row, key, arguments):
+        if value.__class__ is Tensor and not _needs_gradient(row, key, arguments):
             value = None
         elif value.__class__ is Tensor and key == row.tensors[0].name:
             # What is about to be overwritten is saved as a copy, which leaves a node of its own.

@@ -108,7 +108,7 @@ _C_WORDS = {
 }  # fmt: skip
 
 
-def held(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
+def as_element(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
     """A number as an element of this type; an unsigned one takes -1 as its greatest number, and a
     complex one is real where it has no imaginary part."""
     if value.__class__ is complex and dtype.category < dtypes.COMPLEX:
@@ -117,7 +117,7 @@ def held(value: Any, dtype: DType, words: Mapping[str, str] = _C_WORDS) -> Any:
         if not value.imag:
             real = value.real
             whole = dtype.category == dtypes.INTEGER and math.isfinite(real)
-            return held(int(real) if whole else real, dtype, words)
+            return as_element(int(real) if whole else real, dtype, words)
     if dtype.category == dtypes.INTEGER and value.__class__ in (int, float):
         bounds = iinfo(dtype)
         whole = value.__class__ is int

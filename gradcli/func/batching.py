@@ -343,7 +343,7 @@ def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
     given = [*values]
     if "generator" in names and randomness_at(level) != "different":
         given[0] = _shaped_like(first)
-        drawn = _made(factory, given)
+        drawn = _batched_factory(factory, given)
         size = (first.samples, *drawn._data.shape)
         whole = run(catalogue.rows["expand"], (drawn, size, False))
         return batched(catalogue.functions["clone"](whole), 0, level)
@@ -353,10 +353,10 @@ def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
     if "size" in names:
         at = names.index("size")
         given[at] = (first.samples, *values[at])
-    return batched(_made(factory, given), 0, level)
+    return batched(_batched_factory(factory, given), 0, level)
 
 
-def _made(factory: Factory, values: Sequence[Any]) -> Any:
+def _batched_factory(factory: Factory, values: Sequence[Any]) -> Any:
     if highest(values) is not None:
         return run(factory, values)
     from ..engine.construct import manufacture as ordinary

@@ -181,7 +181,7 @@ class Page(TerminalRepr):
 
     def toterminal(self, tw: TerminalWriter) -> None:
         """Writes it."""
-        from ..render.check import told
+        from ..render.check import program_lines
         from ..render.text import Look
 
-        tw.write("".join(told(self.fact, Look(tw.hasmarkup, True, max(40, tw.fullwidth)))))
+        tw.write("".join(program_lines(self.fact, Look(tw.hasmarkup, True, max(40, tw.fullwidth)))))

@@ -159,7 +159,7 @@ class Search:
                 yield from self._differentiated(value)
                 return
             if word in MAKERS and self._is_library(value.func):
-                yield from self._copied(value) or self._made(value, name, tensor)
+                yield from self._copied(value) or self._leaf_reasons(value, name, tensor)
                 return
         if called is not None and called[0] in places.program.bindings:
             yield from self._of_function(called[0], depth)
@@ -257,7 +257,9 @@ class Search:
                 return [Reason(value, text)]
         return []
 
-    def _made(self, value: ast.Call, name: str | None, tensor: Tensor | None) -> Iterator[Reason]:
+    def _leaf_reasons(
+        self, value: ast.Call, name: str | None, tensor: Tensor | None
+    ) -> Iterator[Reason]:
         """A leaf made here: what its making would need."""
         given = next((word for word in value.keywords if word.arg == "requires_grad"), None)
         if any(word.arg is None for word in value.keywords):

@@ -26,7 +26,7 @@ def is_doubtful(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, LITERALS)
 
 
-def told(nodes: Iterable[Any]) -> Iterator[str]:
+def syntax_warnings(nodes: Iterable[Any]) -> Iterator[str]:
     """The warnings, in the words of the Python that runs; the parts are compiled and never run."""
     for node in nodes:
         part: Any = ast.Expression(node) if isinstance(node, ast.expr) else ast.Module([node], [])

@@ -191,9 +191,9 @@ class Machine:
         session.reset(budget, write)
         with _prepared(budget):
             if self.program.doubtful:
-                from .doubts import told
+                from .doubts import syntax_warnings
 
-                for text in told(self.program.doubtful):
+                for text in syntax_warnings(self.program.doubtful):
                     state.warn(text)
             try:
                 self.statements(budget)
@@ -422,7 +422,7 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
     if isinstance(error, MissingAttribute) and error.instead is not None:
         return (error.instead,)
     if isinstance(error, MissingAttribute) and error.near is not None:
-        return (f"help: did you mean {_said(error.near)}?",)
+        return (f"help: did you mean {_quoted(error.near)}?",)
     if isinstance(error, MissingModule):
         return (error.advice,)
     if isinstance(error, MissingName) and error.word in names.NOT_AVAILABLE:
@@ -436,11 +436,11 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
         near = near or names.suggest_member("torch", error.word)
         settable = error.word in program.inputs and not error.word.endswith(_ERRORS)
         given = (f"help: --set {error.word}=1.0",) if settable else ()
-        return (*given, f"help: did you mean {_said(near)}?") if near else given
+        return (*given, f"help: did you mean {_quoted(near)}?") if near else given
     return ()
 
 
-def _said(near: str) -> str:
+def _quoted(near: str) -> str:
     return near if "." in near else f"'{near}'"
 
 

@@ -26,7 +26,7 @@ class Functions:
 
     def rewrite(self, machine: Any) -> None:
         """From here on they tell the machine's listener what they compute."""
-        found = list(self._found())
+        found = list(self._functions())
         if not found or any(map(_is_compiled, self.names.values())):
             return  # torch.compile reads the code of functions
         codes = {_place(code): code for code in codes_of(compiled(self.text, machine))}
@@ -44,7 +44,7 @@ class Functions:
                 function.__code__ = old
         self.swapped.clear()
 
-    def _found(self) -> Iterator[FunctionType]:
+    def _functions(self) -> Iterator[FunctionType]:
         """Of the file of the text, those of its classes too."""
         pending = [(value, 0) for value in self.names.values()]
         seen: set[int] = set()

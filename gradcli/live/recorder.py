@@ -175,7 +175,7 @@ class Recorder:
     @contextmanager
     def _functions(self) -> Iterator[None]:
         """Functions with a derivative of their own go past the mode."""
-        kind, stand, told = self.torch.autograd.Function, self.stand, self._made
+        kind, stand, told = self.torch.autograd.Function, self.stand, self._tell_new
         taped = self._taped
         plain = kind.__dict__["apply"]
 
@@ -305,8 +305,8 @@ class Recorder:
             if not tensor.is_inference() and tensor._version != version:
                 self._changed(tensor)
         if name in PRINTING:
-            self._made(args[0])
-        elif self._made(result):
+            self._tell_new(args[0])
+        elif self._tell_new(result):
             self._used(name, result, args)
         switching = name == "requires_grad_" or function == self.setters["requires_grad"]
         leaf = args[0] if switching else result
@@ -378,9 +378,9 @@ class Recorder:
         """A tensor has new values; it, and what it is a view of, may have a new node."""
         self.changes.append(Change.of(tensor, state.origin))
         self.observer.changed(tensor)
-        self._made(tensor)
+        self._tell_new(tensor)
         if tensor._base is not None:
-            self._made(tensor._base)
+            self._tell_new(tensor._base)
 
     def _asked_node(self, function: Any, args: tuple[Any, ...]) -> Any:
         """A view of what was changed in place is given a new node when somebody asks for it."""
@@ -433,7 +433,7 @@ class Recorder:
         if tracked == [edge is not None for edge in edges]:
             self.observer.used(node, inputs, result)
 
-    def _made(self, result: Any, fresh: list[Any] | None = None) -> bool:
+    def _tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:
         """Tells the tensors of a result that are new in the graph; whether it is one itself."""
         if isinstance(result, self.side.tensor):
             node = self.side.node(result)
@@ -449,5 +449,5 @@ class Recorder:
         elif isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh
             for item in result:
-                self._made(item, fresh)
+                self._tell_new(item, fresh)
         return False

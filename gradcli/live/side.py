@@ -361,9 +361,9 @@ class TorchSide(Live):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()
-            return self._held(tensor)
+            return self._as_large(tensor)
 
-    def _held(self, tensor: Any) -> Large:
+    def _as_large(self, tensor: Any) -> Large:
         large = Large(tensor)
         known, size = ref(large), tensor.numel() * tensor.itemsize
         self.unsorted.append(known)

@@ -28,10 +28,10 @@ def device_of(torch: Any, name: str) -> Any:
 
 def given_tensors(torch: Any, values: Mapping[str, Any], device: Any) -> dict[str, Any]:
     """Tensors become PyTorch's; other values stay as they are."""
-    return {name: _given(torch, value, device) for name, value in values.items()}
+    return {name: _to_torch(torch, value, device) for name, value in values.items()}
 
 
-def _given(torch: Any, value: Any, device: Any) -> Any:
+def _to_torch(torch: Any, value: Any, device: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     dtype = getattr(torch, str(value.dtype).removeprefix("torch."))

@@ -117,14 +117,14 @@ class BackwardHook:
         """At the output: remembers the incoming gradients, lets the pre-hooks change them."""
         self.grad_outputs = _spread(self.output_places, grads, self.outputs)
         for number, hook in self.pre_hooks.items():
-            answer = self._told("module pre", hook, number, self.grad_outputs)
+            answer = self._call_hook("module pre", hook, number, self.grad_outputs)
             if answer is not None:
                 self.grad_outputs = _tuple(answer)
         if self.input_places is None:
             state.warn(_NO_INPUT_REQUIRES_GRAD)
             for number, hook in self.hooks.items():
                 nothing = (None,) * self.inputs
-                answer = self._told("module", hook, number, nothing, self.grad_outputs)
+                answer = self._call_hook("module", hook, number, nothing, self.grad_outputs)
                 if answer is not None and any(value is not None for value in _tuple(answer)):
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should always "
@@ -141,7 +141,7 @@ class BackwardHook:
         given = _spread(self.input_places, grad_inputs, self.inputs)
         answer = None
         for number, hook in self.hooks.items():
-            new = self._told("module", hook, number, given, self.grad_outputs)
+            new = self._call_hook("module", hook, number, given, self.grad_outputs)
             if new is None:
                 continue
             new = _tuple(new)
@@ -154,7 +154,7 @@ class BackwardHook:
         self.grad_outputs = None
         return None if answer is None else tuple(answer[i] for i in self.input_places)
 
-    def _told(self, kind: str, hook: Any, number: int, given: Any, *more: Any) -> Any:
+    def _call_hook(self, kind: str, hook: Any, number: int, given: Any, *more: Any) -> Any:
         """Calls one hook of the user's; the observer hears of it."""
         observer = state.observer
         if observer is None:

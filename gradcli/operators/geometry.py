@@ -13,7 +13,7 @@ __all__ = ["contiguous_strides", "element_strides"]
 Sizes = tuple[int, ...]
 
 
-def shown(sizes: Iterable[int]) -> str:
+def sizes_text(sizes: Iterable[int]) -> str:
     """Sizes as error texts print them: [2, 3]."""
     return f"[{', '.join(map(str, sizes))}]"
 
@@ -50,7 +50,7 @@ def infer_size(size: Sequence[int], numel: int) -> Sizes:
             known *= length
         else:
             raise RuntimeError(
-                f"invalid shape dimension {length} at index {place} of shape {shown(size)}"
+                f"invalid shape dimension {length} at index {place} of shape {sizes_text(size)}"
             )
     if unknown is None:
         if known == numel:
@@ -59,10 +59,10 @@ def infer_size(size: Sequence[int], numel: int) -> Sizes:
         return (*size[:unknown], numel // known, *size[unknown + 1 :])
     elif known == 0 and numel == 0:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {shown(size)} because the unspecified "
-            "dimension size -1 can be any value and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {sizes_text(size)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
         )
-    raise RuntimeError(f"shape '{shown(size)}' is invalid for input of size {numel}")
+    raise RuntimeError(f"shape '{sizes_text(size)}' is invalid for input of size {numel}")
 
 
 def array_of(carrier: Any) -> Any:
@@ -162,9 +162,9 @@ def expanded_size(array_shape: Sequence[int], size: Sequence[int], kind: str) ->
     lead = len(size) - len(array_shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({kind}{{{shown(array_shape)}}}, size={shown(size)}): the number of sizes "
-            f"provided ({len(size)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({len(array_shape)})"
+            f"expand({kind}{{{sizes_text(array_shape)}}}, size={sizes_text(size)}): the number of "
+            f"sizes provided ({len(size)}) must be greater or equal to the number of dimensions in "
+            f"the tensor ({len(array_shape)})"
         )
     result = list(size)
     for place in range(len(size) - 1, -1, -1):
@@ -182,8 +182,8 @@ def expanded_size(array_shape: Sequence[int], size: Sequence[int], kind: str) ->
         elif have not in (1, wanted):
             raise RuntimeError(
                 f"The expanded size of the tensor ({wanted}) must match the existing size ({have}) "
-                f"at non-singleton dimension {place}.  Target sizes: {shown(size)}.  "
-                f"Tensor sizes: {shown(array_shape)}"
+                f"at non-singleton dimension {place}.  Target sizes: {sizes_text(size)}.  "
+                f"Tensor sizes: {sizes_text(array_shape)}"
             )
     if min(result, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")

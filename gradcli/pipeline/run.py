@@ -50,11 +50,11 @@ def execute(
 
 def _refused(request: Request, error: ProgramError, recording: Recording | None) -> Ran:
     """A program that can't start."""
-    return Ran(request, None, _shown(request), None, [], (), error.diagnostic.bounded(),
+    return Ran(request, None, _quotable(request), None, [], (), error.diagnostic.bounded(),
                heard=recording)  # fmt: skip
 
 
-def _shown(request: Request) -> str:
+def _quotable(request: Request) -> str:
     """The text that an error may quote; nothing of a file that is no text."""
     most = None if of_notebook(request.name) else request.limits.max_source
     try:

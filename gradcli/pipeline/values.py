@@ -30,7 +30,7 @@ def values_of(program: Program, request: Request) -> Values:
     """What the program's comments, --set and --wrt give to names."""
     inputs: dict[str, Any] = {}
     overrides: dict[str, Any] = {}
-    for name, item in _given(program, request).items():
+    for name, item in _inputs(program, request).items():
         if name in program.inputs:
             inputs[name] = _value(item, program, request)
         elif name in program.literals:
@@ -57,7 +57,7 @@ def values_of(program: Program, request: Request) -> Values:
     return Values(ordered, overrides, missing)
 
 
-def _given(program: Program, request: Request) -> dict[str, Input]:
+def _inputs(program: Program, request: Request) -> dict[str, Input]:
     """--set wins over the comments of the program."""
     most = request.limits.max_memory
     named = _named(request)

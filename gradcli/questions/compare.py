@@ -46,8 +46,8 @@ def _tensor(fact: TensorFact, other: TensorFact, ours: str, theirs: str) -> Iter
     for aspect in ASPECTS:
         mine, yours = getattr(fact, aspect), getattr(other, aspect)
         if mine != yours:
-            words = f"{fact.name}: {aspect} is {_told(mine)} on {ours}, {_told(yours)} on {theirs}"
-            yield Difference(words, fact.line, ())
+            words = f"{fact.name}: {aspect} is {value_text(mine)} on {ours}"
+            yield Difference(f"{words}, {value_text(yours)} on {theirs}", fact.line, ())
             return
     for aspect, mine, yours in (
         ("value", fact.value, other.value), ("gradient", fact.grad, other.grad),
@@ -56,20 +56,17 @@ def _tensor(fact: TensorFact, other: TensorFact, ours: str, theirs: str) -> Iter
             has = ours if yours is None else theirs
             yield Difference(f"{fact.name}: only {has} has a {aspect}", fact.line, ())
         elif mine is not None and not close(mine, yours):
-            words = f"{fact.name}: the {aspect} is {_told(mine)} on {ours}"
-            yield Difference(f"{words}, {_told(yours)} on {theirs}", fact.line, ())
+            words = f"{fact.name}: the {aspect} is {value_text(mine)} on {ours}"
+            yield Difference(f"{words}, {value_text(yours)} on {theirs}", fact.line, ())
 
 
-def _told(value: Any) -> str:
+def value_text(value: Any, longest: int = LONGEST) -> str:
+    """A value in a sentence; of a long one its beginning."""
     if isinstance(value, tuple):
-        text = "[" + ", ".join(map(_told, value)) + "]"
-    elif isinstance(value, float):
-        text = f"{value:.7g}"
-    elif isinstance(value, bool) or value is None:
-        text = str(value)
+        text = "[" + ", ".join(value_text(item, longest) for item in value) + "]"
     else:
-        text = str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+        text = f"{value:.7g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def _nodes(

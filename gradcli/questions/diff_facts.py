@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..recording.facts import FlowFact, NodeFact, Report, TensorFact
 from ..recording.facts.diff import DifferenceFact, SameFact, StepFact
-from .compare import close
+from .compare import close, value_text
 
-LONGEST = 40  # characters of a value that is told
+_brief = partial(value_text, longest=40)
 FLAGS = ("requires_grad", "is_leaf", "retains_grad")
 
 
@@ -158,7 +159,7 @@ class Comparison:
         if mine is None and yours is None:
             return
         if mine is None or yours is None:
-            yield DifferenceFact(kind, fact.name, kind, _told(mine), _told(yours), fact.line,
+            yield DifferenceFact(kind, fact.name, kind, _brief(mine), _brief(yours), fact.line,
                                  other.line)  # fmt: skip
         elif self.tolerance.close(mine, yours):
             self.largest = max(self.largest, _distance(mine, yours))
@@ -188,7 +189,7 @@ class Comparison:
         words = kind if total <= 1 else f"{kind}, {count} of {total}"
         shown = name + (f"[{', '.join(map(str, element))}]" if element else "")
         return DifferenceFact(
-            kind, shown if total > 1 else name, words, _told(a), _told(b), _line(node),
+            kind, shown if total > 1 else name, words, _brief(a), _brief(b), _line(node),
             _line(other), _text(node), _text(other),
             distance=distance if distance is None or math.isfinite(distance) else None,
         )  # fmt: skip
@@ -264,7 +265,7 @@ def parting(
         _, x, y, _, _ = _worst(mine.value, yours.value)
         words = f"value of operation {number} of {len(pairs)}"
         return DifferenceFact(
-            "value", mine.node, words, _told(x), _told(y), mine.line, yours.line, mine.text,
+            "value", mine.node, words, _brief(x), _brief(y), mine.line, yours.line, mine.text,
             yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,
         )  # fmt: skip
     return None
@@ -338,14 +339,6 @@ def _text(node: NodeFact | None) -> str:
 
 def _shape(fact: TensorFact) -> str:
     return f"{fact.dtype}{list(fact.shape)}" if fact.shape else fact.dtype
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, tuple):
-        text = "[" + ", ".join(map(_told, value)) + "]"
-    else:
-        text = f"{value:.7g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def _alike(mine: Any, yours: Any) -> bool:

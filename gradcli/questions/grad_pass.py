@@ -12,7 +12,7 @@ from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
-from ..recording.snapshot import Told, restored, told
+from ..recording.snapshot import Told, restored, snapshot_text
 from . import shown
 from .graph import (
     collected,
@@ -46,7 +46,7 @@ def grad_of_pass(
     of, text = roots[0]
     found = list(_arrived(ran, one))
     if wrt:
-        facts = [_asked(name, found, ran, of) for name in wrt]
+        facts = [_gradient_of(name, found, ran, of) for name in wrt]
     else:
         facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
         facts = [fact for fact in facts if fact.name != of.name or len(roots) > 1] or facts
@@ -70,7 +70,7 @@ def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorF
     (fact,) = collecting.collect({name.lstrip("_"): tensor}, AnyTensor).tensors
     number = None if root is None else graph.numbers.get(id(root))
     value = one.began.get(id(tensor))
-    shown_value = told(restored(value), full=True)
+    shown_value = snapshot_text(restored(value), full=True)
     line = ran.outcome.lines.get(name) if held else None
     fact = fact._replace(name=name, node=number, line=line or (place.line if place else None),
                          value=shown_value.value)  # fmt: skip
@@ -96,7 +96,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
         seen.add(id(tensor))
         gradient = _gradient(one, tensor)
         if gradient is not None:
-            yield Arrived(name, line, tensor, told(restored(gradient), full=True))
+            yield Arrived(name, line, tensor, snapshot_text(restored(gradient), full=True))
 
 
 def _gradient(one: Pass, tensor: AnyTensor) -> Any:
@@ -107,7 +107,7 @@ def _gradient(one: Pass, tensor: AnyTensor) -> Any:
     return None if node is None else one.flows.get((id(node), tensor.output_nr))
 
 
-def _asked(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> GradientFact:
+def _gradient_of(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> GradientFact:
     """The gradient of a name, or why the pass gave it none."""
     for item in found:
         if item.name == name:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..recording.facts.seeds import SeedFact
-from ..recording.snapshot import Summary, restored, snapshot, told
+from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
 
 
 def seed_facts(names: Sequence[str], gradients: Sequence[Any]) -> tuple[SeedFact, ...]:
@@ -18,7 +18,7 @@ def _seed(name: str, gradient: Any) -> SeedFact:
     held = restored(gradient)
     if not isinstance(held, Summary):
         held = restored(snapshot(held))  # a large one is summed up
-    shown = told(held, full=True)
+    shown = snapshot_text(held, full=True)
     dtype = str(getattr(held, "dtype", "")).removeprefix("torch.")
     return SeedFact(
         name, shown.shape, dtype, shown.text or "", shown.range, shown.value, is_one(shown.value)

@@ -13,7 +13,7 @@ from ..recording.lines import Lines
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of
-from ..recording.snapshot import Summary, restored, snapshot, told
+from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
 
 Modules = Callable[[Any], str]
 
@@ -47,7 +47,7 @@ def chosen_passes(passes: Passes, number: int | None) -> tuple[Pass, ...]:
 
 def seeds_of(one: Pass) -> tuple[Nested | None, ...]:
     """The gradients that a pass began with, as numbers; None for a large one."""
-    return tuple(told(restored(seed), full=True).value for seed in one.seeds)
+    return tuple(snapshot_text(restored(seed), full=True).value for seed in one.seeds)
 
 
 def passes_there(count: int) -> str:
@@ -126,8 +126,8 @@ def flows(
         if number is None:
             continue
         key = id(entry.node), entry.output_nr
-        grad = told(restored(one.flows.get(key)) if one else None, full=full)
-        value = told(restored(entry.value), full=full)
+        grad = snapshot_text(restored(one.flows.get(key)) if one else None, full=full)
+        value = snapshot_text(restored(entry.value), full=full)
         shape = grad.shape if entry.value is None else value.shape
         facts.append(FlowFact(
             number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
@@ -149,7 +149,10 @@ def _without_a_value(
     for (identity, output_nr), gradient in one.flows.items():
         number = found.numbers.get(identity)
         if number is not None and (number, output_nr) not in known:
-            grad, fact = told(restored(gradient), full=full), named.get((number, output_nr))
+            grad, fact = (
+                snapshot_text(restored(gradient), full=full),
+                named.get((number, output_nr)),
+            )
             text, span, value = (fact.text, fact.range, fact.value) if fact else ("", None, None)
             yield FlowFact(number, output_nr, grad.shape, text, grad.text, span, grad.range,
                            value, grad.value)  # fmt: skip
@@ -163,7 +166,7 @@ def _unreached(
     for number in ends.values():
         if number not in known:
             variable = found.alive[number].variable
-            value = told(restored(snapshot(variable)), full=full)
+            value = snapshot_text(restored(snapshot(variable)), full=full)
             yield FlowFact(number, 0, value.shape, value.text, None, value.range, value=value.value,
                            **_called(leaves.get(id(variable))))  # fmt: skip
 
@@ -179,7 +182,7 @@ def _leaves(
         if number is None:
             continue
         before, now = restored(before), restored(snapshot(variable))
-        value, grad = told(before, full=full), told(restored(gradient), full=full)
+        value, grad = snapshot_text(before, full=full), snapshot_text(restored(gradient), full=full)
         later = later_range = line = None
         if _differs(before, now):
             later, later_range = ("", now.range) if isinstance(now, Summary) else (

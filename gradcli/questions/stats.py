@@ -29,7 +29,11 @@ def stats(
     inside = sorted(below(found.nodes, {root.node for root in roots}))
     nodes = [found.nodes[number] for number in inside]
     inner = [node for node in nodes if node.next]
-    kept = {number: _kept(number, found, weights) for number in inside if found.nodes[number].next}
+    kept = {
+        number: _saved_weights(number, found, weights)
+        for number in inside
+        if found.nodes[number].next
+    }
     kinds, total = _kinds(inner, kept)
     leaves = [getattr(found.alive[node.id], "variable", None) for node in nodes if not node.next]
     return StatsFact(
@@ -41,7 +45,7 @@ def stats(
     )  # fmt: skip
 
 
-def _kept(number: int, found: Collected, weights: Weights) -> tuple[Weight, ...]:
+def _saved_weights(number: int, found: Collected, weights: Weights) -> tuple[Weight, ...]:
     """What a node keeps, or kept until a pass ran it."""
     node = found.alive[number]
     return weights.nodes.get(id(node)) or weights_of(node)

@@ -112,7 +112,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             tensors=found.tensors,
             nodes=found.nodes,
             roots=_roots(found, recording, one, options),
-            shown=_shown(ran, one),
+            shown=_shown_pass(ran, one),
             flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
             constants=_constants(recording, found, orders) if texts or options.detail else (),
@@ -192,7 +192,7 @@ def _passes(
     if options.texts and len(chosen) < 2:
         return
     for one in chosen:
-        which = _shown(ran, one)
+        which = _shown_pass(ran, one)
         roots = tuple(shown.roots_of(one, found, ran.recording.names.of_node))
         below = shown.below(found.nodes, {root.node for root in roots})
         every = _flows(ran, one, found, options._replace(flows=True))
@@ -220,7 +220,7 @@ def _roots(
     return (*roots, *shown.without_a_pass(found, recording.ends, roots))
 
 
-def _shown(ran: Ran, one: Pass | None) -> ShownPass | None:
+def _shown_pass(ran: Ran, one: Pass | None) -> ShownPass | None:
     if one is None or ran.program is None:
         return None
     return shown.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))

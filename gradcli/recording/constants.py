@@ -13,7 +13,7 @@ from .collect import Collected
 from .facts import ConstantFact, NodeFact
 from .names import Names
 from .sides import AnyTensor, mark_of
-from .snapshot import restored, snapshot, told
+from .snapshot import restored, snapshot, snapshot_text
 from .spectator import Spectator
 
 ENDS = 1000  # nodes at each end of a run whose constants are held
@@ -188,7 +188,7 @@ def _used(
         if not word and tensor is not None and names is not None:
             word = names.of_leaf(tensor)
         if word:
-            value = told(restored(operand.value), full=True)
+            value = snapshot_text(restored(operand.value), full=True)
             yield ConstantFact(
                 node.id, operand.edge, word, value.text, value.shape, value.range, value.value
             )

@@ -99,13 +99,13 @@ class Timing(Observer):
     def __init__(self, watch: Stopwatch, inner: Observer) -> None:
         self.watch = watch
         own: dict[str, Callable[..., None]] = {
-            "made": self._made, "started": self._started, "arrived": self._arrived,
+            "made": self._count_bytes, "started": self._started, "arrived": self._arrived,
             "applied": self._applied, "walked": self._ended, "failed": self._ended,
         }  # fmt: skip
         for event in EVENTS:
-            setattr(self, event, self._told(own.get(event), getattr(inner, event)))
+            setattr(self, event, self._timed(own.get(event), getattr(inner, event)))
 
-    def _told(
+    def _timed(
         self, own: Callable[..., None] | None, inner: Callable[..., None]
     ) -> Callable[..., None]:
         watch = self.watch
@@ -119,7 +119,7 @@ class Timing(Observer):
 
         return tell
 
-    def _made(self, tensor: Any) -> None:
+    def _count_bytes(self, tensor: Any) -> None:
         """A result: its bytes are the line's, unless they are another tensor's."""
         if tensor is not None and tensor._base is None and not tensor._version:
             self.watch.current.bytes += tensor.numel() * tensor.element_size()

@@ -32,7 +32,7 @@ class SavedNames:
         return names
 
 
-def _held(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, str]]:
+def _saved_tensors(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, str]]:
     """(name, tensor or None, "freed", "changed" or "") for every tensor that the node saved."""
     for name in names:
         try:
@@ -66,7 +66,7 @@ def freed(collected: Collected, kind: type) -> tuple[int, int]:
         inner += 1
         flag = getattr(node, "freed", None)
         if flag is None:
-            flag = any(lost == "freed" for _, _, lost in _held(node, names.of(node), kind))
+            flag = any(lost == "freed" for _, _, lost in _saved_tensors(node, names.of(node), kind))
         gone += bool(flag)
     return gone, inner
 
@@ -83,7 +83,7 @@ def saved(
     for node, fact in zip(collected.alive, collected.nodes, strict=True):
         if not fact.next and fact.name == "AccumulateGrad":
             continue
-        for name, tensor, lost in _held(node, names.of(node), kind):
+        for name, tensor, lost in _saved_tensors(node, names.of(node), kind):
             short = name.removeprefix(PREFIX)
             if lost == "changed":
                 size = _bytes(node, short)

@@ -108,7 +108,7 @@ class Told(NamedTuple):
 NOTHING = Told()
 
 
-def told(snapshot: Any, *, full: bool) -> Told:
+def snapshot_text(snapshot: Any, *, full: bool) -> Told:
     """A snapshot as text, with `full` as numbers too; None tells nothing."""
     if snapshot is None:
         return NOTHING

@@ -119,7 +119,7 @@ class Steps(Spectator):
         if not one.is_kept:
             return
         walk = one.walk = Walk(one)
-        walk.seeds = tuple(self._held(gradient) for gradient in one.gradients)
+        walk.seeds = tuple(self._as_now(gradient) for gradient in one.gradients)
         for place, root in enumerate(one.roots):
             walk.contribute(edge_of(root), root.output_nr, 0, place)
 
@@ -140,7 +140,7 @@ class Steps(Spectator):
             return  # nothing that was asked for lies behind what would hand on to it
         step = self._step(walk, node)
         step.parts = parts
-        step.grads = tuple(map(self._held, grads))
+        step.grads = tuple(map(self._as_now, grads))
         step.locals = self.local(node, grads)
         if walk.over.buffers is not None:
             step.kept = tuple(name for name, _ in kept_by(node))
@@ -152,8 +152,8 @@ class Steps(Spectator):
         step = self._step(walk, node)
         step.has_run = True
         if step.first_hook != step.last_hook:
-            step.used = tuple(map(self._held, grads))
-        step.results = tuple(map(self._held, results))
+            step.used = tuple(map(self._as_now, grads))
+        step.results = tuple(map(self._as_now, results))
         number = len(walk.steps)
         for place, (child, output_nr) in enumerate(node.next_functions):
             if child is not None and results[place] is not None:
@@ -167,7 +167,7 @@ class Steps(Spectator):
         if node is None:  # a retained gradient
             return
         step = self._step(walk, node)
-        step.grads = (self._held(grad),)
+        step.grads = (self._as_now(grad),)
         step.before = None if variable.grad is None else self._copied(variable.grad)
 
     def stored(self, variable: Any) -> None:
@@ -182,7 +182,7 @@ class Steps(Spectator):
     def withheld(self, variable: Any, grad: Any) -> None:
         if self.walk is not None and id(variable) in self.walk.leaves:
             step = self._step(self.walk, self.walk.leaves[id(variable)])
-            step.grads, step.is_withheld = (self._held(grad),), True
+            step.grads, step.is_withheld = (self._as_now(grad),), True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         super().captured(node, place, grad)
@@ -191,7 +191,7 @@ class Steps(Spectator):
         step = self._step(self.walk, node)
         step.is_captured = True
         if not step.grads:
-            step.grads = (self._held(grad),)
+            step.grads = (self._as_now(grad),)
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         if one.walk is None:
@@ -223,7 +223,7 @@ class Steps(Spectator):
         walk.numbers[id(node)] = len(walk.steps)
         return step
 
-    def _held(self, value: Any) -> Any:
+    def _as_now(self, value: Any) -> Any:
         """A gradient as it is now; hooks may change in place what they are given."""
         if value is None:
             return None

@@ -36,18 +36,18 @@ def pieces(
             continue
         gap = [()]
         yield paint([_row(fact, wide, look)], look)
-        yield from told(fact, look)
+        yield from program_lines(fact, look)
     yield paint([*gap, _summary(done)] if done else [], look)
 
 
-def told(fact: FileCheck, look: Look) -> Iterator[Terminal]:
+def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
     """What is to be said of one program: notes, then what does not hold."""
     for note in fact.notes:
         if is_told(note):
             yield paint(_wrapped("note: ", note, look), look)
     narrow = look._replace(width=look.width - 2)
     for line in paint(
-        [_shown(line, narrow, "output") for line in fact.change], narrow
+        [_difference_line(line, narrow, "output") for line in fact.change], narrow
     ).splitlines():
         yield Terminal(f"  {line}\n")
     for problem in fact.problems:
@@ -144,12 +144,12 @@ def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     if rest:  # between the source line and the advice
         end = diagnostic._replace(labels=(), file="")
         last = error_text(end, None, narrow)
-        shown = paint([_shown(line, narrow, problem.kind) for line in rest], narrow)
+        shown = paint([_difference_line(line, narrow, problem.kind) for line in rest], narrow)
         page = Terminal(page.removesuffix(last) + shown + last)
     return Terminal("".join(f"  {line}\n" for line in page.splitlines()))
 
 
-def _shown(line: str, look: Look, kind: str) -> Line:
+def _difference_line(line: str, look: Look, kind: str) -> Line:
     """A line of a difference."""
     style = ""
     if kind in ("output", "against"):

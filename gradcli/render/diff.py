@@ -38,9 +38,9 @@ def text(report: DiffReport, look: Look) -> Terminal:
         lines += [BLANK, *_table(rows, look)]
     for difference in report.differences:
         if difference.kind in ("error", "warning"):
-            lines += [BLANK, *_said(difference, look)]
+            lines += [BLANK, *_message_lines(difference, look)]
         elif difference.kind == "output":
-            lines += [BLANK, *(_shown(line, look) for line in difference.shown)]
+            lines += [BLANK, *(_difference_line(line, look) for line in difference.shown)]
     lines += [*_digits(report, look), BLANK, _different(report)]
     return paint(lines, look)
 
@@ -75,7 +75,7 @@ def _first(report: DiffReport, first: DifferenceFact, look: Look) -> list[Line]:
             cell(expression or _line(side, line)), cell("" if value is None else value, "result"),
         ])  # fmt: skip
     lines += columns(rows, look, giving=[[(2, 12)], [(3, 8)]])
-    lines += [_shown(line, look) for line in first.shown]
+    lines += [_difference_line(line, look) for line in first.shown]
     return lines
 
 
@@ -108,7 +108,7 @@ def _lines(row: DifferenceFact) -> str:
     return a if a == b else f"{a}, {b}"
 
 
-def _said(difference: DifferenceFact, look: Look) -> list[Line]:
+def _message_lines(difference: DifferenceFact, look: Look) -> list[Line]:
     """Errors and warnings, each as it was said."""
     return [
         (Cell(f"{letter} {difference.words}: ", "name"),
@@ -117,7 +117,7 @@ def _said(difference: DifferenceFact, look: Look) -> list[Line]:
     ]  # fmt: skip
 
 
-def _shown(line: str, look: Look) -> Line:
+def _difference_line(line: str, look: Look) -> Line:
     style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
     return (Cell(look.fit(cell(line).text, look.width), style),)
 

@@ -43,7 +43,7 @@ def _case(fact: FileCheck, timed: bool) -> str:
     if fact.problems:
         first = fact.problems[0]
         tag = "failure" if fact.status == "failed" else "error"
-        words = "\n".join(_told(fact, problem) for problem in fact.problems)
+        words = "\n".join(_problem_text(fact, problem) for problem in fact.problems)
         parts.append(
             f'      <{tag} type="{_attribute(first.kind)}" message="{_attribute(first.message)}">'
             f"{_words(words)}</{tag}>\n"
@@ -53,7 +53,7 @@ def _case(fact: FileCheck, timed: bool) -> str:
     return f"{head}>\n{''.join(parts)}    </testcase>\n" if parts else f"{head}/>\n"
 
 
-def _told(fact: FileCheck, problem: Problem) -> str:
+def _problem_text(fact: FileCheck, problem: Problem) -> str:
     shown = problem.shown[1:] if problem.kind in MARKED else problem.shown
     return "".join(f"{line}\n" for line in shown) + error_text(
         diagnostic_of(fact, problem), fact.text or None, PLAIN

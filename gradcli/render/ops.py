@@ -95,7 +95,7 @@ def _whole(fact: OperatorFact, look: Look) -> list[Line]:
 
 def _overload(overload: OverloadFact, look: Look, hidden: bool) -> list[Line]:
     lines = list(_wrapped("  ", overload.signature, look, "", 6))
-    told = list(_told(overload))
+    told = list(_overload_rows(overload))
     if not hidden:
         told += _conduct(overload)
     wide = max(14, *(len(word) for word, _ in told)) + 2
@@ -113,7 +113,7 @@ def _overload(overload: OverloadFact, look: Look, hidden: bool) -> list[Line]:
     return lines
 
 
-def _told(overload: OverloadFact) -> Iterator[tuple[str, str]]:
+def _overload_rows(overload: OverloadFact) -> Iterator[tuple[str, str]]:
     """What is computed and recorded: (word, text)."""
     if overload.computes:
         yield "computes", overload.computes

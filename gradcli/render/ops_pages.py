@@ -103,7 +103,9 @@ def _cells(overload: OverloadFact) -> Iterator[str]:
     node = made or words.get(overload.kind, overload.grad_fn)
     yield node + (f", in place {overload.inplace}" if overload.inplace else "")
     yield ", ".join(overload.saved)
-    yield "<br>".join(f"{', '.join(d.inputs)}: {_shown(d.formula)}" for d in overload.derivatives)
+    yield "<br>".join(
+        f"{', '.join(d.inputs)}: {_formula_text(d.formula)}" for d in overload.derivatives
+    )
     yield "<br>".join(_described(overload))
 
 
@@ -119,7 +121,7 @@ def _described(overload: OverloadFact) -> Iterator[str]:
         yield f"Derivatives: {ORDERS[conduct.orders]}."
 
 
-def _shown(formula: str) -> str:
+def _formula_text(formula: str) -> str:
     if not formula:
         return "own kernel"
     return _code(formula) if len(formula) <= READABLE else f"{len(formula):,} characters"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..recording.facts.paths import PathFact, PathsReport, StepFact
 from . import seeds
 from .escape import Terminal
-from .paths_formula import formula_lines, said
+from .paths_formula import formula_lines, sentence_lines
 from .paths_tensors import tensors, total
 from .paths_words import (
     ASCII,
@@ -60,7 +60,7 @@ def _columned(report: PathsReport) -> bool:
 def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     name = derivative_of(report, look.times)
     if not report.path_count:
-        yield from said(f"{name}: no path, since {report.reason}", "name", look)
+        yield from sentence_lines(f"{name}: no path, since {report.reason}", "name", look)
         return
     plural = "path" if report.path_count == 1 else "paths"
     told = whole(report.path_count)
@@ -82,12 +82,12 @@ def _head(report: PathsReport, look: Look) -> Iterator[Line]:
     if width_of(first.text) + width_of(rest) <= look.width:
         yield (first, cell(rest))
     else:
-        yield from said(first.text + rest, "name", look)
+        yield from sentence_lines(first.text + rest, "name", look)
     if report.others:
         near = report.others[-1]
         name = report.wrt.partition("#")[0]
         words = f"{name} stands for {len(report.others) + 1} tensors on the way; "
-        yield from said(words + f"--wrt {near} asks for another", "dim", look)
+        yield from sentence_lines(words + f"--wrt {near} asks for another", "dim", look)
     if not report.by_edges and report.edge_count != report.path_count:
         plural = "path" if report.edge_count == 1 else "paths"
         words = f"the full graph has {whole(report.edge_count)} {plural} (show with --edges)"
@@ -243,29 +243,29 @@ def _others(report: PathsReport, look: Look) -> list[Line]:
     words = f"and {whole(left)} more, in the sum as well; --top N lists N"
     if report.by_estimate:
         words += " (of these many, the likely largest)"
-    return said(words, "dim", look)
+    return sentence_lines(words, "dim", look)
 
 
 def _notes(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     if report.reason and report.path_count:
-        lines += said(report.reason, "dim", look)
+        lines += sentence_lines(report.reason, "dim", look)
     if report.paths and not report.single and seeds.names_of(report.seeds) == ("v",):
-        lines += [BLANK, *said(PRODUCT, "dim", look)]
+        lines += [BLANK, *sentence_lines(PRODUCT, "dim", look)]
     if report.equal is False and report.hooked:
         names = ", ".join(report.hooked[:4])
         have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"
         words = f"{names} {have} the gradient on its way; the chain rule knows nothing of hooks."
-        lines += [BLANK, *said(words, "note", look)]
+        lines += [BLANK, *sentence_lines(words, "note", look)]
     elif report.equal is False:
         words = (
             f"The products are summed in double precision, reverse mode works in {report.dtype}."
         )
-        lines += [BLANK, *said(words, "note", look)]
+        lines += [BLANK, *sentence_lines(words, "note", look)]
     if report.missing and report.path_count:
         names = ", ".join(report.missing[:6]) + (", ..." if len(report.missing) > 6 else "")
         have = "has no value" if len(report.missing) == 1 else "have no value"
         words = f"? where a value would stand: {names} {have}; "
         words += f"--set {report.missing[0]}=1.0 gives one"
-        lines += [BLANK, *said(words, "dim", look)]
+        lines += [BLANK, *sentence_lines(words, "dim", look)]
     return lines

@@ -12,7 +12,7 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
     """The lines it needs, the formula, the numbers put in; where asked for, each local one."""
     formula = report.formula
     if formula is None:
-        return said(report.no_formula, "dim", look) if report.no_formula else []
+        return sentence_lines(report.no_formula, "dim", look) if report.no_formula else []
     lines: list[Line] = []
     if report.symbolic and formula.steps:
         heads = [look.fit(f"d{of}/d{wrt}", look.width // 3)
@@ -29,11 +29,11 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
         lines += _equation(space, formula.numbers, look, "")
     if formula.aliases:
         told = ", ".join(f"{name} is {label}" for name, label in formula.aliases[:6])
-        lines += said(f"here {told}", "dim", look)
+        lines += sentence_lines(f"here {told}", "dim", look)
     return lines
 
 
-def said(text: str, style: str, look: Look) -> list[Line]:
+def sentence_lines(text: str, style: str, look: Look) -> list[Line]:
     """A sentence in lines that fit the page."""
     lines = [""]
     for word in text.split(" "):

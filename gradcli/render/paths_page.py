@@ -133,7 +133,7 @@ def _math(report: PathsReport, name: str) -> str:
     return dict(report.page_names).get(name) or "\\mathtt{" + name.replace("#", "\\#") + "}"
 
 
-def _given(report: PathsReport) -> list[str]:
+def _seed_names(report: PathsReport) -> list[str]:
     """The v that the program gave in place of 1."""
     return ["v"] if seeds.names_of(report.seeds) == ("v",) else []
 
@@ -145,7 +145,7 @@ def _derivative(report: PathsReport, of: str, wrt: str) -> str:
 def _chain(report: PathsReport) -> list[str]:
     """The sum of products: of derivatives, of numbers, of what they make."""
     names = dict(report.page_names)
-    given = _given(report)
+    given = _seed_names(report)
     left = " \\, ".join([*given, _derivative(report, report.of, report.wrt)])
     shown = report.paths[:FEW]
     count = report.edge_count if report.by_edges else report.path_count
@@ -202,7 +202,7 @@ def _equations(report: PathsReport, environment: str) -> list[str]:
     formula = report.formula
     assert formula is not None
     rows = [f"{name} &= {text}" for name, text in formula.latex_lines]
-    left = " \\, ".join([*_given(report), _derivative(report, report.of, report.wrt)])
+    left = " \\, ".join([*_seed_names(report), _derivative(report, report.of, report.wrt)])
     rows.append(f"{left} &= {formula.latex}")
     if formula.latex_numbers and formula.latex_numbers != formula.latex:
         rows.append(f"  &= {formula.latex_numbers}")

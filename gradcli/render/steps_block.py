@@ -150,7 +150,7 @@ class Blocks:
 
     def _edges(self, step: StepFact) -> Iterator[Line]:
         edges = step.edges
-        given = self._given(step)
+        given = self._gradient_used(step)
         plain = [edge for edge in edges if self._is_short(edge, given)]
         names = [self._to(edge) for edge in edges]
         beside = [name for name in names if self.look.whole or width_of(name) <= TARGET]
@@ -172,7 +172,7 @@ class Blocks:
             else:
                 yield from self._tall(lead, label, edge, given)
 
-    def _given(self, step: StepFact) -> ValueFact | None:
+    def _gradient_used(self, step: StepFact) -> ValueFact | None:
         """The gradient that the node worked with, where it is one."""
         grads = [g for g in (step.used or step.grads) if g is not None]
         return grads[0] if len(grads) == 1 == len(step.grads) else None

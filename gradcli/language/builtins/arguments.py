@@ -76,7 +76,7 @@ def all_named(owner: str, table: dict[str, Any]) -> dict[str, Any]:
     return {name: named(f"{owner}.{name}", function) for name, function in table.items()}
 
 
-def said(message: str) -> str:
+def python_message(message: str) -> str:
     """The words for a message of the host: Python's own function is asked with as many."""
     name = message.removeprefix(MARK).partition("()")[0]
     function = FUNCTIONS.get(name)

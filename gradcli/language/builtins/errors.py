@@ -12,7 +12,7 @@ from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
 from ..values import ErrorValue, Type
-from .arguments import MARK, said
+from .arguments import MARK, python_message
 from .types import OF_ERRORS, host_type, is_instance
 
 
@@ -53,7 +53,7 @@ def value_of(error: BaseException) -> ErrorValue:
     if isinstance(error, Raised):
         return error.value
     if type(error) is TypeError and error.args and str(error).startswith(MARK):
-        return ErrorValue(kind_of(error), (said(str(error)),))
+        return ErrorValue(kind_of(error), (python_message(str(error)),))
     if type(error) is TypeError and len(error.args) == 1:
         return ErrorValue(kind_of(error), (_published(operands_named(error)),))
     # Errors of the system and of NumPy may carry host objects; all others carry text.

@@ -311,7 +311,7 @@ def _method_1(value_of: Closure, name: str, part: Closure, node: ast.Call) -> Cl
         try:
             method = TABLES[type(value)].direct[name]
         except KeyError:
-            function = _found(value, name, node)
+            function = _method_of(value, name, node)
             argument = part(frame)
             state.origin = node
             return call(function, (argument,), {})
@@ -328,7 +328,7 @@ def _method_n(value_of: Closure, name: str, parts: list[Closure], node: ast.Call
         try:
             method = TABLES[type(value)].direct[name]
         except KeyError:
-            function = _found(value, name, node)
+            function = _method_of(value, name, node)
             args = tuple([part(frame) for part in parts])
             state.origin = node
             return call(function, args, {})
@@ -342,7 +342,7 @@ def _method_n(value_of: Closure, name: str, parts: list[Closure], node: ast.Call
 def _backward(value_of: Closure, parts: list[Closure], node: ast.Call) -> Closure:
     def run(frame: list[Any]) -> Any:
         value = value_of(frame)
-        function = _found(value, "backward", node)
+        function = _method_of(value, "backward", node)
         args = tuple([part(frame) for part in parts])
         _note(node, value)
         state.origin = node
@@ -351,7 +351,7 @@ def _backward(value_of: Closure, parts: list[Closure], node: ast.Call) -> Closur
     return run
 
 
-def _found(value: Any, name: str, node: ast.AST) -> Any:
+def _method_of(value: Any, name: str, node: ast.AST) -> Any:
     state.origin = node
     return get_attribute(value, name)
 

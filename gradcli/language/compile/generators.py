@@ -32,7 +32,7 @@ class GeneratorCompiler(SuspensionCompiler):
     def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
         """A call gives the generator; nothing of the body has run yet."""
         steps = self.steps(body, scope)
-        return lambda frame: (Lazy("generator", _told(steps(frame)), name),)
+        return lambda frame: (Lazy("generator", _values_of(steps(frame)), name),)
 
     def steps(self, body: list[ast.stmt], scope: Scope) -> Steps:
         parts: list[tuple[Any, Any]] = []
@@ -204,7 +204,7 @@ class GeneratorCompiler(SuspensionCompiler):
         return kinds, run
 
 
-def _told(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _values_of(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """Values alone: how the body answers is nothing to who walks. Each is asked for by a call.
 
     What close() throws in is an error of the program to its blocks, as all others are.

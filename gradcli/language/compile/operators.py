@@ -15,7 +15,7 @@ from ..costs import SMALL
 from ..names import Scope
 from ..values import Closure
 from .comprehensions import ComprehensionCompiler
-from .names import found
+from .names import load_name
 
 LONG_CHAIN = 24  # operators in a row above which a loop replaces nested closures
 COMPARED = frozenset({float, int, bool, Tensor, type(None)})
@@ -70,8 +70,8 @@ class OperatorCompiler(ComprehensionCompiler):
                 a = a_table[a_key]
                 b = b_table[b_key]
             except KeyError:
-                a = found(a_table, a_key, node.left)
-                b = found(b_table, b_key, node.right)
+                a = load_name(a_table, a_key, node.left)
+                b = load_name(b_table, b_key, node.right)
             state.origin = node
             if type(a) in kinds:
                 return light(a, b)
@@ -156,7 +156,7 @@ def _left_found(
         try:
             a = a_table[a_key]
         except KeyError:
-            a = found(a_table, a_key, node.left)
+            a = load_name(a_table, a_key, node.left)
         b = right(frame)
         state.origin = node
         if type(a) in kinds:
@@ -179,7 +179,7 @@ def _right_found(
         try:
             b = b_table[b_key]
         except KeyError:
-            b = found(b_table, b_key, node.right)
+            b = load_name(b_table, b_key, node.right)
         state.origin = node
         if type(a) in kinds:
             return light(a, b)

@@ -37,12 +37,12 @@ class Held(ast.expr):
 INSIDE = (ast.keyword, ast.Starred, ast.Slice, ast.FormattedValue)
 
 
-def _held(compiler: Any, node: Held, scope: Scope) -> Closure:
+def _compile_held(compiler: Any, node: Held, scope: Scope) -> Closure:
     slot = node.slot
     return lambda frame: frame[slot]
 
 
-EXPRESSIONS[Held] = _held
+EXPRESSIONS[Held] = _compile_held
 
 
 def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:

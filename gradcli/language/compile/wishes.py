@@ -66,7 +66,7 @@ def ended_in(error: BaseException, log: Log, wish: Expectation) -> None:
 
 def failure_of(error: BaseException, operands: Operands) -> Failure:
     """A condition that could not be computed."""
-    return Failure(_words(error), _shown(operands))
+    return Failure(_words(error), _operand_texts(operands))
 
 
 def _words(error: BaseException) -> str:
@@ -90,8 +90,8 @@ def judged(value: Any, operands: Operands) -> Failure | None:
         if fits and bool(value._data.all()):
             return None
     elif value is not False:
-        return Failure(f"it is neither True nor False, but {_said(value)}")
-    return Failure("it does not hold", _shown(operands))
+        return Failure(f"it is neither True nor False, but {_value_text(value)}")
+    return Failure("it does not hold", _operand_texts(operands))
 
 
 def _same_shapes(values: list[Any]) -> bool:
@@ -100,13 +100,13 @@ def _same_shapes(values: list[Any]) -> bool:
     return len(shapes) <= 1
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     from ..explain.conditions import short
 
     return short(value) or f"a value of type {type_name(value)}"
 
 
-def _shown(operands: Operands) -> tuple[str, ...]:
+def _operand_texts(operands: Operands) -> tuple[str, ...]:
     """What the operands held, and where two tensors differ."""
     from ..explain.conditions import difference, short
 

@@ -29,13 +29,13 @@ def saved(out: Explanation, cause: Cause) -> None:
     else:
         key = cause.detail["name"]
         unnamed = "a tensor" if key is None else f"its {key}"
-        what = saved_text(places, cause.node, key) or _held(out, cause) or unnamed
+        what = saved_text(places, cause.node, key) or _saved_name(out, cause) or unnamed
         text = f"{cause.node.name().split('::')[-1]} saved {what}"
     out.put(cause.origin, f"{text} for backward here (version {version})")
     out.primary = f"needs version {version}"
 
 
-def _held(out: Explanation, cause: Cause) -> str | None:
+def _saved_name(out: Explanation, cause: Cause) -> str | None:
     """The name of the tensor that was saved, or of the one that it is a view of."""
     tensor = cause.detail["tensor"]
     if tensor is None:

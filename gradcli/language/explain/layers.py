@@ -57,7 +57,7 @@ def refused(out: Explanation, called: Sequence[Called]) -> None:
     if "\n" not in text and len(text) <= LONGEST:
         shapes = " and ".join(str(list(tensor.shape)) for tensor in tensors)
         out.primary = f"{words} is given the shape {shapes}"
-        made = _made(out, name or "", inner)
+        made = _constructor_call(out, name or "", inner)
         if made is not None:
             out.put(made, f"{name} is made here")
         if len(tensors) == 1:
@@ -91,7 +91,7 @@ def _sizes(
                    replaced(out.places, first, str(size)))  # fmt: skip
 
 
-def _made(out: Explanation, name: str, module: Module) -> ast.expr | None:
+def _constructor_call(out: Explanation, name: str, module: Module) -> ast.expr | None:
     """The call that made a layer: an item of a Sequential, or what one name was given."""
     places, kind = out.places, module._get_name()
     item = re.fullmatch(r"(\w+)\[(\d+)\]", name)

@@ -30,7 +30,7 @@ def _base(name: str, module: str, finish: Callable[[ClassValue], Any] | None = N
     return made
 
 
-def kept(value: Any) -> bool:
+def is_member(value: Any) -> bool:
     """Something of a class's body that is a method, a class or a helper, and no plain value."""
     return type(value) in (Function, Builtin, Property, StaticMethod, ClassMethod, ClassValue, Type)
 
@@ -97,11 +97,11 @@ def _fields_of(kind: Any) -> dict[str, Field]:
 
 def _dataclass(cls: Any = None, **options: Any) -> Any:
     if cls is None:
-        return Builtin("dataclass", lambda kind: _made(kind, options))
-    return _made(cls, options)
+        return Builtin("dataclass", lambda kind: _as_dataclass(kind, options))
+    return _as_dataclass(cls, options)
 
 
-def _made(kind: Any, options: dict[str, Any]) -> ClassValue:
+def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
     if type(kind) is not ClassValue:
         raise TypeError("dataclass() needs a class of the program")
     fields: dict[str, Field] = {}
@@ -119,7 +119,7 @@ def _made(kind: Any, options: dict[str, Any]) -> ClassValue:
         "__init__": lambda self, *args, **kwargs: _start(kind, self, args, kwargs),
     }
     if options.get("repr", True):
-        methods["__repr__"] = _shown
+        methods["__repr__"] = _repr_of
     if options.get("eq", True):
         methods["__eq__"] = _compared("Eq")
     if options.get("order"):
@@ -209,7 +209,7 @@ def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
     return {name: get_attribute(self, name) for name, field in fields.items() if kept(field)}
 
 
-def _shown(self: Any) -> str:
+def _repr_of(self: Any) -> str:
     session.budget.enter()
     try:
         shown = [f"{n}={quoted(v)}" for n, v in _values(self, lambda field: field.repr).items()]

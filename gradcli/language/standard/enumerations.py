@@ -106,10 +106,10 @@ def _finish(kind: ClassValue) -> ClassValue:
     last: list[Any] = []
     for name, value in given:
         session.budget.charge(len(own.members) + 1)
-        same = _made(kind, name, _settled(kind, name, value, last, values))
+        same = _new_member(kind, name, _settled(kind, name, value, last, values))
         last.append(stored(same))
         own.members[name] = kind.table[name] = same
-    kind.make = _found if own.members else None
+    kind.make = _member_of if own.members else None
     return kind
 
 
@@ -151,7 +151,7 @@ def _settled(
     return answer
 
 
-def _made(kind: ClassValue, name: str, value: Any) -> Any:
+def _new_member(kind: ClassValue, name: str, value: Any) -> Any:
     """The member of a value, which is another one's where both have the same."""
     own = kind.enumeration
     arguments = value if type(value) is tuple else (value,)
@@ -172,7 +172,7 @@ def _made(kind: ClassValue, name: str, value: Any) -> Any:
     return member
 
 
-def _found(kind: ClassValue, value: Any) -> Any:
+def _member_of(kind: ClassValue, value: Any) -> Any:
     """Color(1)"""
     own = kind.enumeration
     if isinstance(value, Instance) and value.kind is kind:
@@ -264,7 +264,7 @@ def _members_of(value: Any) -> Enumeration | None:
     return value.enumeration if type(value) is ClassValue else None
 
 
-def _held(own: Enumeration, item: Any) -> bool:
+def _contains(own: Enumeration, item: Any) -> bool:
     """Color.RED in Color, 1 in Color"""
     for member in own.members.values():
         session.budget.charge(1)
@@ -293,7 +293,7 @@ def _asked_of_enumerations() -> None:
 
     def search(value: Any) -> Any:
         own = _members_of(value)
-        return before[3](value) if own is None else lambda kind, item: _held(own, item)
+        return before[3](value) if own is None else lambda kind, item: _contains(own, item)
 
     type_handlers.iterate, type_handlers.length = walk, measure
     type_handlers.get_item, type_handlers.contains = subscript, search

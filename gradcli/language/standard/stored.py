@@ -35,7 +35,7 @@ def _fresh(file: Any) -> Content:
     return file.content if type(file) is MemoryFile else new_file(file)
 
 
-def _held(file: Any) -> Content:
+def _content(file: Any) -> Content:
     return file.content if type(file) is MemoryFile else content_of(file)
 
 
@@ -63,7 +63,7 @@ def _savez(file: Any, *args: Any, **kwds: Any) -> None:
 
 
 def _load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False) -> Any:
-    saved = _held(file).saved
+    saved = _content(file).saved
     if isinstance(saved, numpy.ndarray):
         return wrap(_copied(saved))
     if type(saved) is dict and all(isinstance(array, numpy.ndarray) for array in saved.values()):

@@ -173,12 +173,12 @@ class CIFAR10(VisionDataset):
         """The pictures and the labels of one file."""
         count, place, key = self.LABELS
         most = session.budget.max_memory
-        path = _found(self.FOLDERS[:1], (f"{name}.bin",))
+        path = _data_file(self.FOLDERS[:1], (f"{name}.bin",))
         try:
             if path is not None:
                 images, columns = records(path, count, most)
                 return images, columns[place]
-            path = _found(self.FOLDERS[1:], (name,))
+            path = _data_file(self.FOLDERS[1:], (name,))
             held: dict[str, Any] = {} if path is None else pickled(path, most)
         except InputError as error:
             raise RuntimeError("; ".join(filter(None, (str(error), error.advice)))) from None
@@ -218,7 +218,7 @@ def _set_of(kind: type) -> str:
     return next(base.__name__ for base in kind.__mro__ if base.__module__ == __name__)
 
 
-def _found(places: tuple[str, ...], names: tuple[str, ...]) -> str | None:
+def _data_file(places: tuple[str, ...], names: tuple[str, ...]) -> str | None:
     """A file in the folder that --data names, or in a folder below it."""
     for place in ("", *places):
         for name in names:
@@ -230,7 +230,7 @@ def _found(places: tuple[str, ...], names: tuple[str, ...]) -> str | None:
 
 def _read(name: str, file: str) -> Any:
     """An IDX file of the folder that --data names, or of the places where torchvision puts it."""
-    path = _found((f"{name}/raw", name, name.lower()), (file, f"{file}.gz"))
+    path = _data_file((f"{name}/raw", name, name.lower()), (file, f"{file}.gz"))
     if path is None:
         raise RuntimeError(f"Dataset not found. --data {session.folder} has no file {file}[.gz]")
     try:

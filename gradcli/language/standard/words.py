@@ -141,19 +141,19 @@ class Pattern:
     def groups(self) -> int:
         return self._pattern.groups
 
-    def _found(self, name: str, text: Any, *bounds: int) -> Match | None:
+    def _search(self, name: str, text: Any, *bounds: int) -> Match | None:
         _worked(self._pattern, text)
         found = _SEARCHES[name](self._pattern, text, *bounds)
         return None if found is None else Match(found)
 
     def search(self, string: Any, *bounds: int) -> Match | None:
-        return self._found("search", string, *bounds)
+        return self._search("search", string, *bounds)
 
     def match(self, string: Any, *bounds: int) -> Match | None:
-        return self._found("match", string, *bounds)
+        return self._search("match", string, *bounds)
 
     def fullmatch(self, string: Any, *bounds: int) -> Match | None:
-        return self._found("fullmatch", string, *bounds)
+        return self._search("fullmatch", string, *bounds)
 
     def _matches(self, text: Any) -> Iterator[re.Match[str]]:
         _worked(self._pattern, text)

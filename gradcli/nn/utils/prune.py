@@ -247,7 +247,7 @@ class _Slices(_Amount):
         super().__init__(amount)
         self.dim = dim
 
-    def _kept(self, t: Any, size: int, count: int) -> Any:
+    def _remaining(self, t: Any, size: int, count: int) -> Any:
         """Which slices stay, as an index."""
         raise NotImplementedError
 
@@ -261,7 +261,7 @@ class _Slices(_Amount):
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         size = t.shape[self.dim]
         count = self._count(size)
-        kept = self._kept(t, size, count) if count or isinstance(self, LnStructured) else None
+        kept = self._remaining(t, size, count) if count or isinstance(self, LnStructured) else None
         if not count:
             return default_mask
         mask = _run("zeros_like", t)
@@ -271,7 +271,7 @@ class _Slices(_Amount):
 
 
 class RandomStructured(_Slices):
-    def _kept(self, t: Any, size: int, count: int) -> Any:
+    def _remaining(self, t: Any, size: int, count: int) -> Any:
         chances = _run("rand", size)
         return chances > chances.kthvalue(count).values
 
@@ -287,7 +287,7 @@ class LnStructured(_Slices):
         super().__init__(amount, dim)
         self.n = n
 
-    def _kept(self, t: Any, size: int, count: int) -> Any:
+    def _remaining(self, t: Any, size: int, count: int) -> Any:
         others = [place for place in range(t.ndim) if place != self.dim % t.ndim]
         return _run("norm", t, p=self.n, dim=others).topk(size - count, largest=True).indices
 

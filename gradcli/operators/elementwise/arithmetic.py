@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.dtypes import bool_, of_number
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
@@ -273,7 +273,7 @@ def _check_weight(self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     if value != 1:
         from ...engine.promotion import result_dtype
 
-        held(value, result_dtype(self, tensor1, tensor2))
+        as_element(value, result_dtype(self, tensor1, tensor2))
 
 
 def _weighted(tensor: Any, value: Any) -> Any:

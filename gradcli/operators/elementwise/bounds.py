@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.dtypes import FLOATING
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import operator
 from ...numerics.rounding import precise
 from ..conventions import (
@@ -140,8 +140,8 @@ def _check_limits(self: Any, low: Any, high: Any) -> None:
     dtype = self.dtype
     if dtype.category < FLOATING:
         dtype = _clamp_type(self, low, high)
-    held(low, dtype)
-    held(high, dtype)
+    as_element(low, dtype)
+    as_element(high, dtype)
 
 
 def _clamp_type(self: Any, low: Any, high: Any) -> Any:

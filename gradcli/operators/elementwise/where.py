@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import composite, operator, warn
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to
@@ -145,7 +145,7 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    held(value, self.dtype)
+    as_element(value, self.dtype)
     broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
 

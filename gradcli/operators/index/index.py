@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.layout import byte_strides, order_of, relaid, strides_in_order
 from ...engine.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
-from ..geometry import broadcast_sizes, shown
+from ..geometry import broadcast_sizes, sizes_text
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
 
@@ -47,8 +47,8 @@ def _check_mask(self: Any, mask: Any, dim: int) -> None:
     for place, length in enumerate(mask.shape):
         if dim + place >= self.ndim or self.shape[dim + place] != length:
             raise IndexError(
-                f"The shape of the mask {shown(mask.shape)} at index {place} does not match the "
-                f"shape of the indexed tensor {shown(self.shape)} at index {dim + place}"
+                f"The shape of the mask {sizes_text(mask.shape)} at index {place} does not match "
+                f"the shape of the indexed tensor {sizes_text(self.shape)} at index {dim + place}"
             )
 
 
@@ -56,7 +56,7 @@ def _check_broadcast(shapes: Sequence[Sequence[int]]) -> None:
     try:
         broadcast_sizes(*shapes)
     except RuntimeError:
-        listed = ", ".join(map(shown, shapes))
+        listed = ", ".join(map(sizes_text, shapes))
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         ) from None
@@ -137,8 +137,8 @@ def _put(
             xp.add.at(result, places, values)
     except ValueError:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {shown(values.shape)} cannot be broadcast to "
-            f"indexing result of shape {shown(result[places].shape)}"
+            f"shape mismatch: value tensor of shape {sizes_text(values.shape)} cannot be broadcast "
+            f"to indexing result of shape {sizes_text(result[places].shape)}"
         ) from None
     return result
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from ...engine.dtypes import COMPLEX
 from ...engine.layout import once
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import add_at
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where
-from ..geometry import shown, wrap_dim
+from ..geometry import sizes_text, wrap_dim
 from ..reduce.sums import scaled, sum_all
 from ..shape.cast import alike
 from ..shape.constants import ones_as, zeros_as, zeros_of
@@ -100,7 +100,7 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
     if index.ndim > 1:
         raise IndexError(
             f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
-            f"{index.dtype.word} and size: {shown(index.shape)}"
+            f"{index.dtype.word} and size: {sizes_text(index.shape)}"
         )
     if index.dtype.name not in ("int64", "int32"):
         raise RuntimeError(
@@ -128,7 +128,7 @@ def _check_slices(name: str, self: Any, dim: int, index: Any, source: Any) -> No
     if _slice_sizes(self, without) != _slice_sizes(source, without):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {shown(self.shape)} source.shape = {shown(source.shape)}"
+            f"Got self.shape = {sizes_text(self.shape)} source.shape = {sizes_text(source.shape)}"
         )
     _check_added(index, dim, self.shape)
 
@@ -298,7 +298,7 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
-    held(value, self.dtype)
+    as_element(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.errors import type_name
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.mode import state
 from ...engine.operator import catalogue, composite, factory, operator
 from ...engine.wrapped import Wrapped, WrappedNumber
@@ -224,7 +224,7 @@ def _as_value(self: Any, value: Any) -> Any:
     if value.__class__ in (int, float, bool, complex) or (
         not wrapped and hasattr(value, "dtype") and not getattr(value, "shape", 1)
     ):
-        return scalar_like(self, held(value, self.dtype))
+        return scalar_like(self, as_element(value, self.dtype))
     raise TypeError(f"can't assign a {type_name(value)} to a torch.{self.dtype.word}Tensor")
 
 

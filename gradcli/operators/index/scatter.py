@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.layout import once
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import operator
-from ..geometry import shown, wrap_dim
+from ..geometry import sizes_text, wrap_dim
 from ..shape.constants import zeros_of
 
 # ---- checks that the family shares
@@ -39,8 +39,9 @@ def _check_gather(self: Any, dim: int, index: Any, sparse_grad: bool) -> None:
     for place, (a, b) in enumerate(zip(index.shape, self.shape, strict=False)):
         if place != dim and a > b:
             raise RuntimeError(
-                f"Size does not match at dimension {place} expected index {shown(index.shape)} to "
-                f"be no larger than self {shown(self.shape)} apart from dimension {dim}"
+                f"Size does not match at dimension {place} expected index "
+                f"{sizes_text(index.shape)} to be no larger than self "
+                f"{sizes_text(self.shape)} apart from dimension {dim}"
             )
     check_inside(index, dim, self.shape[dim] if self.ndim else 1)
 
@@ -97,7 +98,7 @@ gather = operator(
 def check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
     dim = wrap_dim(dim, self.ndim)
     check_index_type("scatter", index)
-    held(src, self.dtype)
+    as_element(src, self.dtype)
     if hasattr(src, "dtype") and src.dtype is not self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.numel():
@@ -111,12 +112,12 @@ def check_scatter(self: Any, dim: int, index: Any, src: Any = None) -> None:
         wide = place != dim and length > mine[place]
         if wide or (hasattr(src, "shape") and length > theirs[place]):
             raise RuntimeError(
-                f"Expected index {shown(index.shape)} to be no larger than self "
-                f"{shown(self.shape)} apart from dimension {dim} and to be no larger size than src "
-                f"{shown(src.shape)}"
+                f"Expected index {sizes_text(index.shape)} to be no larger than self "
+                f"{sizes_text(self.shape)} apart from dimension {dim} and to be no larger size "
+                f"than src {sizes_text(src.shape)}"
                 if hasattr(src, "shape")
-                else f"Expected index {shown(index.shape)} to be no larger than self "
-                f"{shown(self.shape)} apart from dimension {dim}"
+                else f"Expected index {sizes_text(index.shape)} to be no larger than self "
+                f"{sizes_text(self.shape)} apart from dimension {dim}"
             )
     check_inside(index, dim, self.shape[dim] if self.ndim else 1)
 
@@ -174,8 +175,8 @@ def _whole(grad: Any, node: str, shape: Sequence[int]) -> Any:
     """PyTorch refuses gradients of a source that is larger than the index."""
     if tuple(grad.shape) != tuple(shape):
         raise RuntimeError(
-            f"Function {node} returned an invalid gradient at index 1 - got {shown(grad.shape)} "
-            f"but expected shape compatible with {shown(shape)}"
+            f"Function {node} returned an invalid gradient at index 1 - got "
+            f"{sizes_text(grad.shape)} but expected shape compatible with {sizes_text(shape)}"
         )
     return grad
 

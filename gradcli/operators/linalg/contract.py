@@ -10,7 +10,7 @@ from ...engine import dtypes
 from ...engine.operator import Reduced, composite, operator, warn
 from ..conventions import check_square
 from ..elementwise.complex_parts import conj
-from ..geometry import is_contiguous, shown, wrap_dim
+from ..geometry import is_contiguous, sizes_text, wrap_dim
 from ..index.index_dim import index_fill_tensor
 from ..reduce.sums import sum_all, sum_dims, sum_to
 from ..shape.constants import zeros_of
@@ -102,7 +102,7 @@ def _inner(self: Any, other: Any) -> Any:
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
-            f"{shown(self.shape)} and {shown(other.shape)}"
+            f"{sizes_text(self.shape)} and {sizes_text(other.shape)}"
         )
     return tensordot_of(self, other, (-1,), (-1,))
 
@@ -202,8 +202,8 @@ def _chain(tensors: Sequence[Any]) -> Any:
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {place} and {place + 1} with shapes "
-                f"{shown(given[place].shape)} and {shown(given[place + 1].shape)} cannot be "
-                "multiplied"
+                f"{sizes_text(given[place].shape)} and {sizes_text(given[place + 1].shape)} cannot "
+                "be multiplied"
             )
     if len(tensors) == 2:
         return view(mm(tensors[0], tensors[1]), tuple(size))

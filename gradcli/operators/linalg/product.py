@@ -10,7 +10,7 @@ from ...engine.operator import composite, operator
 from ...numerics.small_matmul import multiplied
 from ..conventions import unimplemented
 from ..elementwise.complex_parts import conj
-from ..geometry import broadcast_sizes, element_strides, repeated, shown
+from ..geometry import broadcast_sizes, element_strides, repeated, sizes_text
 from ..reduce.sums import scaled
 from ..shape.shape import contiguous, expand, reshape, unsafe_view
 from ..shape.squeeze import squeeze_dim, squeezed_away, unsqueeze
@@ -32,9 +32,9 @@ def _check_vectors(name: str, a: Any, b: Any) -> None:
         )
     if a.shape != b.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {shown(a.shape)} and src {shown(b.shape)} "
-            f"to have the same number of elements, but got {a.numel()} and {b.numel()} elements "
-            "respectively"
+            f"inconsistent tensor size, expected tensor {sizes_text(a.shape)} and src "
+            f"{sizes_text(b.shape)} to have the same number of elements, but got {a.numel()} and "
+            f"{b.numel()} elements respectively"
         )
     if name == "dot" and a.dtype.word == "Bool":
         error, text = unimplemented(name, "Bool")["Bool"]
@@ -200,7 +200,7 @@ def check_bmm(self: Any, mat2: Any) -> None:
     if tuple(mat2.shape[:2]) != (self.shape[0], self.shape[2]):
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
-            f"{shown((self.shape[0], self.shape[2]))} but got: {shown(mat2.shape[:2])}."
+            f"{sizes_text((self.shape[0], self.shape[2]))} but got: {sizes_text(mat2.shape[:2])}."
         )
     if self.dtype is not mat2.dtype:
         raise RuntimeError(f"expected scalar type {self.dtype.word} but found {mat2.dtype.word}")

@@ -9,7 +9,7 @@ from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import sum_of_losses
 from ...numerics.summation import sum_of_cases
 from ..conventions import constant, floating_only, full_precision
-from ..geometry import shown
+from ..geometry import sizes_text
 from ..shape.constants import zeros_as
 
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
@@ -284,7 +284,7 @@ def _check_multi_margin(
     if self.ndim > 2 or (self.ndim and not self.shape[-1]):
         raise RuntimeError(
             "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-            f"{shown(self.shape)}"
+            f"{sizes_text(self.shape)}"
         )
     if target.ndim > 1 or target.numel() != count:
         raise RuntimeError(
@@ -380,7 +380,7 @@ def _check_multilabel_margin(self: Any, target: Any, reduction: int) -> None:
     if self.ndim > 2 or (self.ndim and not self.shape[-1]):
         raise RuntimeError(
             "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-            f"{shown(self.shape)}"
+            f"{sizes_text(self.shape)}"
         )
     alone = self.ndim < 2 and target.ndim < 2 and self.numel() == target.numel()
     if not alone and sizes != list(target.shape):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import add_at
 from ..shape.constants import zeros_of
@@ -29,7 +29,7 @@ def _constant(xp: Any, x: Any, pad: Any, value: float) -> Any:
 
 
 def _check_constant(self: Any, pad: Any, value: float) -> None:
-    held(value, self.dtype)
+    as_element(value, self.dtype)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * self.ndim:

@@ -45,7 +45,7 @@ def _quantile(
     if not bool((q.detach() >= 0).all()) or not bool((q.detach() <= 1).all()):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     ordered = _in_lines(self, place)
-    rows = _kept(self, place, keepdim)
+    rows = _result_size(self, place, keepdim)
     ordered = ordered.view((*rows, ordered.shape[-1]))
     ranks = _ranks(ordered, q, ignore)
     if interpolation in _ROUNDED:
@@ -69,7 +69,7 @@ def _in_lines(self: Any, dim: int | None) -> Any:
     return sort.run(self.unsqueeze(-1).transpose(dim, -1), -1, False)[0]
 
 
-def _kept(self: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+def _result_size(self: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     """The size of the result for one quantile."""
     if dim is None:
         return (1,) * self.ndim if keepdim else ()

@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.carriers import ARRAYS
 from ...engine.operator import catalogue
 from ...numerics.summation import sum_of
-from ..geometry import shown
+from ..geometry import sizes_text
 
 
 def sum_dims(self: Any, dims: Sequence[int], keepdim: bool, dtype: Any = None) -> Any:
@@ -43,7 +43,7 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
 
     if not is_expandable(size, self.shape):
         raise RuntimeError(
-            f"size {{{shown(size)}}} is not expandable to size {{{shown(self.shape)}}}."
+            f"size {{{sizes_text(size)}}} is not expandable to size {{{sizes_text(self.shape)}}}."
         )
     return sum_to(self, size) if size else sum_all(self)
 

@@ -9,7 +9,7 @@ from ...engine import dtypes
 from ...engine.operator import composite, operator
 from ...numerics.tie_order import sort
 from ..conventions import COMPLEX, unimplemented, wrap_dim
-from ..geometry import shown
+from ..geometry import sizes_text
 
 # ---- distinct elements
 
@@ -170,7 +170,7 @@ composite(
 # ---- places in sorted sequences
 
 
-def _found(
+def _searched(
     xp: Any, sequence: Any, values: Any, out_int32: bool, right: bool, side: str | None, sorter: Any
 ) -> Any:
     way = side or ("right" if right else "left")
@@ -227,12 +227,13 @@ def _check_search(
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
             "dimensions of boundaries tensor and input value tensor must match, but we got "
-            f"boundaries tensor {shown(sequence.shape)} and input value tensor {shown(shape)}"
+            f"boundaries tensor {sizes_text(sequence.shape)} and input value tensor "
+            f"{sizes_text(shape)}"
         )
     if sorter is not None and tuple(sorter.shape) != tuple(sequence.shape):
         raise RuntimeError(
             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
-            f"tensor {shown(sequence.shape)}and got sorter tensor {shown(sorter.shape)}"
+            f"tensor {sizes_text(sequence.shape)}and got sorter tensor {sizes_text(sorter.shape)}"
         )
 
 
@@ -244,7 +245,7 @@ for _overload, _kind in (("Tensor", "Tensor"), ("Scalar", "Scalar")):
         dtype=_place_type,
         check=_check_search,
         refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
-        forward=_found,
+        forward=_searched,
         doc="Indices at which values would be inserted to keep a sequence sorted.",
         samples=("torch.searchsorted(p[0].sort()[0], x)", "torch.searchsorted(x.sort()[0], y)",
                  "torch.searchsorted(w, x, sorter=w.argsort())",
@@ -275,7 +276,7 @@ operator(
     dtype=_place_type,
     check=_check_boundaries,
     refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
-    forward=lambda xp, self, boundaries, out_int32, right: _found(
+    forward=lambda xp, self, boundaries, out_int32, right: _searched(
         xp, boundaries, self, out_int32, right, None, None
     ),
     doc="Which bucket between boundaries each element falls into.",
@@ -292,7 +293,7 @@ operator(
     dtype=_place_type,
     check=_check_boundaries,
     refuse=unimplemented("searchsorted_out_cpu", "Bool", *COMPLEX),
-    forward=lambda xp, self, boundaries, out_int32, right: _found(
+    forward=lambda xp, self, boundaries, out_int32, right: _searched(
         xp, boundaries, self, out_int32, right, None, None
     ),
     doc="Which bucket between boundaries a number falls into.",

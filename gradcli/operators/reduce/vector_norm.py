@@ -12,7 +12,7 @@ from ...numerics.rounding import precise
 from ...numerics.summation import squares_of, sum_of
 from ..conventions import Late, wrap_dim
 from ..elementwise.arithmetic import ONE_BOOL, TWO_BOOLS
-from ..geometry import shown
+from ..geometry import sizes_text
 from ..linalg.inverse import floating
 from .reduce import as_kind, axes, unreduced
 from .sums import sum_dims
@@ -291,7 +291,8 @@ def _linalg_norm(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     if dim is not None:
         if len(dim) not in (1, 2):
             raise RuntimeError(
-                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got " + shown(dim)
+                "linalg.norm: If dim is specified, it must be of length 1 or 2. Got "
+                + sizes_text(dim)
             )
     elif ord is not None and A.ndim not in (1, 2):
         raise RuntimeError(

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.conversion import BY_NAME, converted, default_dtype, device_named, on_library
 from ...engine.layout import formatted, suggests_channels_last
-from ...engine.limits import held
+from ...engine.limits import as_element
 from ...engine.operator import composite, operator
 from ..elementwise.complex_parts import real_part
 from ..geometry import broadcast_sizes
@@ -246,7 +246,7 @@ fill_scalar = operator(
     inplace="fill_",
     inplace_node="FillBackward2",
     overlap="allowed",
-    check=lambda self, value: held(value, self.dtype),
+    check=lambda self, value: as_element(value, self.dtype),
     forward=lambda xp, self, value: xp.full_like(
         self, xp.asarray(value).astype(self.dtype) if self.dtype.kind == "u" else value
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine.layout import check_dimensions
 from ...engine.operator import composite, operator, warn
-from ..geometry import shown
+from ..geometry import sizes_text
 from .constants import zeros_of
 from .join import stack
 from .shape import expand, view
@@ -63,7 +63,7 @@ meshgrid = composite(
 
 def _check_vector(self: Any) -> None:
     if self.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {shown(self.shape)}")
+        raise RuntimeError(f"Expect a 1D vector, but got shape {sizes_text(self.shape)}")
 
 
 def _product_of(tensors: Sequence[Any]) -> Any:

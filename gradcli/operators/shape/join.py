@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.conversion import other_device
 from ...engine.layout import check_dimensions
 from ...engine.operator import catalogue, composite, operator
-from ..geometry import shown, wrap_dim
+from ..geometry import sizes_text, wrap_dim
 from ..reduce.sums import sum_to
 from .constants import zeros_of
 from .select import select, slice_
@@ -99,8 +99,8 @@ def _check_stack(tensors: Sequence[Any], dim: int) -> None:
     for place, tensor in enumerate(tensors):
         if tuple(tensor.shape) != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {shown(shape)} at entry 0 "
-                f"and {shown(tensor.shape)} at entry {place}"
+                f"stack expects each tensor to be equal size, but got {sizes_text(shape)} at entry "
+                f"0 and {sizes_text(tensor.shape)} at entry {place}"
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.layout import alike, check_dimensions
 from ...engine.operator import composite, operator
-from ..geometry import shown, wrap_dim, wrap_dims
+from ..geometry import sizes_text, wrap_dim, wrap_dims
 from ..reduce.sums import sum_dims
 from .constants import zeros_of
 from .diagonals import diag_embed
@@ -28,7 +28,7 @@ def _check_repeat(self: Any, repeats: Sequence[int]) -> None:
     for length in size:
         if length < 0:
             raise RuntimeError(
-                f"Trying to create tensor with negative dimension {length}: {shown(size)}"
+                f"Trying to create tensor with negative dimension {length}: {sizes_text(size)}"
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import composite, operator
-from ..geometry import element_strides, shown, stepping, strided, wrap_dim
+from ..geometry import element_strides, sizes_text, stepping, strided, wrap_dim
 from .constants import zeros_as
 
 LAST = 2**63 - 1  # the end of a slice that has none
@@ -26,7 +26,7 @@ def _check_select(self: Any, dim: int, index: int) -> None:
     length = self.shape[wrapped]
     if not -length <= index < length:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {shown(self.shape)} at "
+            f"select(): index {index} out of range for tensor of size {sizes_text(self.shape)} at "
             f"dimension {wrapped}"
         )
 
@@ -297,7 +297,7 @@ def check_part(name: str, part: Any, src: Any) -> None:
     if tuple(part.shape) != tuple(src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the {name} of self. src size = "
-            f"{shown(src.shape)}, {name} size = {shown(part.shape)}"
+            f"{sizes_text(src.shape)}, {name} size = {sizes_text(part.shape)}"
         )
 
 

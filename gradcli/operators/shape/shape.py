@@ -14,7 +14,7 @@ from ..geometry import (
     expanded_size,
     infer_size,
     is_contiguous,
-    shown,
+    sizes_text,
     strided,
     view_strides,
     viewed,
@@ -259,8 +259,8 @@ def _unflattened(self: Any, dim: int, sizes: Sequence[int]) -> Any:
     except RuntimeError as error:
         if str(error).startswith("shape '"):
             raise RuntimeError(
-                f"unflatten: Provided sizes {shown(sizes)} don't multiply up to the size of dim "
-                f"{dim} ({length}) in the input tensor"
+                f"unflatten: Provided sizes {sizes_text(sizes)} don't multiply up to the size of "
+                f"dim {dim} ({length}) in the input tensor"
             ) from None
         raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
     shape = tuple(self.shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.mode import state
 from ...engine.operator import composite, operator
-from ..geometry import shown, wrap_dim
+from ..geometry import sizes_text, wrap_dim
 from .constants import zeros_of
 from .join import cat, stack
 from .select import slice_
@@ -87,12 +87,12 @@ def _check_split_sizes(self: Any, split_sizes: Sequence[int], dim: int) -> None:
     if any(size < 0 for size in split_sizes):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={shown(split_sizes)}"
+            f"split_sizes={sizes_text(split_sizes)}"
         )
     if sum(split_sizes) != length:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
-            f"at dimension {dim}), but got split_sizes={shown(split_sizes)}"
+            f"at dimension {dim}), but got split_sizes={sizes_text(split_sizes)}"
         )
 
 

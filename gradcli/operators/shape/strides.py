@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import operator
-from ..geometry import contiguous_strides, shown, strided
+from ..geometry import contiguous_strides, sizes_text, strided
 from .constants import zeros_of
 from .shape import reshape
 
@@ -21,10 +21,10 @@ def check_strided(
     if any(step < 0 for step in stride):
         raise RuntimeError(
             "as_strided: Negative strides are not supported at the moment, got strides: "
-            f"{shown(stride)}"
+            f"{sizes_text(stride)}"
         )
     if any(length < 0 for length in size):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={shown(size)}")
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={sizes_text(size)}")
     if storage_offset is not None and storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     offset = self.storage_offset() if storage_offset is None else storage_offset
@@ -32,9 +32,9 @@ def check_strided(
     have = _memory(self._data).size
     if extent > have:
         raise RuntimeError(
-            f"setStorage: sizes {shown(size)}, strides {shown(stride)}, storage offset {offset}, "
-            f"and itemsize {item} requiring a storage size of {extent * item} are out of bounds "
-            f"for storage of size {have * item}"
+            f"setStorage: sizes {sizes_text(size)}, strides {sizes_text(stride)}, storage offset "
+            f"{offset}, and itemsize {item} requiring a storage size of {extent * item} are out of "
+            f"bounds for storage of size {have * item}"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.operator import composite, operator, warn
 from ..elementwise.complex_parts import conj
-from ..geometry import shown, stepping, wrap_dim
+from ..geometry import sizes_text, stepping, wrap_dim
 from .shape import alias
 
 # ---- dimensions in another order
@@ -184,14 +184,14 @@ def moved(self: Any, source: Sequence[int], destination: Sequence[int]) -> Any:
     if len(source) != len(destination):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source "
-            f"({shown(source)} dims) should contain the same number of dims as destination "
-            f"({shown(destination)} dims)"
+            f"({sizes_text(source)} dims) should contain the same number of dims as destination "
+            f"({sizes_text(destination)} dims)"
         )
     origin = [wrap_dim(dim, self.ndim) for dim in source]
     target = [wrap_dim(dim, self.ndim) for dim in destination]
     for name, given, dims in (("source", source, origin), ("destination", destination, target)):
         if len(set(dims)) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({shown(given)})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({sizes_text(given)})")
     if self.ndim == 0:
         return alias(self)
     order = [-1] * self.ndim

@@ -349,9 +349,9 @@ class Started:
 
     def checked(self, found: Sequence[Place]) -> Iterator[Numbered]:
         """The answers with their numbers, in order."""
-        return enumerate(self.pool.map(self._asked, found))
+        return enumerate(self.pool.map(self._answer_at, found))
 
-    def _asked(self, place: Place) -> FileCheck:
+    def _answer_at(self, place: Place) -> FileCheck:
         known = os.environ.get("PYTHONPATH")
         package = str(Path(__file__).resolve().parents[3])
         path = package if not known else f"{package}{os.pathsep}{known}"

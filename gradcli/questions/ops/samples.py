@@ -31,7 +31,7 @@ class Apart(NamedTuple):
 
 def program_of(sample: str) -> str:
     """A sample as a program of its own: its operands, the call, what it gives."""
-    return "\n".join([*_seeded(sample), *_given(sample), f"print({sample})"]) + "\n"
+    return "\n".join([*_seeded(sample), *_operands(sample), f"print({sample})"]) + "\n"
 
 
 def taken_apart(sample: str, row: Any) -> Apart:
@@ -51,10 +51,10 @@ def taken_apart(sample: str, row: Any) -> Apart:
             getattr(holder, name)[place] = operand
     call = ast.unparse(called)
     whole = "result" if called is tree else ast.unparse(_replaced(tree, called))
-    return Apart((*_seeded(sample), *_given(sample), *made), call, whole)
+    return Apart((*_seeded(sample), *_operands(sample), *made), call, whole)
 
 
-def _given(sample: str) -> list[str]:
+def _operands(sample: str) -> list[str]:
     used = sorted({n.id for n in ast.walk(ast.parse(sample)) if isinstance(n, ast.Name)})
     return [line for name in used if (line := statement(name)) is not None]
 

@@ -31,7 +31,7 @@ from .equal import equal
 from .facts import Facts, Seeds
 from .formula import formula_of
 from .graph import Position, Ways
-from .labels import Labels, Spot, shown
+from .labels import Labels, Spot, label_text
 from .later import give, later_names
 from .names import Naming
 from .nodes import run_node
@@ -201,10 +201,10 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
     wrt_label = asked
     others: tuple[str, ...] = ()
     if "#" not in asked:
-        wrt_label = shown(wrt, len(below) > 1)
-        others = tuple(shown(spot, True) for spot in inner if spot is not wrt)
+        wrt_label = label_text(wrt, len(below) > 1)
+        others = tuple(label_text(spot, True) for spot in inner if spot is not wrt)
     if of.name == wrt.name and of.key != wrt.key:
-        of_label = shown(of, True)
+        of_label = label_text(of, True)
     end = None
     if ways is not None:
         end = ways.start if wrt.key == of.key else wrt.position(ways)

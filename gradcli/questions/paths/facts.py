@@ -100,7 +100,7 @@ class Seeds:
         return numbers(whole) if few else None, repr(whole)
 
 
-def _shown(tensor: Tensor) -> str:
+def _tensor_text(tensor: Tensor) -> str:
     """What PyTorch prints; of many numbers their shape and range."""
     if tensor.numel() <= MANY:
         return repr(tensor)
@@ -276,7 +276,7 @@ class Facts:
             steps.append(StepFact(
                 self._number(stop, place) if single else None, True, self._structure(stop, place),
                 shape, numbers(held) if few else None,
-                "" if held is None else _shown(held),
+                "" if held is None else _tensor_text(held),
                 None if dense is None else numbers(dense), "" if dense is None else repr(dense),
             ))  # fmt: skip
         return tuple(steps)

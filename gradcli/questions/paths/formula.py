@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.formula import asked, by_edges, edge_places
+from ...engine.formula import by_edges, edge_places, needs_gradient
 from ...engine.mode import state
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
@@ -67,7 +67,7 @@ class Formulas:
             count = len(extra) if extra.__class__ is list else max(row.output_count, *grads, 1)
             values = {"grads": tuple(grads.get(nr) for nr in range(count))}
         places = edge_places(row)
-        values["needs"] = {name: asked(node, place) for name, place in places.items()}
+        values["needs"] = {name: needs_gradient(node, place) for name, place in places.items()}
         needed = {key for formula in row.formulas
                   if any(values["needs"][name] for name in formula.inputs)
                   for key in formula.needs}  # fmt: skip

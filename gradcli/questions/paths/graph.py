@@ -55,7 +55,7 @@ class Ways:
             self.order, self.rank = [end[0]], {end[0]: 0}
             self.inputs[end[0]], self.outputs[end[0]] = [], [end]
             return True
-        kept = self._kept(end)
+        kept = self._leading_to(end)
         if self.start[0] not in kept:
             return False
         self.order = self._sorted(kept)
@@ -77,7 +77,7 @@ class Ways:
                     known.append(edge)
         return True
 
-    def _kept(self, end: Position) -> set[int]:
+    def _leading_to(self, end: Position) -> set[int]:
         """The nodes from which a way leads to the end."""
         edges = self.graph.next
         users: list[list[int]] = [[] for _ in edges]

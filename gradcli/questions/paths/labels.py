@@ -150,7 +150,8 @@ class Labels:
         for position, spot in local:
             chosen.setdefault(position, spot)
         labels = {
-            position: shown(spot, len(stands[spot.name]) > 1) for position, spot in chosen.items()
+            position: label_text(spot, len(stands[spot.name]) > 1)
+            for position, spot in chosen.items()
         }
         taken = {label: position for position, label in labels.items()}
         for position, label in own.items():
@@ -188,7 +189,7 @@ class Labels:
         return labels
 
 
-def shown(spot: Spot, several: bool) -> str:
+def label_text(spot: Spot, several: bool) -> str:
     """The name, numbered where it stands for several tensors."""
     return f"{spot.name}#{spot.number}" if several else spot.name
 

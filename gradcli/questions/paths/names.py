@@ -40,7 +40,7 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
-def _made(*facts: Any) -> Bound:
+def _new_bound(*facts: Any) -> Bound:
     """One of very many: not by its constructor."""
     return tuple.__new__(Bound, facts)
 
@@ -110,7 +110,7 @@ class Naming(Spectator):
 
     def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
         """A name was given this number."""
-        self._history(scope, name).add(_made(name, scope, clock, 0, None, None, value))
+        self._history(scope, name).add(_new_bound(name, scope, clock, 0, None, None, value))
 
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
@@ -131,7 +131,7 @@ class Naming(Spectator):
             self.held.append(tensor)
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
-        history.add(_made(name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None))
+        history.add(_new_bound(name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None))
 
     # ---- once the program has run
 

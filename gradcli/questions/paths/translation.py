@@ -117,14 +117,14 @@ class Translation:
         inner = sorted((node for node in order if not is_end(node)), key=sequence_of)
         for node in (*ends, *inner):
             if id(node) not in self.nodes:
-                made = self._made(node)
+                made = self._translated(node)
                 self.nodes[id(node)] = (node, made)
                 if not is_end(node):
                     next_sequence()  # the time behind it, at which names are bound
                     self.order.append((sequence_of(node), made.sequence))
         return self.nodes[id(root)][1]
 
-    def _made(self, node: Any) -> Node:
+    def _translated(self, node: Any) -> Node:
         if is_end(node):
             return self._end(self.tensor(node.variable))
         pairs = node.next_functions
@@ -193,13 +193,13 @@ class Translation:
             value = getattr(node, f"_saved_{key}") if seen is None else seen.saved[key]
             if is_number(value):
                 return value.item()
-            return self._kept(value, key in row.signature.outputs)
+            return self._saved_value(value, key in row.signature.outputs)
         ordered = [p for p in row.tensors if p.name in row.differentiable]
         if ordered and ordered[0].kind == "Tensor[]":
             return tuple(ABOUT[about](one) for one in given)
         return ABOUT[about](given[[p.name for p in ordered].index(name)])
 
-    def _kept(self, value: Any, is_output: bool) -> Any:
+    def _saved_value(self, value: Any, is_output: bool) -> Any:
         """A saved value: an array stands for its tensor, a number for itself."""
         if type(value) is int and value > LARGEST:
             return value - 2 * (LARGEST + 1)  # a negative number, which PyTorch shows as none

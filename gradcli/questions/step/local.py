@@ -89,7 +89,7 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     except Exception:  # it will say itself what is wrong with it
         return (None,) * count
     return tuple(
-        local if local is not None or edge is None else _told(node, place)
+        local if local is not None or edge is None else _local_of(node, place)
         for place, (local, edge) in enumerate(zip(found, edges, strict=True))
     )
 
@@ -97,10 +97,10 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
 def _in_words(node: Any, count: int) -> tuple[Local | None, ...]:
     if users_class(node):
         return (Local("structure", None, "what the program's own backward computes"),) * count
-    return tuple(_told(node, place) for place in range(count))
+    return tuple(_local_of(node, place) for place in range(count))
 
 
-def _told(node: Any, place: int) -> Local:
+def _local_of(node: Any, place: int) -> Local:
     row = row_of(node)
     if row is None:
         name = node.name().rpartition("::")[2]

@@ -54,7 +54,7 @@ def reported(
                        warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
     if ran.outcome is None:
         return report
-    asked = _asked(ran, chronicle, question) if isinstance(question, str) else question
+    asked = _resolve(ran, chronicle, question) if isinstance(question, str) else question
     if asked is None:
         return report
     report = report._replace(name=asked.name, element=asked.element)
@@ -73,10 +73,10 @@ def reported(
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
         trial = TrialFact(advice, None) if advice else None
-    return _told(report, ran, finding, trial)
+    return _as_facts(report, ran, finding, trial)
 
 
-def _asked(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
+def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
     """What is asked for; None where the program failed before the name was bound."""
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
@@ -201,7 +201,9 @@ def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> 
         shown = shown[place]
     inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(trial.advice, helped, f"{asked.name}.grad{inside} {word} {_shown(shown)}")
+    return TrialFact(
+        trial.advice, helped, f"{asked.name}.grad{inside} {word} {_gradient_text(shown)}"
+    )
 
 
 def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
@@ -233,7 +235,7 @@ def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -
     return TrialFact(trial.advice, False, outcome)
 
 
-def _shown(tensor: AnyTensor) -> str:
+def _gradient_text(tensor: AnyTensor) -> str:
     """A gradient as PyTorch prints it, or its shape and norm where that would fill the page."""
     text = " ".join(repr(tensor).split())
     if len(text) <= LONGEST:
@@ -258,7 +260,7 @@ def _holds(gradient: AnyTensor | None, element: tuple[int, ...] | None, goal: st
 # ---------------------------------------------------------------- words
 
 
-def _told(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None) -> WhyReport:
+def _as_facts(report: WhyReport, ran: Ran, finding: Finding, trial: TrialFact | None) -> WhyReport:
     """The finding with its places as plain facts."""
     assert ran.program is not None
     labels: list[LabelFact] = []

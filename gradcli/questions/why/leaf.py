@@ -53,7 +53,7 @@ def leaf_finding(case: Case) -> Finding:
 def uncalled(case: Case) -> Finding:
     """Nothing went back through the graph."""
     name = case.name
-    asked = _asked(case)
+    asked = _derivative_calls(case)
     if asked:
         return captured_finding(case, asked[-1].node)
     finding = Finding("backward-not-called", case.none("backward was never called."))
@@ -86,7 +86,7 @@ def uncalled(case: Case) -> Finding:
     return finding
 
 
-def _asked(case: Case) -> list[Step]:
+def _derivative_calls(case: Case) -> list[Step]:
     """Calls that were given the tensor and answer derivatives: torch.func.grad(f)(x)."""
     return [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
 
@@ -282,7 +282,7 @@ def _apart(case: Case) -> Finding:
     late = _required_late(case)
     if late is not None:
         return late
-    asked = _asked(case)
+    asked = _derivative_calls(case)
     if asked:
         return captured_finding(case, asked[-1].node)
     found = cuts(case, [case.value], roots)

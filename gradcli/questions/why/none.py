@@ -96,7 +96,7 @@ def constant_finding(case: Case) -> Finding:
     cut = cut_behind(case, case.value)
     if cut is not None:
         finding = cut_finding(case, [cut], case.none(f"{name} does not require grad, for "))
-        finding.trials = [_kept(case, trial) for trial in finding.trials]
+        finding.trials = [_with_retained_grad(case, trial) for trial in finding.trials]
         update = update_trial(case, case.statement(cut.node), bare=finding.verdict == "no-grad")
         if update is not None:
             finding.trials.insert(0, update)
@@ -104,7 +104,7 @@ def constant_finding(case: Case) -> Finding:
     return _never(case)
 
 
-def _kept(case: Case, trial: Trial) -> Trial:
+def _with_retained_grad(case: Case, trial: Trial) -> Trial:
     """Without the cut it is an inner tensor, which has to be asked to keep its gradient."""
     statement = case.bound_by()
     edits = then(case, statement, f"{case.code}.retain_grad()")

@@ -17,8 +17,8 @@ from .words import (
     Words,
     full,
     is_bad,
+    line_text,
     name_rows,
-    shown,
     sign_of,
     small,
     weight_of,
@@ -245,8 +245,8 @@ class Drawing:
         count = len(atom.nodes)
         if atom.kind == "line":
             head = self.words.name(atom.nodes[-1])
-            rows = [Row(shown(head), "title"),
-                    Row(shown(f"{counted(count, 'operation')}{_at(lines)}"), "kind")]  # fmt: skip
+            what = f"{counted(count, 'operation')}{_at(lines)}"
+            rows = [Row(line_text(head), "title"), Row(line_text(what), "kind")]
             rows.extend(self._outcome(atom))
         elif atom.kind in ("module", "call"):
             frame = frames[atom.frame or 0]
@@ -257,17 +257,17 @@ class Drawing:
             where = _at(lines)
             if inside and len(kind_row) + len(where) < WIDEST - LEAVES:
                 kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
-            kind_row = shown(kind_row, WIDEST - len(where)) + where
+            kind_row = line_text(kind_row, WIDEST - len(where)) + where
             rows = [*name_rows(called), Row(kind_row, "kind")]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)
             head, kind_row = counted(atom.times, "more turn"), f"{counted(each, 'operation')} each"
-            rows = [Row(f"⋯ {head}", "title"), Row(shown(f"{kind_row}{_at(lines)}"), "kind")]
+            rows = [Row(f"⋯ {head}", "title"), Row(line_text(f"{kind_row}{_at(lines)}"), "kind")]
         else:
             where = "in between" if atom.kind == "middle" else "behind these"
             head = counted(count, "more operation")
-            rows = [Row(f"⋯ {head}", "title"), Row(shown(f"{where}{_at(lines)}"), "kind")]
+            rows = [Row(f"⋯ {head}", "title"), Row(line_text(f"{where}{_at(lines)}"), "kind")]
         title = full("folded: " + "; ".join(row.text for row in rows))
         return Box(key, "fold", tuple(rows), title, members=(*atom.nodes, *inside),
                    times=atom.times, lines=tuple(lines[:50]))  # fmt: skip
@@ -301,7 +301,7 @@ class Drawing:
 
     def _wire(self, source: str, target: str, use: _Use) -> Wire:
         edge = self.words.edge(use.node, use.place)
-        rows = tuple(shown(row) for row in self.words.on_wire(use.node, use.place))
+        rows = tuple(line_text(row) for row in self.words.on_wire(use.node, use.place))
         if edge is None or edge.product is None:
             kind = "none" if self.words.walk is not None else ""
             return Wire(source, target, rows, kind, 0.1, place=use.place,
@@ -354,7 +354,7 @@ class Drawing:
         yield from self._apart()
         if report.missing:
             names = ", ".join(report.missing[:4])
-            yield Row(shown(f"? depends on an input without a value: {names}", NOTE), "note")
+            yield Row(line_text(f"? depends on an input without a value: {names}", NOTE), "note")
         if report.freed and report.saving and report.backwards:
             line = report.backwards[-1].line
             yield Row(f"backward on line {line} freed {report.freed:,} of {report.saving:,} "

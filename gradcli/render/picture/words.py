@@ -23,7 +23,7 @@ ELEMENTS = 26  # columns of elements that are written out
 PARTS = 3  # gradients that are added before one's eyes
 
 
-def shown(text: str, width: int = WIDEST) -> str:
+def line_text(text: str, width: int = WIDEST) -> str:
     """Foreign text as a line of a picture."""
     return cut(harmless(one_line(text)), width)
 
@@ -110,7 +110,7 @@ class Words:
         graph, name = self.graph, self.name(node)
         leaf = not graph.next[node]
         module = self._module(node)
-        yield from name_rows(name) if leaf or name == module else [Row(shown(name), "title")]
+        yield from name_rows(name) if leaf or name == module else [Row(line_text(name), "title")]
         kind = ("leaf" if graph.names[node] == "AccumulateGrad" else graph.names[node]) or "node"
         line = self.line(node)
         at = "" if line is None else f" · line {line}"
@@ -122,13 +122,13 @@ class Words:
             yield Row(words, "kind")
             yield Row(at.removeprefix(" · "), "kind")
         else:
-            yield Row(shown(words, WIDEST - len(at)) + at, "kind")
+            yield Row(line_text(words, WIDEST - len(at)) + at, "kind")
         for at_, edge in enumerate(graph.next[node]):
             constant = graph.constants.get((node, at_)) if edge is None else None
             if constant is not None and not self.is_derived(node):
                 value = of(constant.value, constant.shape, "", constant.range, shaped=True)
                 text = f"{one_line(constant.text)} constant"
-                yield Row(shown(f"{text} {value}" if value else text), "constant")
+                yield Row(line_text(f"{text} {value}" if value else text), "constant")
         yield from self._numbers(node, leaf)
         step = self.step(node)
         if step is not None and step.outcome == "failed":
@@ -151,12 +151,12 @@ class Words:
         if not flows and fact is not None:
             value = of(fact.text, fact.shape, fact.dtype, fact.range, shaped=True)
             if value:
-                yield Row(shown(f"value {value}"), bad_or("value", fact.text))
+                yield Row(line_text(f"value {value}"), bad_or("value", fact.text))
             if self.report.shown is not None and leaf:
                 yield Row("grad none from this pass", "note", True)
                 if fact.grad_text is not None and fact.text != "?":
                     held = of(fact.grad_text, fact.shape, fact.dtype, fact.grad_range)
-                    yield Row(shown(f".grad {held} at the end"), "note", True)
+                    yield Row(line_text(f".grad {held} at the end"), "note", True)
             return
         for flow in flows[:FEW]:
             out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
@@ -168,11 +168,11 @@ class Words:
                 later += where if width_of(later + where) <= WIDEST else ""
             beside = later if width_of(f"value {value}{later}") <= WIDEST else ""
             if value:
-                yield Row(shown(f"{out}value {value}{beside}"), bad_or("value", flow.text))
+                yield Row(line_text(f"{out}value {value}{beside}"), bad_or("value", flow.text))
             if later != beside:
-                yield Row(shown(later.strip()), "note")
+                yield Row(line_text(later.strip()), "note")
             yield from self._gradient(node, flow, out)
-            yield from self._kept(node, flow)
+            yield from self._final_grad(node, flow)
         if len(flows) > FEW:
             yield Row(f"and {len(flows) - FEW:,} more outputs", "note")
 
@@ -192,11 +192,11 @@ class Words:
         if sums and "…" not in sums and width_of(words + sums) <= WIDEST:
             yield Row(words + sums, bad_or("grad", flow.grad_text), True)
             return
-        yield Row(shown(words), bad_or("grad", flow.grad_text), True)
+        yield Row(line_text(words), bad_or("grad", flow.grad_text), True)
         if len(parts) > 1:
             yield Row(f"the sum of {len(parts):,} gradients", "note", True)
 
-    def _kept(self, node: int, flow: FlowFact) -> Iterator[Row]:
+    def _final_grad(self, node: int, flow: FlowFact) -> Iterator[Row]:
         """What .grad holds at the end, where it is something else."""
         fact = self.graph.tensors.get((node, flow.output_nr))
         if fact is None or not fact.is_leaf or self.graph.next[node]:
@@ -210,7 +210,7 @@ class Words:
         else:
             same = fact.grad_text == flow.grad_text
         if not same:
-            yield Row(shown(f".grad {held} at the end"), "note", True)
+            yield Row(line_text(f".grad {held} at the end"), "note", True)
 
     def _parts(self, node: int, output_nr: int) -> list[ValueFact]:
         step = self.step(node)

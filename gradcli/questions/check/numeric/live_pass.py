@@ -35,14 +35,14 @@ class PassAgain:
             known: dict[Any, Any] = dict(zip(map(id, self.leaves), given, strict=True))
             for step in self.steps:
                 assert step.call is not None
-                made = step.call.made([self._found(one, known, given) for one in step.arguments])
+                made = step.call.made([self._operand(one, known, given) for one in step.arguments])
                 known.update((key, one) for (_, key), one in zip(step.outs, made, strict=True))
             return torch.autograd.grad(
                 [known[key] for key in self.outputs], [known[key] for key in self.inputs],
                 tensors[count:] or None, create_graph=create, allow_unused=True,
             )  # fmt: skip
 
-    def _found(self, operand: Operand, known: dict[Any, Any], given: list[Any]) -> Any:
+    def _operand(self, operand: Operand, known: dict[Any, Any], given: list[Any]) -> Any:
         if operand.is_leaf or operand.key is not None:
             found = known.get(id(operand.tensor) if operand.is_leaf else operand.key)
             if found is None:

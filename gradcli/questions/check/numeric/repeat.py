@@ -79,7 +79,7 @@ class Repetition:
         if first:
             self.strays = {}
         for number, step in enumerate(self.steps):
-            given = self._given(number, step, leaves, by_key, by_id, first)
+            given = self._arguments(number, step, leaves, by_key, by_id, first)
             outs = self._called(step, given)
             for out, (tensor, key) in zip(outs, step.outs, strict=True):
                 if tensor is not None:
@@ -120,7 +120,7 @@ class Repetition:
 
     # ---- arguments
 
-    def _given(
+    def _arguments(
         self, number: int, step: Step, leaves: dict[int, Tensor], by_key: dict[Key, Tensor],
         by_id: dict[int, Tensor], first: bool,
     ) -> list[Any]:  # fmt: skip
@@ -131,11 +131,11 @@ class Repetition:
                     given.append(self._found_target(value, leaves, by_key, by_id))
                     continue
                 given.append(
-                    self._found((number, place, None), value, leaves, by_key, by_id, first)
+                    self._operand((number, place, None), value, leaves, by_key, by_id, first)
                 )
             elif isinstance(value, (list, tuple)):
                 given.append(type(value)(
-                    self._found((number, place, i), item, leaves, by_key, by_id, first)
+                    self._operand((number, place, i), item, leaves, by_key, by_id, first)
                     if isinstance(item, Operand) else item
                     for i, item in enumerate(value)
                 ))  # fmt: skip
@@ -143,7 +143,7 @@ class Repetition:
                 given.append(widened(value) if self.double else value)
         return given
 
-    def _found(
+    def _operand(
         self, at: tuple[int, int, int | None], operand: Operand, leaves: dict[int, Tensor],
         by_key: dict[Key, Tensor], by_id: dict[int, Tensor], first: bool,
     ) -> Tensor:  # fmt: skip
