@@ -198,7 +198,7 @@ class Recording:
         """Why a gradient is None, zero, NaN or as it is: of a name, a tensor, or of a module:
         one answer for each of its parameters."""
         from .questions.why import reported
-        from .questions.why.names import Asked
+        from .questions.why.names import Question
 
         ran = self._ran()
         assert ran.outcome is not None
@@ -212,7 +212,7 @@ class Recording:
             names.setdefault(id(tensor), name)
         answers = Answers()
         for tensor, called in _tensors(question):
-            asked = Asked(names.get(id(tensor), called), tensor, None)
+            asked = Question(names.get(id(tensor), called), tensor, None)
             answers.append(_reason(reported(ran, self._chronicle, asked, is_whole=whole), ran))
         return answers[0] if len(answers) == 1 and not hasattr(question, "_modules") else answers
 
@@ -352,7 +352,7 @@ def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
 
 
 def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer:
-    from .questions.paths import Asked, paths_report
+    from .questions.paths import Options, paths_report
     from .questions.paths.live import LivePass, heard_by, translated
     from .questions.paths.translation import Translation
     from .render import paths as page, text
@@ -372,7 +372,7 @@ def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer
     outcome = ran.outcome.with_bindings(bindings)
     ran = ran._replace(outcome=outcome, heard=heard_by(live), error=None)
     ran = translated(ran, (asked[0],), (asked[1],))
-    ran, report = paths_report(ran, Asked((asked[0],), (asked[1],), formula=symbolic))
+    ran, report = paths_report(ran, Options((asked[0],), (asked[1],), formula=symbolic))
     if ran.error is not None:
         raise RuntimeError(ran.error.message)
     return Answer(page.text(report, text.Look(False, True, 100)), lambda: document.paths(report))

@@ -55,7 +55,7 @@ def assert_gradients(
     from .questions.check.numeric.points import Tolerance
 
     own = any(_is_ours(value) for value in inputs)
-    asked = Asked(function, inputs, _names(function, len(inputs)), Tolerance(rtol, atol))
+    asked = GradientCheck(function, inputs, _names(function, len(inputs)), Tolerance(rtol, atol))
     if not any(getattr(value, "requires_grad", False) for value in inputs):
         raise AssertionError(f"{asked.name}: no input requires grad: there is no gradient to check")
     shared = _overlapping(asked)
@@ -75,7 +75,7 @@ def assert_gradients(
         raise AssertionError("\n".join([f"{asked.name}: {HIDDEN}", *map(_edge, hidden)]))
 
 
-class Asked(NamedTuple):
+class GradientCheck(NamedTuple):
     """What is checked."""
 
     function: Callable[..., Any]
@@ -123,7 +123,7 @@ def _edge(edge: EdgeCheck) -> str:
 # ---------------------------------------------------------------- dependent inputs
 
 
-def _overlapping(asked: Asked) -> str:
+def _overlapping(asked: GradientCheck) -> str:
     """Inputs that can't be perturbed one by one, since they share memory; nothing if there are
     none. The same tensor twice is one input."""
     found = {id(v): (n, v) for n, v in zip(asked.names, asked.inputs, strict=True)
@@ -155,7 +155,7 @@ class _Place(NamedTuple):
     end_column: int | None = None
 
 
-def _of_gradcli(asked: Asked) -> tuple[list[LeafCheck], Sequence[EdgeCheck]]:
+def _of_gradcli(asked: GradientCheck) -> tuple[list[LeafCheck], Sequence[EdgeCheck]]:
     from .questions.check.numeric import checked, points
     from .questions.check.numeric.repeat import undisturbed
     from .questions.check.numeric.tape import Tape, Unrepeatable, recording
@@ -185,7 +185,7 @@ def _of_gradcli(asked: Asked) -> tuple[list[LeafCheck], Sequence[EdgeCheck]]:
     for number, result in enumerate(results):
         if not result.requires_grad:
             continue
-        wanted = points.Asked(
+        wanted = points.Result(
             result, f"{asked.name}[{number}]" if several else asked.name, None,
             lambda leaf: (named.get(id(leaf), f"a tensor of shape {list(leaf.shape)}"), None),
             lambda node: places.get(id(node)), asked.tolerance, lambda: None,
@@ -223,7 +223,7 @@ def _tensors(result: Any) -> list[Any]:
 # ---------------------------------------------------------------- functions of PyTorch
 
 
-def _of_torch(asked: Asked) -> tuple[list[LeafCheck], Sequence[EdgeCheck]]:
+def _of_torch(asked: GradientCheck) -> tuple[list[LeafCheck], Sequence[EdgeCheck]]:
     from .live.library import require_torch
     from .questions.check.torch_function import Function, gradients
 

@@ -11,15 +11,15 @@ from test_cli import gradcli
 
 from gradcli.live.library import require_torch
 from gradcli.questions.check import check
-from gradcli.questions.check.wishes import Wishes
+from gradcli.questions.check.options import CheckOptions
 from gradcli.recording.facts.check import FileCheck
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs PyTorch")
 
 
-def against(text: str, **wishes: Any) -> FileCheck:
-    return check(None, "program.expr", text.encode(), Wishes(against="torch", **wishes))
+def against(text: str, **options: Any) -> FileCheck:
+    return check(None, "program.expr", text.encode(), CheckOptions(against="torch", **options))
 
 
 def problems(fact: FileCheck) -> list[tuple[str, int | None]]:
@@ -152,7 +152,7 @@ def test_the_first_difference_is_told_with_its_line(monkeypatch: pytest.MonkeyPa
 def test_own_and_foreign_runs_do_not_mix() -> None:
     for _ in range(2):
         assert against(SAME["module"]).problems == ()
-        fact = check(None, "p.expr", SAME["module"].encode(), Wishes())
+        fact = check(None, "p.expr", SAME["module"].encode(), CheckOptions())
         assert fact.status == "passed" and fact.against is None
 
 

@@ -13,7 +13,7 @@ from test_check_numeric import FUNCTION, KINKED, KINKS, RIGHT, WRONG, X
 from test_cli import gradcli
 
 from gradcli.questions.check import check
-from gradcli.questions.check.wishes import Wishes
+from gradcli.questions.check.options import CheckOptions
 from gradcli.recording.facts.check import FileCheck
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -26,8 +26,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def checked(text: str, **wishes: Any) -> FileCheck:
-    return check(None, "program.expr", text.encode(), Wishes(**wishes))
+def checked(text: str, **options: Any) -> FileCheck:
+    return check(None, "program.expr", text.encode(), CheckOptions(**options))
 
 
 def said(fact: FileCheck) -> tuple[Any, ...]:

@@ -16,13 +16,13 @@ from gradcli.operators import catalogue
 from gradcli.questions.check import check
 from gradcli.questions.check.numeric.points import Tolerance
 from gradcli.questions.check.numeric.quotient import Sides, quotient
-from gradcli.questions.check.wishes import Wishes
+from gradcli.questions.check.options import CheckOptions
 from gradcli.questions.ops.sample_operands import DOUBLE, FIXED, FLOATING
 from gradcli.recording.facts.check import FileCheck, LeafCheck
 
 
-def checked(text: str, **wishes: Any) -> FileCheck:
-    return check(None, "program.expr", text.encode(), Wishes(**wishes))
+def checked(text: str, **options: Any) -> FileCheck:
+    return check(None, "program.expr", text.encode(), CheckOptions(**options))
 
 
 def leaves(text: str) -> dict[str, LeafCheck]:
@@ -499,5 +499,5 @@ def test_a_result_is_not_named_by_one_whose_memory_it_took() -> None:
     text = "x = torch.ones(2, requires_grad=True)\n"
     text += "for i in range(50):\n    try:\n        torch.ones(1).sum().backward()\n"
     text += "    except RuntimeError:\n        pass\n    (x * 2).sum().backward()\n"
-    fact = check(None, "p.expr", text.encode(), Wishes())
+    fact = check(None, "p.expr", text.encode(), CheckOptions())
     assert [(leaf.result, leaf.result_line) for leaf in fact.leaves] == [("(x * 2).sum()", 7)]

@@ -34,10 +34,10 @@ def planted(monkeypatch: pytest.MonkeyPatch, name: str, deed: Callable[[], Any])
     """The process that checks this program does that instead."""
     ordinary = files.check
 
-    def check(path: str | None, called: str, data: bytes, wishes: Any) -> FileCheck:
+    def check(path: str | None, called: str, data: bytes, options: Any) -> FileCheck:
         if called == name:
             deed()
-        return ordinary(path, called, data, wishes)
+        return ordinary(path, called, data, options)
 
     monkeypatch.setattr(files, "check", check)
 
@@ -125,14 +125,14 @@ def test_a_process_that_sleeps_is_ended(
 ) -> None:  # fmt: skip
     write(home, "a.expr", GOOD)
     planted(monkeypatch, "a.expr", lambda: time.sleep(10**6))
-    monkeypatch.setattr(jobs, "clock", lambda wishes: 0.5)
+    monkeypatch.setattr(jobs, "clock", lambda options: 0.5)
     doc, _ = document("a.expr")
     assert doc["files"][0]["status"] == "limit"
 
 
 def test_the_clock_is_wider_than_the_limit() -> None:
-    wishes = jobs.Wishes()
-    assert jobs.clock(wishes) > 2 * wishes.limits.timeout
+    options = jobs.CheckOptions()
+    assert jobs.clock(options) > 2 * options.limits.timeout
 
 
 def test_no_room_for_a_process(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
@@ -200,10 +200,10 @@ def test_a_process_goes_on_only_behind_a_program_that_ended_by_itself(
     """`a` passes, `b` has an error, `c` reaches a limit, `e` leaves memory behind."""
     ordinary, left = files.check, []
 
-    def check(path: str | None, name: str, data: bytes, wishes: Any) -> FileCheck:
+    def check(path: str | None, name: str, data: bytes, options: Any) -> FileCheck:
         if name == "./e.expr":
             left.append(b"x" * 8 * jobs.LEFT_BEHIND)
-        return ordinary(path, name, data, wishes)._replace(notes=(str(os.getpid()),))
+        return ordinary(path, name, data, options)._replace(notes=(str(os.getpid()),))
 
     monkeypatch.setattr(files, "check", check)
     write(home, "c.expr", "while True:\n    pass\n")

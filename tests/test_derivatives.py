@@ -13,7 +13,7 @@ from test_cli import SCHEMAS, answer, gradcli, refused
 
 from gradcli.pipeline.request import Request
 from gradcli.questions.derivatives import Options, derivatives_report, recorded
-from gradcli.questions.watching import Wishes
+from gradcli.questions.watching import Interventions
 from gradcli.recording.facts import GradReport
 from gradcli.render import grad as page, json as documents
 from gradcli.render.text import Look
@@ -83,7 +83,9 @@ def program(case: Case) -> str:
 def told(text: str, **options: Any) -> GradReport:
     options = {"order": 2, "mode": "both", **options}
     chosen = Options(**options)
-    done = recorded(Request(text.encode(), "p.expr", retain_graph=True), None, Wishes(), chosen)
+    done = recorded(
+        Request(text.encode(), "p.expr", retain_graph=True), None, Interventions(), chosen
+    )
     assert done.ran.error is None, done.ran.error
     return derivatives_report(done, chosen)[1]
 

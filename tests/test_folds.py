@@ -43,9 +43,9 @@ loss.backward()
 """
 
 
-def shown(text: str, **wishes: Any) -> list[str]:
+def shown(text: str, **interventions: Any) -> list[str]:
     """The rows of a page, in words with single blanks."""
-    written = page.text(report(text), Look(False, True, 400, whole=True), **wishes)
+    written = page.text(report(text), Look(False, True, 400, whole=True), **interventions)
     return [" ".join(row.split()) for row in written.splitlines()]
 
 

@@ -11,7 +11,7 @@ from test_shown import report
 
 from gradcli.pipeline.request import Request
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Wishes
+from gradcli.questions.watching import Interventions
 from gradcli.recording.facts import Report
 
 GIVEN = """\
@@ -81,7 +81,7 @@ L.backward()
 
 
 def hooked(*hooks: str) -> Report:
-    ran = recorded(Request(NETWORK.encode(), "p.expr"), None, Wishes(hooks))
+    ran = recorded(Request(NETWORK.encode(), "p.expr"), None, Interventions(hooks))
     assert ran.error is None, ran.error
     return trace_report(ran, Options())
 

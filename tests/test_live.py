@@ -261,7 +261,7 @@ main()
 @needs_torch
 @pytest.mark.parametrize("number", [1, 3])
 def test_paths_of_a_pass_of_a_script(number: int) -> None:
-    asked = paths.Asked(wrt=("model.a.weight",), number=number)
+    asked = paths.Options(wrt=("model.a.weight",), number=number)
     request = Request(TRAINING.encode(), "train.py", "train.py", engine="torch", retain_graph=True)
     ran, report = paths.paths_report(paths.recorded(request, None, asked), asked)
     assert ran.error is None and report.equal and report.of == "loss"
@@ -279,7 +279,7 @@ loss.backward()
 
 @needs_torch
 def test_paths_lead_through_nodes_of_half_precision() -> None:
-    asked = paths.Asked(wrt=("net.weight",), number=1)
+    asked = paths.Options(wrt=("net.weight",), number=1)
     request = Request(AUTOCAST.encode(), "p.py", "p.py", engine="torch", retain_graph=True)
     ran, report = paths.paths_report(paths.recorded(request, None, asked), asked)
     assert ran.error is None and report.equal

@@ -150,7 +150,7 @@ def formula(text: str, name: str) -> tuple[str, Any]:
     """The page of `paths --symbolic` without the lines of the program that it names, and what
     reverse mode says."""
     with as_new():
-        wanted = paths.Asked(wrt=(name,), formula=True)
+        wanted = paths.Options(wrt=(name,), formula=True)
         request = Request(text.encode(), "p.expr", retain_graph=True)
         ran = paths.recorded(request, lambda words: None, wanted)
         _, told = paths.paths_report(ran, wanted)

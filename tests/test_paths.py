@@ -19,7 +19,7 @@ from test_cli import TWO_PATHS, gradcli
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.paths import Asked, paths_report, recorded
+from gradcli.questions.paths import Options, paths_report, recorded
 from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import (
     json as documents,  # noqa: F401  (the package loads without the engine)
@@ -55,7 +55,7 @@ def report(
     request = Request(
         text.encode(), "x.expr", wrt=(wrt,), sets=sets, retain_graph=True, placeholders=True
     )
-    wanted = Asked((of,) if of else (), (wrt,), seed, **asked)
+    wanted = Options((of,) if of else (), (wrt,), seed, **asked)
     ran, found = paths_report(recorded(request, None, wanted), wanted)
     assert ran.error is None or found.error is not None
     return found

@@ -19,7 +19,7 @@ from gradcli.questions.grad import (
     recorded as recorded_for_grad,
 )
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Wishes
+from gradcli.questions.watching import Interventions
 from gradcli.recording.facts import Report
 from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import trace as page
@@ -193,7 +193,9 @@ def test_the_document_says_which_pass(home: Path) -> None:  # noqa: F811
 def gradients(text: str, number: int | None = None, *wrt: str) -> dict[str, Any]:
     options = GradOptions(wrt=wrt, number=number)
     request = Request(text.encode(), "p.expr", wrt=wrt, retain_graph=True)
-    ran, found = grad_report(recorded_for_grad(request, None, Wishes(leaves=wrt), options), options)
+    ran, found = grad_report(
+        recorded_for_grad(request, None, Interventions(leaves=wrt), options), options
+    )
     assert ran.error is None, ran.error
     return {fact.name: fact.value for fact in found.gradients}
 
@@ -231,7 +233,7 @@ def test_without_a_pass_grad_differentiates_itself() -> None:
 
 
 def sum_of_paths(text: str, wrt: str, number: int | None = None) -> PathsReport:
-    asked = paths.Asked(wrt=(wrt,), number=number)
+    asked = paths.Options(wrt=(wrt,), number=number)
     request = Request(text.encode(), "p.expr", wrt=(wrt,), retain_graph=True, placeholders=True)
     ran, found = paths.paths_report(paths.recorded(request, None, asked), asked)
     assert ran.error is None and found.error is None, found.error

@@ -33,7 +33,7 @@ from .review import ready, reviewed
 
 if TYPE_CHECKING:
     from ..questions.check.files import Place
-    from ..questions.check.wishes import Wishes
+    from ..questions.check.options import CheckOptions
     from ..recording.facts.check import FileCheck
 
 GATES = ("nan", "inf", "none", "zero", "stale", "kink")
@@ -43,7 +43,7 @@ TRUSTED = "note: --against torch runs PyTorch's own code on these programs: it t
 FREE = "note: --engine torch runs these programs with Python and PyTorch: it trusts them\n"
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of check."""
 
     files: list[str]
@@ -110,7 +110,7 @@ COMMAND = Command(
     gradcli check chain.expr --against torch    compares with PyTorch itself
     gradcli check train.py --engine torch       trusts it: Python and PyTorch run it
     """,
-    Asked,
+    Arguments,
     (
         Option("files", (), "Programs, or folders of them; - is standard input.", (), many=True,
                metavar="[FILE]...", kind="program"),
@@ -174,7 +174,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Checks every program; of their exit codes the most urgent."""
     several = max(1, len(asked.files)) * 1000
     whole = common._replace(timeout=min(10.0**7, common.timeout * several))
@@ -195,9 +195,9 @@ def command(common: Shared, asked: Asked) -> int:
         reports.ready(env, [place.path for place in found])
         if not common.quiet:
             tell(log(block("".join(f"{note}\n" for note in notes))))
-        wishes = wishes_of(common, asked, len(found))
+        options = options_of(common, asked, len(found))
         _with_torch(common, asked)
-        facts = side_by_side(found, wishes, asked.jobs)
+        facts = side_by_side(found, options, asked.jobs)
         if asked.review:
             facts = reviewed(env, facts)
         if asked.first:
@@ -212,7 +212,7 @@ def command(common: Shared, asked: Asked) -> int:
     return guarded(whole, body, foreign=asked.against is not None)
 
 
-def _with_torch(common: Shared, asked: Asked) -> None:
+def _with_torch(common: Shared, asked: Arguments) -> None:
     """PyTorch is loaded once, and who is trusted is said."""
     option = "--engine torch" if common.engine == "torch" else "--against torch"
     if common.engine == "torch" or asked.against is not None:
@@ -223,7 +223,7 @@ def _with_torch(common: Shared, asked: Asked) -> None:
             tell(block(FREE if common.engine == "torch" else TRUSTED))
 
 
-def _contradicting(common: Shared, asked: Asked) -> None:
+def _contradicting(common: Shared, asked: Arguments) -> None:
     """Options that can't be had together."""
     if common.engine == "torch" and asked.against is not None:
         raise UsageError("--against torch compares gradcli's own engine with PyTorch",
@@ -237,7 +237,7 @@ def _contradicting(common: Shared, asked: Asked) -> None:
                          "--no-numeric leaves out")  # fmt: skip
 
 
-def _selected(env: Environment, asked: Asked, found: list[Place]) -> list[Place]:
+def _selected(env: Environment, asked: Arguments, found: list[Place]) -> list[Place]:
     """Those that --changed-since and --last-failed leave."""
     from ..questions.check.selection import changed_since, failed_last
 
@@ -253,11 +253,11 @@ def _selected(env: Environment, asked: Asked, found: list[Place]) -> list[Place]
     return found
 
 
-def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
+def options_of(common: Shared, asked: Arguments, programs: int) -> CheckOptions:
     """What so many programs are checked for; those that run at once share the memory."""
     from ..pipeline.request import Limits
     from ..questions.check.numeric.points import Tolerance
-    from ..questions.check.wishes import Wishes
+    from ..questions.check.options import CheckOptions
 
     memory = common.max_memory
     if isinstance(memory, Standard):
@@ -266,7 +266,7 @@ def wishes_of(common: Shared, asked: Asked, programs: int) -> Wishes:
         common.timeout, common.max_steps, common.max_nodes, memory,
         common.max_output, common.max_source, common.max_depth,
     )  # fmt: skip
-    return Wishes(
+    return CheckOptions(
         limits, tuple(common.sets), tuple(common.no_grad), common.device, common.dtype,
         Tolerance(asked.rtol, asked.atol), tuple(asked.fail_on), tuple(asked.allow),
         asked.update, asked.against, not asked.no_numeric, programs > 1,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..pipeline.request import Request
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of diff."""
 
     files: list[str]
@@ -60,7 +60,7 @@ COMMAND = Command(
     gradcli diff net.expr --device cpu,cuda
     gradcli diff net.expr --engine own,torch
     """,
-    Asked,
+    Arguments,
     (
         Option("files", (), "Two programs; or one, for two runs of it.", (), many=True,
                metavar="A [B]", kind="program"),
@@ -82,7 +82,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs both, compares them; its exit code."""
 
     def body(env: Environment) -> int:
@@ -122,7 +122,7 @@ class Run(NamedTuple):
     engine: str
 
 
-def _runs(common: Shared, asked: Asked) -> tuple[Run, Run]:
+def _runs(common: Shared, asked: Arguments) -> tuple[Run, Run]:
     """The two runs; Unusable where nothing tells them apart."""
     files = list(asked.files)
     if len(files) > 2:
@@ -146,7 +146,7 @@ def _alike(runs: tuple[Run, Run], field: str) -> bool:
 
 
 def _requests(
-    env: Environment, common: Shared, asked: Asked, runs: tuple[Run, Run]
+    env: Environment, common: Shared, asked: Arguments, runs: tuple[Run, Run]
 ) -> list[Request]:
     """Both programs, each with what is its own; one file stands for both."""
     files = list(asked.files)

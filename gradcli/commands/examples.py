@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..examples import Example
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of examples."""
 
     name: str | None
@@ -35,7 +35,7 @@ COMMAND = Command(
     gradcli examples two_paths
     gradcli trace --example two_paths
     """,
-    Asked,
+    Arguments,
     (
         Option("name", (), "Print this one.", metavar="[NAME]", kind="example"),
         *under(OUTPUT, choice("format", "--format", "-f", of=("text", "json"), default="text",
@@ -45,7 +45,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(asked: Asked) -> int:
+def command(asked: Arguments) -> int:
     """Lists them, or prints one; its exit code."""
 
     def body(env: Environment) -> int:

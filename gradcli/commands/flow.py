@@ -10,7 +10,7 @@ from .differentiation import EXPAND, GRADIENTS, SHOWN
 from .environment import Environment, guarded
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of flow."""
 
     chosen: int | None
@@ -30,7 +30,7 @@ COMMAND = Command(
     gradcli flow train.expr --pass 17
     gradcli flow train.expr --format json | jq '.verdicts[] | {verdict, names}'
     """,
-    Asked,
+    Arguments,
     (
         Option("chosen", ("--pass",), "Show the gradients of this backward pass; 1 is the first.",
                None, one_pass, metavar="N", panel=GRADIENTS),
@@ -42,7 +42,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program and shows its passes; its exit code."""
 
     def body(env: Environment) -> int:

@@ -13,11 +13,11 @@ from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
-    from ..questions.watching import Wishes
+    from ..questions.watching import Interventions
     from ..recording.facts import GradReport
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of grad."""
 
     wrt: list[str]
@@ -46,7 +46,7 @@ COMMAND = Command(
     gradcli grad curve.expr --wrt x --grad-output [1.0,0.0]
     gradcli grad rosenbrock.expr --order 2 --mode both
     """,
-    Asked,
+    Arguments,
     (
         WRT,
         OF,
@@ -61,7 +61,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program, differentiates its result; its exit code."""
 
     def body(env: Environment) -> int:
@@ -69,19 +69,19 @@ def command(common: Shared, asked: Asked) -> int:
             wrt=tuple(asked.wrt), retain_graph=True, create_graph=asked.create_graph
         )
         from ..questions.grad import Options, grad_report, recorded
-        from ..questions.watching import Wishes
+        from ..questions.watching import Interventions
 
         streams = common.format == "text"
         wrt = tuple(asked.wrt)
-        wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad), wrt)
+        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad), wrt)
         options = Options(
             tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all, asked.chosen
         )
         write = env.printer() if streams and not asked.value else None
         if asked.order is not None or asked.mode is not None:
-            ran, report = _derivatives(request, write, env, asked, wishes)
+            ran, report = _derivatives(request, write, env, asked, interventions)
         else:
-            ran = env.explained(recorded(request, write, wishes, options))
+            ran = env.explained(recorded(request, write, interventions, options))
             ran, report = grad_report(ran, options)
         keep(report)
         if asked.value:
@@ -105,8 +105,8 @@ def command(common: Shared, asked: Asked) -> int:
 
 
 def _derivatives(
-    request: Request, write: Callable[[str], None] | None, env: Environment, asked: Asked,
-    wishes: Wishes,
+    request: Request, write: Callable[[str], None] | None, env: Environment, asked: Arguments,
+    interventions: Interventions,
 ) -> tuple[Ran, GradReport]:  # fmt: skip
     """Matrices of derivatives, or gradients in the mode that is asked for."""
     from ..questions.derivatives import Options, derivatives_report, recorded
@@ -115,5 +115,5 @@ def _derivatives(
         tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.order, asked.mode,
         asked.chosen, texts=env.common.format == "text",
     )  # fmt: skip
-    done = recorded(request, write, wishes, options)
+    done = recorded(request, write, interventions, options)
     return derivatives_report(done._replace(ran=env.explained(done.ran)), options)

@@ -16,7 +16,7 @@ from .environment import Environment, guarded
 from .pages import as_shared
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of man."""
 
     name: str | None
@@ -31,7 +31,7 @@ COMMAND = Command(
     gradcli man trace | man -l -
     gradcli man --folder build/man1             gradcli.1, gradcli-trace.1, ...
     """,
-    Asked,
+    Arguments,
     (
         Option("name", (), "The page of this command; by default that of gradcli.",
                metavar="[COMMAND]", among=NAMES),
@@ -41,7 +41,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(asked: Asked) -> int:
+def command(asked: Arguments) -> int:
     """Prints one page or writes all; its exit code."""
 
     def body(env: Environment) -> int:

@@ -23,7 +23,7 @@ MOST_DETAILED = 4  # operators that some words find: more are listed, a line eac
 WIDE = 10_000  # columns: nothing is cut in a pipe or a file
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of ops."""
 
     names: list[str]
@@ -53,7 +53,7 @@ COMMAND = Command(
     gradcli ops 'relu*'              those whose names look like this, a line each
     gradcli ops --filter softmax     those that have to do with a word
     """,
-    Asked,
+    Arguments,
     (
         Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0; patterns: "
                "'log*'.", (), many=True, metavar="[NAME]...", kind="operator"),
@@ -71,7 +71,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(asked: Asked) -> int:
+def command(asked: Arguments) -> int:
     """Lists, or tells all about some; its exit code."""
 
     def body(env: Environment) -> int:
@@ -103,7 +103,7 @@ def command(asked: Asked) -> int:
     return guarded(common, body)
 
 
-def _catalogue_fact(asked: Asked) -> CatalogueFact:
+def _catalogue_fact(asked: Arguments) -> CatalogueFact:
     """What was asked for: in detail where it has a name, a line each where it fits a pattern."""
     from ..questions.ops.rows import is_pattern, matching
     from ..recording.facts.operators import CatalogueFact
@@ -124,7 +124,7 @@ def _catalogue_fact(asked: Asked) -> CatalogueFact:
     return detail(facts, examples=not markdown)
 
 
-def _named(asked: Asked, face: str | None) -> Iterable[OperatorFact]:
+def _named(asked: Arguments, face: str | None) -> Iterable[OperatorFact]:
     """The operators of each name and pattern; UsageError where there is none."""
     from ..questions.ops.rows import fitting, is_pattern, matching, named, near
 

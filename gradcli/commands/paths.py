@@ -11,7 +11,7 @@ from .differentiation import GRAD_OUTPUT, OF, ONE, PASS, SHOWN
 from .environment import Environment, guarded
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of paths."""
 
     of: list[str]
@@ -46,7 +46,7 @@ COMMAND = Command(
     gradcli paths net.expr --of loss --wrt W --element 1,0
     gradcli paths loop.expr --of y --wrt a --edges --top 5
     """,
-    Asked,
+    Arguments,
     (
         OF,
         ONE,
@@ -71,7 +71,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program and follows the chain rule; its exit code."""
 
     def body(env: Environment) -> int:
@@ -80,7 +80,7 @@ def command(common: Shared, asked: Asked) -> int:
 
         streams = common.format == "text"
         formula = asked.symbolic or common.format in ("latex", "markdown")
-        wanted = paths.Asked(
+        wanted = paths.Options(
             tuple(asked.of), tuple(asked.wrt), asked.grad_output, asked.top, asked.edges, formula,
             asked.jacobian, asked.element, asked.chosen,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from .environment import Environment
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
-    from ..questions.watching import Wishes
+    from ..questions.watching import Interventions
     from ..recording.facts import Report
     from ..render.escape import Terminal
 
@@ -37,8 +37,8 @@ class Wanted(NamedTuple):
 
 
 def drawn(
-    request: Request, env: Environment, wishes: Wishes, of: tuple[str, ...], number: int | None,
-    wanted: Wanted, format: str, put: Callable[[Iterable[Terminal]], None],
+    request: Request, env: Environment, interventions: Interventions, of: tuple[str, ...],
+    number: int | None, wanted: Wanted, format: str, put: Callable[[Iterable[Terminal]], None],
 ) -> Ran:  # fmt: skip
     """Runs the program and puts out its picture, or its page."""
     from ..questions.drawn import recorded
@@ -46,7 +46,7 @@ def drawn(
     number = number or None  # a page has several passes anyway, a picture the last one
     several = format == "html" and number is None and not of
     ran = env.explained(recorded(
-        request, None, wishes, number=number, several=several, thorough=False,
+        request, None, interventions, number=number, several=several, thorough=False,
     ))  # fmt: skip
     from ..render.hiding import without
 

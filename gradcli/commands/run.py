@@ -8,7 +8,7 @@ from ..options import Command, Shared, shared
 from .environment import Environment, guarded
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """Nothing of its own."""
 
 
@@ -20,13 +20,13 @@ COMMAND = Command(
     gradcli run training.expr
     gradcli run formula.expr --set w=2.0 --set x=[1.0,2.0,3.0]
     """,
-    Asked,
+    Arguments,
     (),
     shared(),
 )
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program; its exit code."""
 
     def body(env: Environment) -> int:

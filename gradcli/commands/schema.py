@@ -14,7 +14,7 @@ from .pages import as_shared
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "schemas")
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of schema."""
 
     name: str | None
@@ -30,7 +30,7 @@ COMMAND = Command(
     gradcli schema trace
     gradcli schema gradcli.check/1
     """,
-    Asked,
+    Arguments,
     (
         Option("name", (), "A command, or the schema that a document names: trace, "
                "gradcli.trace/1.", metavar="[NAME]", kind="schema"),
@@ -40,7 +40,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(asked: Asked) -> int:
+def command(asked: Arguments) -> int:
     """Prints one, or the names of all; its exit code."""
 
     def body(env: Environment) -> int:

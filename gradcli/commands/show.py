@@ -16,7 +16,7 @@ from .environment import Environment, guarded
 from .pictures import OPTIONS as PICTURES, Wanted, drawn
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of show."""
 
     of: list[str]
@@ -41,7 +41,7 @@ COMMAND = Command(
     gradcli show chain.expr
     gradcli show train.expr --no-open -o train.html
     """,
-    Asked,
+    Arguments,
     (
         DRAWN,
         PASS,
@@ -57,18 +57,20 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program, writes its page, opens it; its exit code."""
 
     def body(env: Environment) -> int:
-        from ..questions.watching import Wishes
+        from ..questions.watching import Interventions
 
         request = env.request(placeholders=True)
         wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
                         tuple(asked.hide))  # fmt: skip
         pieces: list[Terminal] = []
         put = pieces.extend if common.out is None else env.answer
-        ran = drawn(request, env, Wishes(), tuple(asked.of), asked.chosen, wanted, "html", put)
+        ran = drawn(
+            request, env, Interventions(), tuple(asked.of), asked.chosen, wanted, "html", put
+        )
         path = common.out or _own_path(env)
         if common.out is None:
             put_in_place(path, pieces)

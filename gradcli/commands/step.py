@@ -26,7 +26,7 @@ PATIENT = 10.0**7  # seconds that somebody may think
 MOST = 8 * 2**20  # bytes of commands
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of step."""
 
     of: list[str]
@@ -56,7 +56,7 @@ COMMAND = Command(
     gradcli step train.expr --pass 3 --plain
     printf 'run b\\nshow a.grad\\n' | gradcli step chain.expr --commands -
     """,
-    Asked,
+    Arguments,
     (
         OF,
         GRAD_OUTPUT,
@@ -79,7 +79,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program and tells its passes; its exit code."""
 
     def body(env: Environment) -> int:
@@ -120,7 +120,7 @@ def command(common: Shared, asked: Asked) -> int:
     return guarded(common._replace(timeout=PATIENT) if patient else common, body)
 
 
-def _is_interactive(common: Shared, asked: Asked) -> bool:
+def _is_interactive(common: Shared, asked: Arguments) -> bool:
     """Somebody sits there: both ends are a terminal, and nothing else was asked for."""
     if asked.plain or asked.commands is not None or common.quiet or common.out is not None:
         return False
@@ -132,16 +132,18 @@ def _is_interactive(common: Shared, asked: Asked) -> bool:
         return False
 
 
-def _options(asked: Asked) -> Options:
+def _options(asked: Arguments) -> Options:
     from ..questions.step import Options
-    from ..questions.watching import Wishes
+    from ..questions.watching import Interventions
 
-    wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
+    interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad))
     return Options(tuple(asked.of), asked.grad_output, asked.chosen, asked.retain_graph,
-                   asked.create_graph, wishes)  # fmt: skip
+                   asked.create_graph, interventions)  # fmt: skip
 
 
-def _run_and_report(request: Request, env: Environment, asked: Asked) -> tuple[Ran, StepsReport]:
+def _run_and_report(
+    request: Request, env: Environment, asked: Arguments
+) -> tuple[Ran, StepsReport]:
     from ..questions.step import recorded, steps_report
 
     streams = env.common.format == "text"
@@ -152,7 +154,7 @@ def _run_and_report(request: Request, env: Environment, asked: Asked) -> tuple[R
     return ran, report
 
 
-def _stops(report: StepsReport, asked: Asked) -> dict[int, frozenset[int]] | None:
+def _stops(report: StepsReport, asked: Arguments) -> dict[int, frozenset[int]] | None:
     """For each pass, the numbers of the steps that --break means."""
     if not asked.stops:
         return None
@@ -186,7 +188,7 @@ def _near(word: str, report: StepsReport) -> str:
 # ---------------------------------------------------------------- step by step
 
 
-def _session(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> Session:
+def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) -> Session:
     from ..render.steps_session import Session
 
     def options(settings: Iterable[tuple[str, int, str]]) -> Options:
@@ -195,7 +197,7 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> S
 
         plain = _options(asked)
         held = tuple(Setting(*setting) for setting in settings)
-        return plain._replace(wishes=plain.wishes._replace(settings=held))
+        return plain._replace(interventions=plain.interventions._replace(settings=held))
 
     def show(walk: int, step: int, text: str) -> str:
         from ..questions.step import value_at
@@ -234,14 +236,14 @@ def _commands(path: str, env: Environment) -> list[str]:
 
 
 def _scripted(
-    env: Environment, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+    env: Environment, ran: Ran, report: StepsReport, asked: Arguments, lines: Iterable[str]
 ) -> None:
     """Every command and its answer, as on a terminal."""
     env.answer(_script(env, ran, report, asked, lines))
 
 
 def _script(
-    env: Environment, ran: Ran, report: StepsReport, asked: Asked, lines: Iterable[str]
+    env: Environment, ran: Ran, report: StepsReport, asked: Arguments, lines: Iterable[str]
 ) -> Iterator[Terminal]:
     from ..render.text import paint
 
@@ -259,7 +261,7 @@ def _script(
             break
 
 
-def _stepped(env: Environment, ran: Ran, report: StepsReport, asked: Asked) -> None:
+def _stepped(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) -> None:
     """On a terminal: a prompt, a line, its answer, until quit or the end of the input."""
     from ..render.text import paint
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..recording.facts import Report
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The options of trace."""
 
     files: list[str]
@@ -55,7 +55,7 @@ COMMAND = Command(
     gradcli trace chain.expr --hook 'b=lambda g: g * 2' --saved
     gradcli trace before.expr after.expr
     """,
-    Asked,
+    Arguments,
     (
         FILE._replace(field="files", many=True, default=(), metavar="[FILE]...",
                       help=f"{FILE.help} Of several, one page after the other."),
@@ -88,7 +88,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs each program and draws what it left; of the exit codes the most urgent."""
     if len(asked.files) < 2:
         return _traced(common._replace(file=next(iter(asked.files), None)), asked)
@@ -104,7 +104,7 @@ def _refused(env: Environment) -> int:
     raise UsageError(f"{option} takes one program")
 
 
-def _traced(common: Shared, asked: Asked, heading: str = "") -> int:
+def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
     """One program; one of several has a heading."""
 
     def body(env: Environment) -> int:
@@ -116,14 +116,14 @@ def _traced(common: Shared, asked: Asked, heading: str = "") -> int:
             create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
         from ..questions.trace import Options, recorded, trace_report
-        from ..questions.watching import Tables, Wishes
+        from ..questions.watching import Interventions, Tables
 
-        wishes = Wishes(tuple(asked.hooks), tuple(asked.retain_grad))
+        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad))
         if common.format in PICTURE_FORMATS:
             _no_tables(asked, common.format)
             wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
                             tuple(asked.hide))  # fmt: skip
-            ran = drawn(request, env, wishes, tuple(asked.of), asked.chosen, wanted,
+            ran = drawn(request, env, interventions, tuple(asked.of), asked.chosen, wanted,
                         common.format, env.answer)  # fmt: skip
             return env.finish(ran)
         tables = Tables(asked.views, asked.stats, asked.saved, asked.ledger or not streams)
@@ -133,11 +133,11 @@ def _traced(common: Shared, asked: Asked, heading: str = "") -> int:
         if detail:
             from ..questions.drawn import recorded as recorded_in_detail
 
-            ran = recorded_in_detail(request, write, wishes, number=asked.chosen,
+            ran = recorded_in_detail(request, write, interventions, number=asked.chosen,
                                      thorough=not units, tables=tables)  # fmt: skip
         else:
-            ran = recorded(request, write, wishes, number=asked.chosen, profile=asked.profile,
-                           tables=tables)  # fmt: skip
+            ran = recorded(request, write, interventions, number=asked.chosen,
+                           profile=asked.profile, tables=tables)  # fmt: skip
         ran = env.explained(ran)
         report = trace_report(ran, Options(
             tuple(asked.of), streams, streams or asked.all, asked.chosen, tables, detail,
@@ -164,7 +164,7 @@ def _traced(common: Shared, asked: Asked, heading: str = "") -> int:
     return guarded(common, body)
 
 
-def _no_tables(asked: Asked, format: str) -> None:
+def _no_tables(asked: Arguments, format: str) -> None:
     """Refuses what only a text or a document can say."""
     for field in ("views", "stats", "saved", "profile", "ledger", "legend"):
         if getattr(asked, field):

@@ -11,7 +11,7 @@ from ..options import Command, Option, Shared, flag, shared
 from .environment import Environment, guarded
 
 
-class Asked(NamedTuple):
+class Arguments(NamedTuple):
     """The words and options of why."""
 
     words: list[str]
@@ -33,7 +33,7 @@ COMMAND = Command(
     gradcli why net.expr                        every leaf, a line each
     echo 'x = tensor(3.0)' | gradcli why x
     """,
-    Asked,
+    Arguments,
     (
         Option("words", (), "The program (- is standard input; may be left out as elsewhere), and "
                "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight. Without a name every "
@@ -46,7 +46,7 @@ COMMAND = Command(
 )  # fmt: skip
 
 
-def command(common: Shared, asked: Asked) -> int:
+def command(common: Shared, asked: Arguments) -> int:
     """Runs the program, finds the verdict; its exit code."""
 
     def body(env: Environment) -> int:

@@ -47,7 +47,7 @@ class Gate:
 
 def serve(others: int, options: list[str]) -> None:
     """Answers until the input ends; `others` is how many such processes share the memory."""
-    from ..commands.check import wishes_of
+    from ..commands.check import options_of
     from ..questions.check.files import Place
     from ..questions.check.jobs import load, processes
     from ..reading import read
@@ -59,9 +59,9 @@ def serve(others: int, options: list[str]) -> None:
     if call is None:
         raise SystemExit(2)
     common, asked = call.given
-    wishes = wishes_of(common, asked._replace(jobs=others), others)._replace(several=True)
+    for_all = options_of(common, asked._replace(jobs=others), others)._replace(several=True)
     load()
-    with processes(wishes, 1) as workers:
+    with processes(for_all, 1) as workers:
         for line in sys.stdin.buffer:
             name = json.loads(line)
             for _, fact in workers.checked([Place(name, name)]):

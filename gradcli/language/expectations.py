@@ -49,8 +49,8 @@ class Failure(NamedTuple):
 class Log:
     """What became of the expectations of a run."""
 
-    def __init__(self, wishes: tuple[Expectation, ...]) -> None:
-        self.wishes = wishes
+    def __init__(self, expectations: tuple[Expectation, ...]) -> None:
+        self.expectations = expectations
         self.reached: set[Expectation] = set()
         self.failures: dict[Expectation, Failure] = {}
         self.expected: BaseException | None = None  # the error that came last where one was due

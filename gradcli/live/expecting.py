@@ -6,8 +6,8 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..language.compile.expectations import ended_in, ended_well, failure_of, judged
 from ..language.compile.kept import Operands, operands_of
-from ..language.compile.wishes import ended_in, ended_well, failure_of, judged
 from ..recording.sides import is_live
 from .rewrite import planted_call
 from .values import own_tensor
@@ -25,7 +25,7 @@ class Expecting(ast.NodeTransformer):
 
     def __init__(self, log: Log) -> None:
         self.log = log
-        self.wishes: list[Any] = []
+        self.expectations: list[Any] = []
         self.operands: list[ast.expr] = []
         self.asked: set[int] = set()
         self.kept: Operands = []
@@ -33,8 +33,8 @@ class Expecting(ast.NodeTransformer):
     def statement(self, node: Any) -> ast.stmt:
         """What runs in the place of one."""
         what, wish = node.wish
-        number = len(self.wishes)
-        self.wishes.append(wish)
+        number = len(self.expectations)
+        self.expectations.append(wish)
         if what != HOLDS:
             return _call(what, node, number)
         self.asked = {id(part) for part in operands_of(node.value)}
@@ -55,23 +55,23 @@ class Expecting(ast.NodeTransformer):
 
     def table(self) -> dict[str, Any]:
         """What it calls, by the names of that."""
-        log, wishes = self.log, self.wishes
+        log, expectations = self.log, self.expectations
 
         def operand(number: int, value: Any) -> Any:
             self.kept.append((self.operands[number], _ours(value)))
             return value
 
         def holds(number: int, value: Any) -> None:
-            log.tell(wishes[number], judged(_ours(value), self._taken()))
+            log.tell(expectations[number], judged(_ours(value), self._taken()))
 
         def refused(number: int) -> None:
-            log.tell(wishes[number], failure_of(_error(), self._taken()))
+            log.tell(expectations[number], failure_of(_error(), self._taken()))
 
         def met(number: int) -> None:
-            ended_in(_error(), log, wishes[number])
+            ended_in(_error(), log, expectations[number])
 
         def missed(number: int) -> None:
-            ended_well(log, wishes[number])
+            ended_well(log, expectations[number])
 
         said = {OPERAND: operand, HOLDS: holds, REFUSED: refused, MET: met, MISSED: missed,
                 ERROR: Exception}  # fmt: skip

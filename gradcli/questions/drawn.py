@@ -25,7 +25,7 @@ from .ledger import tensor_names
 from .shown import keep
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
-from .watching import NO_TABLES, NO_WISHES, Tables, Wishes, hear, watching
+from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching
 
 TURNS = 200  # nodes of one expression, at each end, whose local derivatives a picture may show
 FIRST, LAST = 3, 5  # passes of a run that are kept where several are drawn
@@ -137,12 +137,13 @@ class Turns(Spectator):
 
 
 def recorded(
-    request: Request, write: Callable[[str], None] | None, wishes: Wishes = NO_WISHES,
+    request: Request, write: Callable[[str], None] | None,
+    interventions: Interventions = NO_INTERVENTIONS,
     *, number: int | None = None, several: bool = False, thorough: bool = True,
     tables: Tables = NO_TABLES,
 ) -> Ran:  # fmt: skip
     """The run that is drawn: everything that `trace` and `step` keep of it, and the calls."""
-    recording = drawing(wishes, thorough=thorough)
+    recording = drawing(interventions, thorough=thorough)
     if several:
         recording.passes.keep(FIRST, LAST)
     else:
@@ -154,10 +155,10 @@ def recorded(
     return execute(request, write, recording)
 
 
-def drawing(wishes: Wishes = NO_WISHES, *, thorough: bool = True) -> Recording:
+def drawing(interventions: Interventions = NO_INTERVENTIONS, *, thorough: bool = True) -> Recording:
     """A recording of all of it; what is not thorough leaves local derivatives out that no picture
     shows."""
-    recording = watching(wishes, values=True)
+    recording = watching(interventions, values=True)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]
     if not thorough:

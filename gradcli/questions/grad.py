@@ -23,7 +23,7 @@ from .graph import collected, index_of, loop_names, names_of, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown import chosen, keep
-from .watching import Binder, Wishes, complain, watching
+from .watching import Binder, Interventions, complain, watching
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -60,10 +60,13 @@ class Options(NamedTuple):
 
 
 def recorded(
-    request: Request, write: Callable[[str], None] | None, wishes: Wishes, options: Options
+    request: Request,
+    write: Callable[[str], None] | None,
+    interventions: Interventions,
+    options: Options,
 ) -> Ran:
     """The run whose pass is told, or whose result is differentiated."""
-    recording = watching(wishes, values=not options.is_computed)
+    recording = watching(interventions, values=not options.is_computed)
     if not options.is_computed:
         keep(recording.passes, options.number)
     recording.values.of_leaf = whole

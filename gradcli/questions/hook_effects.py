@@ -22,7 +22,7 @@ from ..recording.sides import AnyTensor
 from ..recording.snapshot import Summary, restored
 from .graph import module_tensors
 from .shown import chosen, keep
-from .watching import Binder, Wishes, watching
+from .watching import Binder, Interventions, watching
 
 
 def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
@@ -34,7 +34,7 @@ def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
         return ()
     binder = ran.recording.find(Binder)
     leaves = () if binder is None else tuple(binder.wrt)
-    recording = watching(Wishes(leaves=leaves), values=True)
+    recording = watching(Interventions(leaves=leaves), values=True)
     keep(recording.passes, one.number)
     with as_new():
         muted.on = True

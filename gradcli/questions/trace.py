@@ -42,7 +42,7 @@ from .graph import (
 from .hook_effects import effects
 from .ledger import ledger
 from .second_order import derived, holders
-from .watching import NO_TABLES, NO_WISHES, Tables, Wishes, complain, hear, watching
+from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, complain, hear, watching
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -70,7 +70,8 @@ ALL = Options()
 
 
 def recorded(
-    request: Request, write: Callable[[str], None] | None, wishes: Wishes = NO_WISHES,
+    request: Request, write: Callable[[str], None] | None,
+    interventions: Interventions = NO_INTERVENTIONS,
     *, number: int | None = None, profile: bool = False, tables: Tables = NO_TABLES,
     besides: tuple[Spectator, ...] = (),
 ) -> Ran:  # fmt: skip
@@ -78,7 +79,7 @@ def recorded(
 
     `besides` are others who hear of it.
     """
-    recording = watching(wishes, values=True)
+    recording = watching(interventions, values=True)
     shown.keep(recording.passes, number)
     recording.hears(*besides)
     if profile:

@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     text: str
 
 
-class Wishes(NamedTuple):
+class Interventions(NamedTuple):
     """What is done to the tensors that names are bound to: --hook, --retain-grad, --wrt."""
 
     hooks: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Wishes(NamedTuple):
     settings: tuple[Setting, ...] = ()
 
 
-NO_WISHES = Wishes()
+NO_INTERVENTIONS = Interventions()
 
 
 class Tables(NamedTuple):
@@ -65,25 +65,25 @@ NO_TABLES = Tables()
 class Binder(Spectator):
     """Does what was wished, whenever a global name is bound."""
 
-    def __init__(self, wishes: Wishes, log: HookLog) -> None:
+    def __init__(self, interventions: Interventions, log: HookLog) -> None:
         self.settings: dict[str, list[Setting]] = {}
-        for one in wishes.settings:
+        for one in interventions.settings:
             self.settings.setdefault(one.name.partition("#")[0], []).append(one)
         self.counts: dict[str, int] = {}  # of the tensors that such a name was bound to
-        self.hooks = dict(map(_split_hook, wishes.hooks))
+        self.hooks = dict(map(_split_hook, interventions.hooks))
         self.served: set[str] = set()
         self._with_hook: dict[tuple[str, int, int], Any] = {}  # what has the hook of a name already
         asked = (*self.hooks, *self.settings)
         self.is_looking = any(not name.isidentifier() or name == EVERY for name in asked)
         self.kept: set[str] = set()  # names of tensors that may have a gradient
-        self.wrt = frozenset(wishes.leaves)
+        self.wrt = frozenset(interventions.leaves)
         self.history: dict[str, list[AnyTensor]] = {}
         self.log = log
         self.functions: list[Any] = []
         self.machine: Machine | None = None
         self.complaint: UsageError | None = None
-        every = "all" in wishes.retain_grad
-        self.retained = None if every else frozenset(wishes.retain_grad)
+        every = "all" in interventions.retain_grad
+        self.retained = None if every else frozenset(interventions.retain_grad)
 
     def begin(self, machine: Machine) -> None:
         """The program is about to run; its inputs are bound already."""
@@ -199,12 +199,12 @@ class Binder(Spectator):
                 raise UsageError(f"--retain-grad {name}: {words}")
 
 
-def watching(wishes: Wishes = NO_WISHES, *, values: bool = False) -> Recording:
+def watching(interventions: Interventions = NO_INTERVENTIONS, *, values: bool = False) -> Recording:
     """A recording of what hooks, gradients and backward calls do, of everything with `values`;
-    wishes come true before it hears of a name."""
+    interventions come true before it hears of a name."""
     recording = Recording()
-    if wishes != NO_WISHES:
-        recording.hears(Binder(wishes, recording.hooks))
+    if interventions != NO_INTERVENTIONS:
+        recording.hears(Binder(interventions, recording.hooks))
     recording.hears_of_graph()
     if values:
         recording.hears_of_values()
@@ -228,7 +228,7 @@ def hear(recording: Recording, tables: Tables) -> None:
 
 
 def complain(recording: Recording) -> None:
-    """Raises what is wrong with the wishes, once the program has run."""
+    """Raises what is wrong with the interventions, once the program has run."""
     binder = recording.find(Binder)
     if binder is not None:
         binder.complain()

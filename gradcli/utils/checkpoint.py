@@ -30,7 +30,7 @@ class CheckpointError(RuntimeError):
     _torch_name = "torch.utils.checkpoint.CheckpointError"
 
 
-class _Wishes:
+class _Switches:
     """What the two switches of this module say; None leaves it to the call."""
 
     __slots__ = ("early_stop", "debug")
@@ -40,21 +40,21 @@ class _Wishes:
         self.debug: bool | None = None
 
 
-_wishes = run_state(_Wishes())
+_switches = run_state(_Switches())
 
 
 class _Switch:
-    """A with statement that sets one of the wishes."""
+    """A with statement that sets one of the switches."""
 
-    wish = ""
+    switch = ""
 
     def __init__(self, enabled: bool | None) -> None:
         self.enabled = enabled
 
     def __enter__(self) -> None:
         kind = type(self)
-        self.before = getattr(_wishes, kind.wish)
-        setattr(_wishes, kind.wish, self.enabled)
+        self.before = getattr(_switches, kind.switch)
+        setattr(_switches, kind.switch, self.enabled)
 
     def __exit__(
         self,
@@ -62,19 +62,19 @@ class _Switch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        setattr(_wishes, type(self).wish, self.before)
+        setattr(_switches, type(self).switch, self.before)
 
 
 class set_checkpoint_early_stop(_Switch):
     """Inside, recomputation goes to the end of the function, or stops once all is there again."""
 
-    wish = "early_stop"
+    switch = "early_stop"
 
 
 class set_checkpoint_debug_enabled(_Switch):
     """Accepted for PyTorch's sake: errors here say what they know in any case."""
 
-    wish = "debug"
+    switch = "debug"
 
 
 class _Nothing(nullcontext[None]):
@@ -123,7 +123,7 @@ def checkpoint(
         raise ValueError(
             f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
         )
-    stops = early_stop and _wishes.early_stop
+    stops = early_stop and _switches.early_stop
     frame = _Frame(function, args, kwargs, preserve, determinism_check == "default", stops)
     first, frame.again = context_fn()
     with first, _Packing(frame.pack, frame.unpack):

@@ -242,15 +242,15 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
 
     def wish(self, node: Any, log: Log, scope: Scope) -> Closure:
         """What is expected beside a line."""
-        from . import wishes
+        from . import expectations
 
         what, expectation = node.wish
         if what == "holds":
             test, kept = self.condition(node.value, scope)
-            return wishes.holds(test, kept, log, expectation)
+            return expectations.holds(test, kept, log, expectation)
         if what == "missed":
-            return wishes.missed(log, expectation)
-        return wishes.met(self.handling, log, expectation)
+            return expectations.missed(log, expectation)
+        return expectations.met(self.handling, log, expectation)
 
     def echoed(self, node: ast.Expr, scope: Scope) -> Closure:
         """The last value of a cell."""

@@ -44,11 +44,11 @@ from .gates import Gates, gates
 from .judged import judged, noted_on, surveyed, with_problem
 from .numeric import checked, operations
 from .numeric.live_tape import LiveTape
-from .numeric.points import Asked
+from .numeric.points import Result
 from .numeric.tape import Tape, Unrepeatable, recording
+from .options import CheckOptions
 from .repeated import bits_of, once_more, repeated
 from .results import results_of
-from .wishes import Wishes
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")
 ALLOWED = ("kink", "nan", "inf", "none", "zero", "stale")
@@ -61,19 +61,20 @@ class Directives(NamedTuple):
     allow: tuple[str, ...] = ()
 
 
-def check(path: str | None, name: str, data: bytes, wishes: Wishes) -> FileCheck:
+def check(path: str | None, name: str, data: bytes, options: CheckOptions) -> FileCheck:
     """One program, checked; path is None for standard input."""
     request = Request(
-        data, name, path, _sets(data, name, wishes), wishes.no_grad, wishes.device, wishes.dtype,
-        wishes.limits, engine=wishes.engine, arguments=wishes.arguments, expectations=True,
+        data, name, path, _sets(data, name, options), options.no_grad, options.device,
+        options.dtype, options.limits, engine=options.engine, arguments=options.arguments,
+        expectations=True,
     )  # fmt: skip
-    clock = Clock(wishes.limits.timeout)
+    clock = Clock(options.limits.timeout)
     with as_new():
         ran, tape = _run(request)
-        bits = bits_of(ran) if wishes.repeat > 1 else None
-        fact = _answered(request, ran, tape, wishes, clock)
+        bits = bits_of(ran) if options.repeat > 1 else None
+        fact = _answered(request, ran, tape, options, clock)
         if bits is not None and fact.exit_code in (0, ExitStatus.CHECK_FAILED):
-            other = repeated(request, bits, wishes.repeat)
+            other = repeated(request, bits, options.repeat)
             if other is not None:
                 fact = with_problem(fact, other, ExitStatus.CHECK_FAILED)
         return fact
@@ -92,7 +93,7 @@ def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
 
 
 def _answered(
-    request: Request, ran: Ran, tape: Tape | LiveTape, wishes: Wishes, clock: Clock
+    request: Request, ran: Ran, tape: Tape | LiveTape, options: CheckOptions, clock: Clock
 ) -> FileCheck:
     """What is to be said of a run."""
     name, path = request.name, request.path
@@ -103,21 +104,21 @@ def _answered(
         asserts = sum(isinstance(node, ast.Assert) for node in nodes)
         fact = fact._replace(asserts=asserts)
     fact = expected(_ended(fact, ran, said), ran)
-    if wishes.against is not None and ran.outcome is not None and fact.status != "limit":
+    if options.against is not None and ran.outcome is not None and fact.status != "limit":
         from .against import compared_with_torch
 
         fact = compared_with_torch(fact, ran, request)
     if fact.exit_code not in (0, ExitStatus.CHECK_FAILED):
         return fact
-    fact = compared(fact, ran, path, wishes, said.raises or ends_as_expected(ran))
+    fact = compared(fact, ran, path, options, said.raises or ends_as_expected(ran))
     if not any(problem.kind == "assert" for problem in fact.problems):
-        allow = frozenset((*wishes.allow, *said.allow))
+        allow = frozenset((*options.allow, *said.allow))
         try:
-            fact = _gradients(fact, ran, tape, wishes, allow, clock)
+            fact = _gradients(fact, ran, tape, options, allow, clock)
         except ProgramError as raised:
             error = raised.diagnostic.bounded()
             fact = with_problem(fact, _problem_of("error", error, ran.text), error.exit_status)
-        for problem in missing(fact, wishes):
+        for problem in missing(fact, options):
             fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return unchecked(fact)
 
@@ -148,16 +149,16 @@ def _comments(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _sets(data: bytes, name: str, wishes: Wishes) -> tuple[str, ...]:
+def _sets(data: bytes, name: str, options: CheckOptions) -> tuple[str, ...]:
     """The --set options for this program."""
-    if not wishes.sets or not wishes.several:
-        return wishes.sets
+    if not options.sets or not options.several:
+        return options.sets
     try:
-        program = program_of(Request(data, name, limits=wishes.limits))
+        program = program_of(Request(data, name, limits=options.limits))
     except ProgramError:
         return ()
     known = {*program.inputs, *program.literals}
-    return tuple(text for text in wishes.sets if text.partition("=")[0].strip() in known)
+    return tuple(text for text in options.sets if text.partition("=")[0].strip() in known)
 
 
 def _ended(fact: FileCheck, ran: Ran, said: Directives) -> FileCheck:
@@ -205,7 +206,7 @@ def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
 
 
 def _gradients(
-    fact: FileCheck, ran: Ran, tape: Tape | LiveTape, wishes: Wishes, allow: frozenset[str],
+    fact: FileCheck, ran: Ran, tape: Tape | LiveTape, options: CheckOptions, allow: frozenset[str],
     clock: Clock,
 ) -> FileCheck:  # fmt: skip
     """Difference quotients, each operation by itself, and the gates of --fail-on."""
@@ -213,27 +214,27 @@ def _gradients(
     found = collected(ran.outcome, texts=False)
     results, names = results_of(ran, tape, found)
     place = places(ran.program)
-    if wishes.gradients and results:
+    if options.gradients and results:
         with _functions_may_run(ran.outcome):
             for result in results:
-                asked = Asked(result.tensor, result.name, result.line, names, place,
-                              wishes.tolerance, clock.look)  # fmt: skip
+                asked = Result(result.tensor, result.name, result.line, names, place,
+                              options.tolerance, clock.look)  # fmt: skip
                 made = origin_of(node_of(result.tensor))  # not each has a name
                 state.origin = ran.outcome.nodes.get(result.name, made)  # where a limit is reached
                 fact = _with_leaves(fact, tape, asked)
             alone = operations(tape, [result.tensor for result in results], asked)
-        fact = surveyed(fact, alone, "kink" in wishes.fail_on and "kink" not in allow)
-    elif wishes.gradients:
+        fact = surveyed(fact, alone, "kink" in options.fail_on and "kink" not in allow)
+    elif options.gradients:
         fact = noted_on(fact, "no gradient to check: no result requires grad")
     for leaf in fact.leaves:
         fact = judged(fact, leaf, allow)
     culprits = Culprits(ran, tape, [result.tensor for result in results], place)
-    for problem in gates(fact, ran, found, results, Gates.of(wishes.fail_on, allow), culprits):
+    for problem in gates(fact, ran, found, results, Gates.of(options.fail_on, allow), culprits):
         fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return fact
 
 
-def _with_leaves(fact: FileCheck, tape: Tape | LiveTape, asked: Asked) -> FileCheck:
+def _with_leaves(fact: FileCheck, tape: Tape | LiveTape, asked: Result) -> FileCheck:
     """The gradients of one result, or why they can't be checked."""
     try:
         return fact._replace(leaves=(*fact.leaves, *checked(tape, asked)))

@@ -17,7 +17,7 @@ from ...recording.facts.check import FileCheck, Problem
 from ...render.escape import Terminal, block
 
 if TYPE_CHECKING:
-    from .wishes import Wishes
+    from .options import CheckOptions
 
 CONTEXT = 3
 MOST_SHOWN = 60  # lines of a difference
@@ -29,21 +29,21 @@ DEVICE = re.compile(r",\s+device='cuda:\d+'")
 
 
 def compared(
-    fact: FileCheck, ran: Ran, path: str | None, wishes: Wishes, raises: str | None
+    fact: FileCheck, ran: Ran, path: str | None, options: CheckOptions, raises: str | None
 ) -> FileCheck:
     """The recorded answer, compared or, with --update, written."""
     if path is None:
         return fact
     place = recorded_path(path)
     fact = fact._replace(recorded_file=place)
-    printed = ran.output if wishes.engine == "own" else _numbered(ran.output)
+    printed = ran.output if options.engine == "own" else _numbered(ran.output)
     answer = _answer(printed, fact.error if raises is not None else None)
-    before = _read(place, wishes.limits.max_output)
-    if wishes.update:
+    before = _read(place, options.limits.max_output)
+    if options.update:
         return _updated(fact, place, before, answer)
     if before is None:
         return fact._replace(notes=(*fact.notes, "no recorded answer; --update writes one"))
-    if before == answer or (wishes.device != "cpu" and _same_elsewhere(before, answer)):
+    if before == answer or (options.device != "cpu" and _same_elsewhere(before, answer)):
         return fact._replace(recorded="equal")
     problem = _problem(fact.file, place, before, answer)
     return fact._replace(

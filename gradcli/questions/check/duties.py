@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
 
 if TYPE_CHECKING:
-    from .wishes import Wishes
+    from .options import CheckOptions
 
 COMPARED = ("equal", "different", "float32")  # the other words for a leaf say that it was not
 UNCHECKED = "nothing was checked: no record, no gradient, no assert"
 
 
-def missing(fact: FileCheck, wishes: Wishes) -> Iterator[Problem]:
+def missing(fact: FileCheck, options: CheckOptions) -> Iterator[Problem]:
     """What --require-record and --require-gradient ask for and a program lacks."""
-    if wishes.require_record and fact.recorded == "missing":
+    if options.require_record and fact.recorded == "missing":
         advice = f"help: gradcli check --update {fact.file} writes one"
         if fact.recorded_file is None:
             advice = "help: only a program in a file has a recorded answer"
         yield Problem("record", "there is no recorded answer", advice=(advice,))
-    if not wishes.require_gradient or fact.error is not None:  # it is meant to end in an error
+    if not options.require_gradient or fact.error is not None:  # it is meant to end in an error
         return
     if not any(_is_compared(leaf) for leaf in fact.leaves):
         said = "no gradient was checked"

@@ -29,7 +29,7 @@ def expected(fact: FileCheck, ran: Ran) -> FileCheck:
     log = log_of(ran)
     if log is None:
         return fact
-    fact = fact._replace(expectations=len(log.wishes))
+    fact = fact._replace(expectations=len(log.expectations))
     problems = tuple(_problems(fact, ran, log))
     if not problems:
         return fact
@@ -39,7 +39,7 @@ def expected(fact: FileCheck, ran: Ran) -> FileCheck:
 
 
 def _problems(fact: FileCheck, ran: Ran, log: Log) -> Iterator[Problem]:
-    for wish in log.wishes:
+    for wish in log.expectations:
         failure = log.failures.get(wish)
         if failure is None and wish not in log.reached:
             failure = _unreached(fact, ran, wish)

@@ -14,7 +14,7 @@ from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, n
 from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
 from ...recording.facts.check import FileCheck
 from . import check, defect
-from .wishes import Wishes
+from .options import CheckOptions
 
 MOST_LINKS = 5  # that are told one by one
 MOST_ENTRIES = 100_000  # files and folders that are looked at below the folders of one call
@@ -156,9 +156,9 @@ def _is_walked(root: str, target: str) -> bool:
     return not any(name.startswith(".") for name in inside if name != ".")
 
 
-def checked_within(place: Place, wishes: Wishes) -> FileCheck:
+def checked_within(place: Place, options: CheckOptions) -> FileCheck:
     """One program; whatever comes up becomes part of the answer."""
-    limits = wishes.limits
+    limits = options.limits
     try:
         if place.refused:
             raise UsageError(place.refused)
@@ -166,7 +166,7 @@ def checked_within(place: Place, wishes: Wishes) -> FileCheck:
             data = place.data
             if data is None:
                 data = opened(place.path, limits.max_source).data
-            return check(place.path, place.name, data, wishes)
+            return check(place.path, place.name, data, options)
     except DeviceMissing as error:
         return _unusable(place, error, ExitStatus.MISSING_DEVICE)
     except UsageError as error:

@@ -33,7 +33,7 @@ from ...recording.facts.check import FileCheck
 from ...recording.facts.check_wire import END, packed, unpacked
 from . import check, defect
 from .files import Place, checked_within
-from .wishes import Wishes
+from .options import CheckOptions
 
 # A forked process must not use Apple's libraries, which NumPy computes with there.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
@@ -61,13 +61,13 @@ OF_TORCH = ("torch.fx.experimental.symbolic_shapes", "gradcli.pipeline.live")
 Numbered = tuple[int, FileCheck]
 
 
-def side_by_side(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[FileCheck]:
+def side_by_side(found: Sequence[Place], options: CheckOptions, jobs: int) -> Iterator[FileCheck]:
     """The answers in order, each as soon as it and those before it are there."""
     answers: dict[int, FileCheck] = {}
     told = 0
     if len(found) > 1:
-        load(wishes.engine)
-    with processes(wishes, max(1, min(jobs, len(found)))) as workers:
+        load(options.engine)
+    with processes(options, max(1, min(jobs, len(found)))) as workers:
         for number, answer in workers.checked(found):
             answers[number] = answer
             while told in answers:
@@ -75,9 +75,9 @@ def side_by_side(found: Sequence[Place], wishes: Wishes, jobs: int) -> Iterator[
                 told += 1
 
 
-def processes(wishes: Wishes, jobs: int) -> Workers | Started:
+def processes(options: CheckOptions, jobs: int) -> Workers | Started:
     """So many processes at most that check programs, within a `with`."""
-    return Workers(wishes, jobs) if CAN_FORK else Started(wishes, jobs)
+    return Workers(options, jobs) if CAN_FORK else Started(options, jobs)
 
 
 def load(engine: str = "own") -> None:
@@ -86,14 +86,14 @@ def load(engine: str = "own") -> None:
         for name in ("fcntl", "resource", "gradcli.net"):
             with suppress(ImportError):
                 import_module(name)
-        check(None, "<first>", FIRST, Wishes())
+        check(None, "<first>", FIRST, CheckOptions())
         for name in OF_TORCH if engine == "torch" else ():
             import_module(name)  # PyTorch runs nothing before there are copies: it has threads
 
 
-def clock(wishes: Wishes) -> float:
+def clock(options: CheckOptions) -> float:
     """Seconds until a process that does not answer is ended: behind every other net."""
-    return 2 * CLOCK * wishes.limits.timeout + 5
+    return 2 * CLOCK * options.limits.timeout + 5
 
 
 # ---------------------------------------------------------------- copies of this process
@@ -136,11 +136,11 @@ class Worker:
         self.said = bytearray()
         self.late = self.endless = False
 
-    def ask(self, number: int, place: Place, wishes: Wishes) -> None:
+    def ask(self, number: int, place: Place, options: CheckOptions) -> None:
         """The program to check next."""
         self.number = number
-        self.until = time.monotonic() + clock(wishes)
-        limits = wishes.limits
+        self.until = time.monotonic() + clock(options)
+        limits = options.limits
         self.most = 16 * (limits.max_output + limits.max_source) + 64 * PIECE
         self.said.clear()
         self.shared.begin()
@@ -169,8 +169,8 @@ class Worker:
 class Workers:
     """So many processes at most, within a `with`."""
 
-    def __init__(self, wishes: Wishes, jobs: int) -> None:
-        self.wishes, self.jobs = wishes, jobs
+    def __init__(self, options: CheckOptions, jobs: int) -> None:
+        self.options, self.jobs = options, jobs
         self.at_work: dict[int, Worker] = {}
         self.idle: list[Worker] = []
 
@@ -192,7 +192,7 @@ class Workers:
                 worker = self.idle.pop() if self.idle else self._new()
                 if worker is not None:
                     self.at_work[worker.answers] = worker
-                    worker.ask(number, place, self.wishes)
+                    worker.ask(number, place, self.options)
                 elif self.at_work:  # the system has no room for more at a time
                     waiting.append((number, place))
                     break
@@ -217,7 +217,7 @@ class Workers:
         if pid == 0:
             others = (*self.at_work.values(), *self.idle)
             ours = [ask, hear, life, *(end for worker in others for end in worker.ends)]
-            _work_here(self.wishes, shared, (asked, say, lives), ours)
+            _work_here(self.options, shared, (asked, say, lives), ours)
         for end in (asked, say, lives):
             os.close(end)
         return Worker(pid, (ask, hear, life), shared)
@@ -242,18 +242,18 @@ class Workers:
         said, at = bytes(worker.said), worker.shared.last()
         if worker.shared.takes_another() and said.endswith(END):
             self.idle.append(worker)
-            return _understood(said, place, self.wishes, 0, at)
+            return _understood(said, place, self.options, 0, at)
         status = worker.end()
         if worker.late:
-            return _out_of_time(place, self.wishes, at, by_clock=True)
+            return _out_of_time(place, self.options, at, by_clock=True)
         if worker.endless:
             message = f"InternalError: more than {worker.most:,} bytes of answer from the process"
             return defect(place.name, f"{message} that checked it", ExitStatus.DEFECT, at=at)
-        return _understood(said, place, self.wishes, status, at)
+        return _understood(said, place, self.options, status, at)
 
 
 def _work_here(
-    wishes: Wishes, shared: Shared, its: tuple[int, int, int], not_its: Iterable[int]
+    options: CheckOptions, shared: Shared, its: tuple[int, int, int], not_its: Iterable[int]
 ) -> NoReturn:  # fmt: skip
     """What a forked process does; it never goes back to what this process was about to do."""
     status = int(ExitStatus.DEFECT)
@@ -265,12 +265,12 @@ def _work_here(
         held = data_held()
         while question := _read(asked, SIZE.size):
             place = pickle.loads(_read(asked, *SIZE.unpack(question)))
-            _limit_work(wishes)
+            _limit_work(options)
             with telling(shared.at):
-                fact = _checked(place, wishes)
+                fact = _checked(place, options)
             left = packed(fact)
             gc.collect()
-            if _leaves_as_found(fact, wishes) and data_held() - held < LEFT_BEHIND:
+            if _leaves_as_found(fact, options) and data_held() - held < LEFT_BEHIND:
                 shared.goes_on()
             while left:
                 left = left[os.write(say, left) :]
@@ -279,13 +279,13 @@ def _work_here(
         os._exit(status)
 
 
-def _leaves_as_found(fact: FileCheck, wishes: Wishes) -> bool:
+def _leaves_as_found(fact: FileCheck, options: CheckOptions) -> bool:
     """Is nothing known that a program may have left in its process, or in a foreign library?"""
-    return fact.exit_code in ENDED_BY_ITSELF and not _is_foreign(wishes)
+    return fact.exit_code in ENDED_BY_ITSELF and not _is_foreign(options)
 
 
-def _is_foreign(wishes: Wishes) -> bool:
-    return wishes.device != "cpu" or wishes.against is not None or wishes.engine == "torch"
+def _is_foreign(options: CheckOptions) -> bool:
+    return options.device != "cpu" or options.against is not None or options.engine == "torch"
 
 
 def _read(end: int, count: int) -> bytes:
@@ -312,21 +312,21 @@ def _alone(lives: int) -> None:
         file.write("1000")  # where memory ends, the worker goes and not the command
 
 
-def _limit_work(wishes: Wishes) -> None:
+def _limit_work(options: CheckOptions) -> None:
     """The system ends what the interpreter can't."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = math.ceil(time.process_time() + 2 * wishes.limits.timeout) + 2
+    most = math.ceil(time.process_time() + 2 * options.limits.timeout) + 2
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
 
 
-def _checked(place: Place, wishes: Wishes) -> FileCheck:
+def _checked(place: Place, options: CheckOptions) -> FileCheck:
     begun = time.perf_counter()
-    with bounded(wishes.limits.max_memory, _is_foreign(wishes)):
-        fact = checked_within(place, wishes)
+    with bounded(options.limits.max_memory, _is_foreign(options)):
+        fact = checked_within(place, options)
     return fact._replace(seconds=round(time.perf_counter() - begun, 6))
 
 
@@ -336,10 +336,10 @@ def _checked(place: Place, wishes: Wishes) -> FileCheck:
 class Started:
     """A process for each program, so many at a time."""
 
-    def __init__(self, wishes: Wishes, jobs: int) -> None:
+    def __init__(self, options: CheckOptions, jobs: int) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
-        self.wishes, self.pool = wishes, ThreadPoolExecutor(jobs)
+        self.options, self.pool = options, ThreadPoolExecutor(jobs)
 
     def __enter__(self) -> Started:
         return self
@@ -357,38 +357,38 @@ class Started:
         path = package if not known else f"{package}{os.pathsep}{known}"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", WORKER], input=pickle.dumps((place, self.wishes)),
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=clock(self.wishes),
+                [sys.executable, "-m", WORKER], input=pickle.dumps((place, self.options)),
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=clock(self.options),
                 env={**os.environ, "PYTHONPATH": path}, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return _out_of_time(place, self.wishes, by_clock=True)
+            return _out_of_time(place, self.options, by_clock=True)
         except OSError:
             return _no_process(place)
-        return _understood(done.stdout, place, self.wishes, done.returncode)
+        return _understood(done.stdout, place, self.options, done.returncode)
 
 
 def work() -> None:
     """What a process that was started does: one question, one answer."""
-    place, wishes = pickle.load(sys.stdin.buffer)
+    place, options = pickle.load(sys.stdin.buffer)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what may be printed by accident is no answer
     with answers:
-        answers.write(packed(_checked(place, wishes)))
+        answers.write(packed(_checked(place, options)))
 
 
 # ---------------------------------------------------------------- what came back
 
 
 def _understood(
-    said: bytes, place: Place, wishes: Wishes, status: int, at: tuple[int, int] | None = None
+    said: bytes, place: Place, options: CheckOptions, status: int, at: tuple[int, int] | None = None
 ) -> FileCheck:
     """The answer; where there is none, how the process ended, and at which statement."""
     answer = unpacked(said) if said.endswith(END) else None
     if answer is not None and answer.file == place.name:
         return answer
     if status in (ExitStatus.LIMIT_REACHED, -getattr(signal, "SIGXCPU", 24)):
-        return _out_of_time(place, wishes, at)
+        return _out_of_time(place, options, at)
     if status == -9:
         message = (
             "LimitReached: the system ended the process that checked it, most likely because "
@@ -396,7 +396,7 @@ def _understood(
         )
         return defect(place.name, message, ExitStatus.LIMIT_REACHED, at=at)
     how = f"ended with status {status}" if status >= 0 else f"was ended by {_signal(-status)}"
-    if wishes.engine == "torch":  # Python runs it: it can do that to its process
+    if options.engine == "torch":  # Python runs it: it can do that to its process
         message = f"ProcessEnded: the process that ran it {how}"
         return defect(place.name, message, ExitStatus.PROGRAM_ERROR, at=at)
     message = f"InternalError: the process that checked it {how}"
@@ -404,9 +404,9 @@ def _understood(
 
 
 def _out_of_time(
-    place: Place, wishes: Wishes, at: tuple[int, int] | None = None, by_clock: bool = False
+    place: Place, options: CheckOptions, at: tuple[int, int] | None = None, by_clock: bool = False
 ) -> FileCheck:
-    error = reached(wishes.limits.timeout, by_clock)
+    error = reached(options.limits.timeout, by_clock)
     return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED, at=at)
 
 

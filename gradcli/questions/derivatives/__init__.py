@@ -24,7 +24,7 @@ from ..grad_pass import root_of
 from ..graph import collected, with_expressions
 from ..ledger import tensor_names
 from ..shown import chosen, keep, root_nodes
-from ..watching import Wishes, complain, watching
+from ..watching import Interventions, complain, watching
 from .compared import agreement
 from .matrices import Axis, blocks, hessians, jacobian_of
 from .modes import Derivatives, by_forward, by_reverse, by_the_graph, filled, leaves_below, on_tape
@@ -52,11 +52,14 @@ class Recorded(NamedTuple):
 
 
 def recorded(
-    request: Request, write: Callable[[str], None] | None, wishes: Wishes, options: Options
+    request: Request,
+    write: Callable[[str], None] | None,
+    interventions: Interventions,
+    options: Options,
 ) -> Recorded:
     """The run whose result is differentiated."""
     tape = Tape()
-    watched = watching(wishes, values=True)
+    watched = watching(interventions, values=True)
     keep(watched.passes, options.number)
     with recording(tape):
         return Recorded(execute(request, write, watched), tape)

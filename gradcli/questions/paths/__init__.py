@@ -25,7 +25,7 @@ from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import with_expressions
 from ..seeds import seed_facts
 from ..shown import chosen, keep, passes_there
-from ..watching import Wishes, complain, watching
+from ..watching import Interventions, complain, watching
 from .chain import Chain, number_of
 from .equal import equal
 from .facts import Facts, Seeds
@@ -39,7 +39,7 @@ from .roots import began
 from .stop import Stop
 
 
-class Asked(NamedTuple):
+class Options(NamedTuple):
     """Between which two names, and what of the paths is wanted."""
 
     of: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Ends(NamedTuple):
     others: tuple[str, ...]
 
 
-def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
+def recorded(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run whose graph is walked: all names are kept, those in functions too."""
     if request.engine == "torch":
         return _live(request, write, asked)
@@ -92,7 +92,7 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Asked
     return stopped._replace(printed=ran.printed, warnings=ran.warnings)
 
 
-def _live(request: Request, write: Callable[[str], None] | None, asked: Asked) -> Ran:
+def _live(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run of PyTorch, with an own graph in place of its graph."""
     from .live import LivePass, heard_by, translated
 
@@ -109,9 +109,9 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Asked) -
 
 
 def _watched(
-    request: Request, write: Callable[[str], None] | None, asked: Asked, stop: int | None
+    request: Request, write: Callable[[str], None] | None, asked: Options, stop: int | None
 ) -> Ran:
-    recording = watching(Wishes(leaves=asked.wrt))
+    recording = watching(Interventions(leaves=asked.wrt))
     keep(recording.passes, None if asked.is_computed else asked.number)
     recording.hears(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
     if stop is not None:
@@ -119,7 +119,7 @@ def _watched(
     return execute(request, write, recording)
 
 
-def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
+def paths_report(ran: Ran, asked: Options) -> tuple[Ran, PathsReport]:
     """Every path between --of and --wrt; an error on the way ends up in what is returned."""
     request = ran.request
     report = PathsReport(
@@ -132,7 +132,7 @@ def paths_report(ran: Ran, asked: Asked) -> tuple[Ran, PathsReport]:
         return _reported(ran, asked, report)
 
 
-def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsReport]:
+def _reported(ran: Ran, asked: Options, report: PathsReport) -> tuple[Ran, PathsReport]:
     request, ran = ran.request, with_expressions(ran, asked.of)
     labels = Labels(ran)
     of, seeds = _result(labels, ran, asked)
@@ -158,7 +158,7 @@ def _reported(ran: Ran, asked: Asked, report: PathsReport) -> tuple[Ran, PathsRe
 # ---------------------------------------------------------------- which tensors
 
 
-def _result(labels: Labels, ran: Ran, asked: Asked) -> tuple[Spot | None, tuple[SeedFact, ...]]:
+def _result(labels: Labels, ran: Ran, asked: Options) -> tuple[Spot | None, tuple[SeedFact, ...]]:
     """What --of names; else the root of the pass, with what the pass began with; else, of what
     nothing else uses, what was assigned last."""
     outcome = ran.outcome
@@ -180,7 +180,7 @@ def _result(labels: Labels, ran: Ran, asked: Asked) -> tuple[Spot | None, tuple[
     return labels.named(facts.tensors[best].name, "--of")[-1], ()
 
 
-def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
+def _ends(labels: Labels, options: Options, of: Spot) -> Ends:
     """The tensor of --wrt, and what lies between; of several with one name the last one below."""
     if len(options.wrt) > 1:
         name = options.wrt[-1]
@@ -213,7 +213,7 @@ def _ends(labels: Labels, options: Asked, of: Spot) -> Ends:
     return Ends(of, wrt, of_label, wrt_label, ways, end, others)
 
 
-def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Asked) -> str:
+def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Options) -> str:
     """Without --wrt: the one leaf there is."""
     leaves = [spot for spot in labels.spots if spot.node is None
               and ways is not None and spot.position(ways) is not None]  # fmt: skip
@@ -250,7 +250,9 @@ def _line(spot: Spot, ran: Ran) -> int | None:
 # ---------------------------------------------------------------- the answer
 
 
-def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsReport) -> PathsReport:
+def _answered(
+    labels: Labels, ran: Ran, asked: Options, of: Spot, report: PathsReport
+) -> PathsReport:
     ends = _ends(labels, asked, of)
     tensor = _tensor(of)
     report = report._replace(
@@ -268,7 +270,7 @@ def _answered(labels: Labels, ran: Ran, asked: Asked, of: Spot, report: PathsRep
     return _walked(labels, ran, asked, ends, report)
 
 
-def _itself(ran: Ran, asked: Asked, of: Tensor, report: PathsReport) -> PathsReport:
+def _itself(ran: Ran, asked: Options, of: Tensor, report: PathsReport) -> PathsReport:
     """The result with respect to itself: what its pass began with."""
     report = report._replace(wrt_shape=tuple(of.shape), path_count=1, edge_count=1, equal=True)
     seed = _seed(ran, asked)
@@ -286,7 +288,9 @@ def _itself(ran: Ran, asked: Asked, of: Tensor, report: PathsReport) -> PathsRep
     )  # fmt: skip
 
 
-def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsReport) -> PathsReport:
+def _walked(
+    labels: Labels, ran: Ran, asked: Options, ends: Ends, report: PathsReport
+) -> PathsReport:
     ways = ends.ways
     assert ways is not None and ends.end is not None
     of = _tensor(ends.of)
@@ -336,7 +340,7 @@ def _walked(labels: Labels, ran: Ran, asked: Asked, ends: Ends, report: PathsRep
     return report._replace(formula=formula, no_formula=why)
 
 
-def _seed(ran: Ran, asked: Asked) -> Any:
+def _seed(ran: Ran, asked: Options) -> Any:
     """What --grad-output gives, else what the program's own pass began with."""
     last = chosen(ran.recording.passes, None)
     if asked.is_computed or last is None:

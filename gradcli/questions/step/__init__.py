@@ -22,7 +22,7 @@ from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
 from ..shown import passes_there, root_nodes
-from ..watching import Wishes, complain, watching
+from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, Pausing, Reached
@@ -36,7 +36,7 @@ class Options(NamedTuple):
     only: int | None = None
     retain_graph: bool = False
     create_graph: bool = False
-    wishes: Wishes = Wishes()
+    interventions: Interventions = Interventions()
 
 
 def recorded(
@@ -44,7 +44,7 @@ def recorded(
     pause: Pause | None = None,
 ) -> Ran:  # fmt: skip
     """The run whose passes are told; with a pause it stops there."""
-    recording = watching(options.wishes)
+    recording = watching(options.interventions)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]
     recording.hears(recording.buffers, steps)

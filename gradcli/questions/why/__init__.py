@@ -21,7 +21,7 @@ from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
 from .chronicle import Chronicle
 from .escaped import escaped
-from .names import Asked, asked_of, names_in
+from .names import Question, asked_of, names_in
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding
@@ -41,7 +41,7 @@ def why_report(
 
 
 def reported(
-    ran: Ran, chronicle: Chronicle, question: str | Asked, started: float | None = None,
+    ran: Ran, chronicle: Chronicle, question: str | Question, started: float | None = None,
     *, is_whole: bool = True,
 ) -> WhyReport:  # fmt: skip
     """Why a gradient of a run is what it is; advice is tried where the run has a beginning.
@@ -76,7 +76,7 @@ def reported(
     return _as_facts(report, ran, finding, trial)
 
 
-def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Asked | None:
+def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Question | None:
     """What is asked for; None where the program failed before the name was bound."""
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
@@ -139,7 +139,7 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
 
 
 def _told_apart(
-    ran: Ran, asked: Asked, finding: Finding, room: Room
+    ran: Ran, asked: Question, finding: Finding, room: Room
 ) -> tuple[Finding, TrialFact | None]:
     """Trials; those of a program that Python runs in a process of their own."""
     if ran.request.engine == "own":
@@ -157,7 +157,7 @@ def _told_apart(
 
 
 def _proven(
-    ran: Ran, asked: Asked, finding: Finding, room: Room
+    ran: Ran, asked: Question, finding: Finding, room: Room
 ) -> tuple[Finding, TrialFact | None]:
     """Of several possible causes the first whose cure helps; else the first."""
     trial = _tried(ran, asked, finding, room)
@@ -169,7 +169,7 @@ def _proven(
     return finding, trial
 
 
-def _tried(ran: Ran, asked: Asked, finding: Finding, room: Room) -> TrialFact | None:
+def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact | None:
     """The first advice that helps; else what came of the first one."""
     failed: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
@@ -182,7 +182,7 @@ def _tried(ran: Ran, asked: Asked, finding: Finding, room: Room) -> TrialFact | 
     return failed
 
 
-def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> TrialFact:
+def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
     chronicle = Chronicle() if local else None  # which knows the names in functions
@@ -206,7 +206,7 @@ def _try(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> 
     )
 
 
-def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
+def _value(again: Ran, chronicle: Chronicle | None, asked: Question) -> Any:
     """What the name means in a trial."""
     assert again.outcome is not None
     others = {} if chronicle is None else chronicle.flow.inside()
@@ -216,7 +216,7 @@ def _value(again: Ran, chronicle: Chronicle | None, asked: Asked) -> Any:
         return None
 
 
-def _stays(ran: Ran, asked: Asked, trial: Trial, finding: Finding, room: Room) -> TrialFact:
+def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
     chronicle = Chronicle()
     again = attempt(ran, trial.edits, room, chronicle)

@@ -13,7 +13,7 @@ from ..errors import error_fact
 from ..graph import collected
 from . import reported
 from .chronicle import Chronicle
-from .names import Asked
+from .names import Question
 
 MOST = 1000  # leaves that are judged
 
@@ -31,7 +31,7 @@ def why_reports(
     return ran, whole, [reported(ran, chronicle, one) for one in asked[:MOST]]
 
 
-def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Asked]:
+def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Question]:
     """What is asked for, as a table of tensors has it, then what only functions have names for; a
     loop's name is no name."""
     if ran.outcome is None:
@@ -47,11 +47,11 @@ def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Asked]:
     for fact, tensor in sorted(leaves, key=lambda pair: pair[0].passing):
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            yield Asked(fact.name, tensor, None)
+            yield Question(fact.name, tensor, None)
     for name, tensor in inside:
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            yield Asked(name, tensor, None)
+            yield Question(name, tensor, None)
 
 
 def _inside(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:

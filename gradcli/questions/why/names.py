@@ -23,7 +23,7 @@ class Row(tuple[int, ...]):
     """The first places of an element: a row of a matrix is asked for."""
 
 
-class Asked(NamedTuple):
+class Question(NamedTuple):
     """A value by its name, and an element of its gradient."""
 
     name: str
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     element: tuple[int, ...] | None
 
 
-def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Asked:
+def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Question:
     """The value that a question names; Unusable says which names there are.
 
     `others` are names inside functions, which count where no global name is meant.
@@ -64,7 +64,7 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
         value, name = _inner(value, name, part, text, bindings, others)
     if isinstance(value, AnyTensor) and element is not None:
         element = _checked(value, name, element)
-    return Asked(name, value, element)
+    return Question(name, value, element)
 
 
 def _inner(

@@ -9,11 +9,11 @@ from ...language.interpreter import Outcome
 from ...pipeline.request import Ran
 from .case import Finding, Remark, Trial
 from .chronicle import Chronicle
-from .names import Asked
+from .names import Question
 from .values import name_of
 
 
-def number_finding(ran: Ran, chronicle: Chronicle, asked: Asked) -> Finding:
+def number_finding(ran: Ran, chronicle: Chronicle, asked: Question) -> Finding:
     """A Python number: written as one, or read off a tensor."""
     assert ran.outcome is not None
     kind = {int: "an int", float: "a float", bool: "a bool"}[type(asked.value)]

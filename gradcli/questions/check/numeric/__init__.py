@@ -23,7 +23,7 @@ from ....recording.sides import AnyTensor
 from .edges import REFUSED, Findings, depending, edges, left_out
 from .live_tape import LiveTape
 from .points import (
-    Asked,
+    Result,
     all_elements,
     compared,
     kink,
@@ -51,7 +51,7 @@ TINY = 1e-20  # a complex step: nothing is subtracted, so it can be as small as 
 LOST = 30.0  # times the root of the precision: so far off is a gradient that rounding has spoilt
 
 
-def checked(tape: Tape | LiveTape, asked: Asked) -> tuple[LeafCheck, ...]:
+def checked(tape: Tape | LiveTape, asked: Result) -> tuple[LeafCheck, ...]:
     """Every leaf behind the result; Unrepeatable says why there is no answer."""
     if tape.full:
         raise Unrepeatable(tape.full)
@@ -63,7 +63,7 @@ def checked(tape: Tape | LiveTape, asked: Asked) -> tuple[LeafCheck, ...]:
         raise Unrepeatable(str(error).partition("\n")[0]) from error
 
 
-def operations(tape: Tape | LiveTape, tensors: Sequence[AnyTensor], asked: Asked) -> Survey:
+def operations(tape: Tape | LiveTape, tensors: Sequence[AnyTensor], asked: Result) -> Survey:
     """Every operation behind these results by itself; nothing where the recording is not whole."""
     if tape.full:
         return Survey()
@@ -78,7 +78,7 @@ class _Result:
     """One result: its gradient in double precision, and the result as a function of its leaves."""
 
     def __init__(
-        self, tape: Tape | LiveTape, steps: list[Step], root: Operand, asked: Asked
+        self, tape: Tape | LiveTape, steps: list[Step], root: Operand, asked: Result
     ) -> None:
         self.tape, self.steps, self.root, self.asked = tape, steps, root, asked
         self.repetition = Repetition(tape, steps)

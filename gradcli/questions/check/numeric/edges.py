@@ -13,7 +13,7 @@ from ....engine.tensor import Tensor, plain
 from ....recording.facts.check import EdgeCheck
 from .operation import Operation, cause
 from .points import (
-    Asked,
+    Result,
     all_elements,
     one_element,
     slope_along,
@@ -44,7 +44,7 @@ class Findings(NamedTuple):
     complete: bool  # every element of every operand was looked at
 
 
-def edges(steps: list[Step], root: Key | None, asked: Asked) -> Findings:
+def edges(steps: list[Step], root: Key | None, asked: Result) -> Findings:
     """Looks at each operation alone, with the operands that it had."""
     used = {one.key for step in steps for _, _, operand in operands_of(step)
             for one in (operand, operand.base) if one is not None}  # fmt: skip
@@ -97,7 +97,7 @@ def recorded(step: Step, used: Collection[Key | None]) -> Iterator[Recorded]:
                 yield Recorded(step, place, inner, operand, places)
 
 
-def _looked_at(part: Recorded, asked: Asked) -> tuple[EdgeCheck | None, float, bool]:
+def _looked_at(part: Recorded, asked: Result) -> tuple[EdgeCheck | None, float, bool]:
     """The element of one operand with the largest difference, if that is too large to be none; the
     difference in terms of what is allowed; whether every element was looked at."""
     part.run()
@@ -225,7 +225,7 @@ def _outputs(result: Any, places: list[int]) -> list[Tensor]:
 
 
 def edge_check(
-    part: Recorded, element: tuple[int, ...], slope: float, found: Quotient, asked: Asked
+    part: Recorded, element: tuple[int, ...], slope: float, found: Quotient, asked: Result
 ) -> EdgeCheck:
     """The fact: what is handed back to an element, what its slope is, why they may differ."""
     step, name = part.step, asked.leaf_name(part.operand.tensor)[0]

@@ -26,7 +26,7 @@ class Tolerance(NamedTuple):
         return self.atol + self.rtol * abs(value)
 
 
-class Asked(NamedTuple):
+class Result(NamedTuple):
     """A result to check: its tensor, name and line; what leaves are called; where nodes are."""
 
     tensor: AnyTensor

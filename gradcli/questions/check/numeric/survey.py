@@ -17,7 +17,7 @@ from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded
 from .live_tape import LiveTape
 from .operation import Operation
-from .points import Asked, one_element, slope_along, unravelled
+from .points import Result, one_element, slope_along, unravelled
 from .quotient import ROUNDING, Quotient
 from .repeat import Repetition
 from .tape import Key, Operand, Step, Tape, operands_of
@@ -42,7 +42,7 @@ class Survey(NamedTuple):
 
 
 def survey(
-    tape: Tape | LiveTape, steps: list[Step], roots: Sequence[Key | None], asked: Asked
+    tape: Tape | LiveTape, steps: list[Step], roots: Sequence[Key | None], asked: Result
 ) -> Survey:
     """Looks at each operation once, and at those of a loop a few times."""
     slopes = Slopes(tape, steps)
@@ -78,7 +78,7 @@ def _first_of_each(kinks: Sequence[EdgeCheck]) -> Iterator[EdgeCheck]:
             yield edge
 
 
-def _looked_at(part: Recorded, slopes: Slopes, asked: Asked) -> EdgeCheck | None:
+def _looked_at(part: Recorded, slopes: Slopes, asked: Result) -> EdgeCheck | None:
     """A wrong derivative, or a kink; None where the operation is smooth and right."""
     part.run()
     start, step = part.start, part.step
@@ -144,7 +144,7 @@ def _kink(
     return left, right
 
 
-def _kink_of(part: Recorded, weights: list[Any], direction: Any, asked: Asked) -> EdgeCheck:
+def _kink_of(part: Recorded, weights: list[Any], direction: Any, asked: Result) -> EdgeCheck:
     """The kink in one element and one number of the output, where they can be told apart."""
     tolerance = asked.tolerance.atol
     element = _element_of(
@@ -177,7 +177,7 @@ def _jump(part: Operation, weights: list[Any], direction: Any) -> float:
     return before
 
 
-def _jump_of(part: Recorded, weights: list[Any], direction: Any, asked: Asked) -> EdgeCheck:
+def _jump_of(part: Recorded, weights: list[Any], direction: Any, asked: Result) -> EdgeCheck:
     """The jump in one element and one number of the output, where they can be told apart."""
     element = _element_of(part, direction, lambda some: bool(_jump(part, weights, some)))
     place: tuple[int, ...] = ()

@@ -8,7 +8,7 @@ from ...pipeline.request import Limits
 from .numeric.points import Tolerance
 
 
-class Wishes(NamedTuple):
+class CheckOptions(NamedTuple):
     """What every program of a call is checked for."""
 
     limits: Limits = Limits()
