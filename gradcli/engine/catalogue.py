@@ -85,8 +85,6 @@ class Function:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
                 return overload.run(*values)
-        if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
-            return CARRIERS.call(self, args, kwargs)
         if not kwargs and len(args) > 2:
             from .older_orders import as_today
 
@@ -94,6 +92,8 @@ class Function:
                 older = as_today(self.name, overload.signature, args, self.method)
                 if older is not None:
                     return self(*older[0], **older[1])
+        if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
+            return CARRIERS.call(self, args, kwargs)
         raise self.misfit(args, kwargs)
 
     def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
