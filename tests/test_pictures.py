@@ -175,6 +175,12 @@ def test_a_large_gradient_is_compared_by_its_range(tmp_path: Path) -> None:
         assert here("trace", str(file), "--format", "svg").stdout.count("at the end") == count
 
 
+def test_products_of_small_numbers_have_their_digits(tmp_path: Path) -> None:
+    file = tmp_path / "small.expr"
+    file.write_text("a = tensor(0.1, requires_grad=True)\nb = a * 0.0123\n(b * 0.5).backward()\n")
+    assert "0.5 · 0.0123 = 0.00615" in here("trace", str(file), "--format", "svg").stdout
+
+
 LONG_NAMES = """
 class Wrap(nn.Module):
     def __init__(self, inner):

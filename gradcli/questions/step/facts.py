@@ -11,7 +11,7 @@ from typing import Any, overload
 from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
 from ...recording.collect import numbers, range_of, short_name, text_of
-from ...recording.facts import EventFact, NodeFact, Place
+from ...recording.facts import EventFact, NodeFact, Place, Spread
 from ...recording.facts.steps import (
     EdgeFact,
     LocalFact,
@@ -278,7 +278,9 @@ class Told(Sequence[StepFact]):
         shape, dtype = tuple(tensor.shape), _dtype(tensor.dtype)
         if not self.texts:
             return ValueFact(shape, dtype, value=numbers(tensor))
-        return ValueFact(shape, dtype, text_of(tensor), range=range_of(tensor))
+        exact = None if shape or not tensor.is_floating_point() else float(tensor.item())
+        span = range_of(tensor) if exact is None else Spread(exact, exact)
+        return ValueFact(shape, dtype, text_of(tensor), range=span)
 
 
 def _dtype(dtype: Any) -> str:

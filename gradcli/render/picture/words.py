@@ -293,7 +293,11 @@ def wrapped(text: str, width: int = WIRE) -> tuple[str, ...]:
 def small(value: ValueFact) -> str:
     """A gradient in a few characters."""
     if value.is_number and value.text is not None:
-        return lines_of(value)[0]
+        printed = lines_of(value)[0]
+        if value.range is not None and printed.lstrip("-").startswith("0.0"):
+            # PyTorch prints four places: of 0.00147 two digits are left, and products look wrong.
+            return f"{value.range.low:.4g}"
+        return printed
     if value.range is not None and value.range.low == value.range.high:
         return f"{value.range.low:.4g}"
     if value.text is not None and prod(value.shape) <= FEW:
