@@ -46,6 +46,13 @@ def test_the_page_lists_the_tables() -> None:
     assert ", ".join(f"`{name}`" for name in sorted(DRAWING)) in " ".join(page.split())
 
 
+def test_arrays_of_sklearn_ask_for_no_import_of_numpy() -> None:
+    text = (
+        "from sklearn.datasets import make_moons\nX, y = make_moons(10)\nprint(X.shape, len(y))\n"
+    )
+    assert command("run", "-", stdin=text).stdout == "(10, 2) 10\n"
+
+
 def listed() -> str:
     """The modules with their names, as the page has them."""
     rows = []

@@ -18,6 +18,7 @@ from ...arrays.values import Array, host, wrap
 from ...engine.construct import from_numpy
 from ...engine.tensor import Tensor
 from ..operations import get_item, length
+from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
 from .published import classes, functions
 
 Drawn = numpy.random.RandomState
