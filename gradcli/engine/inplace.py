@@ -222,7 +222,8 @@ def _array(value: Any) -> Any:
 
 def _check_cast(row: Row, source: TensorType, target: TensorType) -> None:
     if not dtypes.can_cast(source.dtype, target.dtype):
-        words = {"result": source.dtype.word, "given": target.dtype.word}
+        given = target.dtype
+        words = {"result": source.dtype.word, "given": given.word, "c_given": given.c_word}
         raise RuntimeError(row.cast_words.format(**words))
 
 

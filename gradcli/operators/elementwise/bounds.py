@@ -173,6 +173,9 @@ def _limits_backward(grad: Any, self: Any, low: Any, high: Any, needs: Any) -> t
     return where(self <= high, grad, 0), None, where(self > high, grad, 0) if needs["max"] else None
 
 
+# Kernels of numbers name the element type as C++ does.
+CAST_WORDS = "result type {result} can't be cast to the desired output type {c_given}"
+
 clamp_tensor = operator(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     node="ClampBackward0",
@@ -205,6 +208,7 @@ clamp = operator(
     aliases=("clip",),
     dtype=_clamp_type,
     check=_check_limits,
+    cast_words=CAST_WORDS,
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low, high: _clamp(xp, self, low, high),
     self=lambda grad, self, min, max: _clamp_backward(grad, self, min, max),
@@ -223,7 +227,7 @@ clamp = operator(
         "i.clamp(0, 1)",
         "x.clip(-1, 1)",
     ),
-    errors=("x.clamp()", "x.clamp(max=1e39)"),
+    errors=("x.clamp()", "x.clamp(max=1e39)", "i.clone().clamp_(min=0.5)"),
 )
 
 clamp_min = operator(
@@ -232,6 +236,7 @@ clamp_min = operator(
     inplace="clamp_min_",
     dtype="scalar",
     check=lambda self, min: _check_limits(self, min, None),
+    cast_words=CAST_WORDS,
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, low: _clamp(xp, self, low, None),
     self=lambda grad, self, min: where(self >= min, grad, 0),
@@ -249,6 +254,7 @@ clamp_max = operator(
     inplace="clamp_max_",
     dtype="scalar",
     check=lambda self, max: _check_limits(self, max, None),
+    cast_words=CAST_WORDS,
     refuse=NO_COMPLEX_LIMITS,
     forward=lambda xp, self, high: _clamp(xp, self, None, high),
     self=lambda grad, self, max: where(self <= max, grad, 0),

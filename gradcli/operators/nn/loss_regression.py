@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.conversion import MEAN, NONE, SUM
+from ...engine.dtypes import can_cast
 from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
@@ -222,6 +223,15 @@ def _huber_slope(
 def _check_delta(self: Any, target: Any, reduction: int, delta: float) -> None:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if self.dtype is not target.dtype:
+        from ...engine.promotion import result_dtype
+
+        common = result_dtype(self, target)
+        if not can_cast(common, self.dtype):
+            raise RuntimeError(
+                f"result type {common.word} can't be cast to the desired output type "
+                f"{self.dtype.word}"
+            )
 
 
 huber_loss = operator(
@@ -244,7 +254,7 @@ huber_loss = operator(
     computes="where(abs(self - target) < delta, (self - target)**2/2, delta*(abs(self - target) - "
     "delta/2)).mean()",
     samples=("F.huber_loss(x, y)", "F.huber_loss(x, d).detach()", "F.huber_loss(d, x).detach()"),
-    errors=("F.huber_loss(x, d).backward()", "F.huber_loss(x, i).backward()"),
+    errors=("F.huber_loss(x, d).backward()", "F.huber_loss(x, i).backward()", "F.huber_loss(i, x)"),
 )
 
 # ---- soft_margin_loss
