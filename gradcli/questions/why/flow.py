@@ -181,7 +181,7 @@ class Flow(Listener):
                 self.shadow.pop(name, None)
         elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
             if node_of(value) is None and value._base is not None and not self._is_known(value):
-                self._record_result(node, value, (self.value_of(value._base),))  # a part, unpacked
+                self._record(node, value, (self.value_of(value._base),))  # a part, unpacked
             at_hand, number = self.last
             if at_hand is not value or type(number) is not int:
                 number = self.value_of(value)
@@ -213,7 +213,7 @@ class Flow(Listener):
         if not is_tensor(value) or hasattr(type(value), "materialize"):
             return  # a lazy module's parameter is nothing yet
         if value.is_leaf and not self._is_known(value):
-            number = self._record_result(node, value, ())
+            number = self._record(node, value, ())
             step = self.values[number].step
             if not is_set and step is not None:
                 self.unset[number] = step
@@ -293,14 +293,12 @@ class Flow(Listener):
                 return known.value
             origin = getattr(node, "origin", None)
             if node is not None and isinstance(origin, ast.AST):
-                return self._record_result(origin, tensor, [known.value])
+                return self._record(origin, tensor, [known.value])
             if node is None and known.node is not None and isinstance(state.origin, ast.AST):
-                return self._record_result(state.origin, tensor, [known.value])  # detach_()
-        return self._record_result(None, tensor, [])
+                return self._record(state.origin, tensor, [known.value])  # detach_()
+        return self._record(None, tensor, [])
 
-    def _record_result(
-        self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]
-    ) -> int:
+    def _record(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             function = made_by = tensor._grad_fn
             requires_grad, output_nr = tensor._requires_grad, tensor._output_nr
@@ -361,7 +359,7 @@ class Flow(Listener):
         if kind is Tensor or is_tensor(value):
             if (known := self._known_as(value)) is not None:
                 return known
-            number = self._record_result(node, value, () if shape else self.flat(children))
+            number = self._record(node, value, () if shape else self.flat(children))
             if named and not shape:
                 self._alias(node, value)
             return number
@@ -381,9 +379,7 @@ class Flow(Listener):
             if type(node) is ast.Call:
                 for name, parameter in named_parameters(value):
                     if not self._is_known(parameter):
-                        self._record_result(
-                            node, parameter, self._copied(name, parameter, children)
-                        )
+                        self._record(node, parameter, self._copied(name, parameter, children))
             return value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
@@ -435,7 +431,7 @@ class Flow(Listener):
         sources = list(dict.fromkeys(self.flat(children)))
         for item in fresh:
             if is_tensor(item):
-                self._record_result(node, item, sources)
+                self._record(node, item, sources)
             elif sources:
                 self._number(node, item, sources)
 
@@ -491,7 +487,7 @@ class Flow(Listener):
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
         old = [known.value] if known is not None and known.tensor() is tensor else []
-        self._record_result(node, tensor, [*old, *sources])
+        self._record(node, tensor, [*old, *sources])
 
     def _alias(self, node: ast.AST, tensor: AnyTensor) -> None:
         """x.data and x.detach() share memory with x."""
