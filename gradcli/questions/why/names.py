@@ -12,11 +12,11 @@ from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
 from ...recording.modules import attributes, is_module
 from ...recording.sides import AnyTensor, sides
+from ..graph import nearest_name
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
 _NUMBER = re.compile(r"[+-]?\d+$")
-LISTED = 8
 
 
 class Row(tuple[int, ...]):
@@ -38,7 +38,7 @@ def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) 
     """
     match = _WORD.match(text)
     if match is None:
-        raise UsageError(f"{text}: not a name", "gradcli why FILE x")
+        raise UsageError(f"{text}: not a name", _near(text, bindings, others))
     first = match[1]
     if first not in bindings and first not in others:
         raise UsageError(f"{text}: the program has no name {first}", _near(text, bindings, others))
@@ -138,12 +138,4 @@ def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str
 
 
 def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    names = names_in(bindings, others)
-    wanted = text.partition(".grad")[0]
-    near = get_close_matches(wanted, names, 1, 0.5)
-    if near:
-        return f"did you mean {near[0]}?"
-    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-    return f"the tensors are {listed}" if names else ""
+    return nearest_name(text.partition(".grad")[0], names_in(bindings, others))
