@@ -946,7 +946,7 @@ def acos(input: _Tensor, *, out: Any = ...) -> Tensor: """Arc cosine (inverse co
 def acos_(input: _Tensor) -> Tensor: """In-place form of acos. Arc cosine (inverse cosine), in radians from 0 to pi."""
 def acosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse hyperbolic cosine, for x of at least 1."""
 def acosh_(input: _Tensor) -> Tensor: """In-place form of acosh. In-place acosh; it has no derivative, and backward says so."""
-def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows that divide the input into this many parts."""
+def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
 @overload
 def add(input: _Tensor, other: _Tensor | _Number, *, alpha: _Number = ..., out: Any = ...) -> Tensor: """Sum of two tensors, the second one scaled by alpha."""
 @overload
@@ -1066,7 +1066,7 @@ def cartesian_prod(tensors: Sequence[_Tensor]) -> Tensor: """All combinations of
 @overload
 def cartesian_prod(tensor: _Tensor) -> Tensor: """cartesian_prod of one tensor."""
 def cat(tensors: Sequence[_Tensor], dim: _int = ..., *, out: Any = ...) -> Tensor: """Concatenates tensors along an existing dimension."""
-def cdist(x1: _Tensor, x2: _Tensor, p: _float = ..., compute_mode: str = ...) -> Tensor: """Distance (p-norm of the difference) between each row of one matrix and each row of another."""
+def cdist(x1: _Tensor, x2: _Tensor, p: _float = ..., compute_mode: str = ...) -> Tensor: """Distance (p-norm) between each row of one matrix and each row of another."""
 def ceil(input: _Tensor, *, out: Any = ...) -> Tensor: """The smallest integer greater than or equal to x."""
 def ceil_(input: _Tensor) -> Tensor: """In-place form of ceil. The smallest integer greater than or equal to x."""
 def celu(input: _Tensor, alpha: _Number = ...) -> Tensor: """self above zero, alpha * (exp(self / alpha) - 1) below."""
@@ -1342,7 +1342,7 @@ def kaiser_window(window_length: _int, periodic: _bool = ..., beta: _float = ...
 def kl_div(input: _Tensor, target: _Tensor, reduction: _int = ..., *, log_target: _bool = ..., out: Any = ...) -> Tensor: """torch.nn.functional.kl_div, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def kron(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Kronecker product."""
 def kthvalue(input: _Tensor, k: _int, dim: _int = ..., keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The k-th smallest element along a dimension, and its index."""
-def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enable: _bool = ...) -> Tensor: """Layer normalization: mean 0 and variance 1 over the last dimensions, then scaled and shifted."""
+def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enable: _bool = ...) -> Tensor: """Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted."""
 def lcm(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Least common multiple, elementwise."""
 def lcm_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of lcm. Least common multiple, elementwise."""
 def ldexp(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """self times 2 ** other."""
@@ -1483,7 +1483,7 @@ def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int = ..., out: A
 def norm(input: _Tensor, p: Any = ..., dim: _int | Sequence[_int] | None = ..., keepdim: _bool = ..., dtype: _dtype | None = ..., *, out: Any = ...) -> Tensor: """The p-norm of the elements; 'fro' is the root of the sum of squares."""
 def norm_except_dim(v: _Tensor, pow: _int = ..., dim: _int = ..., *, out: Any = ...) -> Tensor: """The norms of the slices along one dimension; of the whole tensor where dim is -1."""
 @overload
-def normal(mean: _Tensor, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Random numbers of a normal distribution, with a mean and a standard deviation for each element."""
+def normal(mean: _Tensor, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Random numbers of a normal distribution: mean and standard deviation by element."""
 @overload
 def normal(mean: _Tensor, std: _float = ..., *, generator: Any = ..., out: Any = ...) -> Tensor: """Normal numbers with a mean for each element."""
 @overload
@@ -1788,7 +1788,7 @@ def zeros(*size: _int, dtype: _dtype | None = ..., device: _device | str | None 
 def zeros_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
 class linalg:
     @staticmethod
-    def cholesky(input: _Tensor, *, upper: _bool = ..., out: Any = ...) -> Tensor: """Cholesky decomposition: the lower triangular L with L L^T = A of a positive-definite matrix."""
+    def cholesky(input: _Tensor, *, upper: _bool = ..., out: Any = ...) -> Tensor: """Cholesky decomposition: a triangular L with L L^T = A, of a positive-definite matrix."""
     @staticmethod
     def cholesky_ex(input: _Tensor, *, upper: _bool = ..., check_errors: _bool = ..., out: Any = ...) -> _L_info: """The Cholesky factor, and the order of the first minor that is not positive."""
     @staticmethod
@@ -2042,13 +2042,13 @@ class fft:
     @staticmethod
     def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of hfftn."""
     @staticmethod
-    def irfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Inverse of rfft: real numbers from the first half of their Fourier transform."""
+    def irfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Inverse of rfft: real numbers of half a transform."""
     @staticmethod
     def irfft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of rfftn, over two of them."""
     @staticmethod
     def irfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of rfftn."""
     @staticmethod
-    def rfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Discrete Fourier transform of real numbers: its first half."""
+    def rfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Discrete Fourier transform of real numbers, half of it."""
     @staticmethod
     def rfft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The transform of real numbers, the last one halved, over two of them."""
     @staticmethod

@@ -11,9 +11,9 @@ from gradcli.engine.dtypes import DType as _dtype
 from gradcli.engine.tensor import Tensor as _Tensor
 
 _Number = _int | _float | _bool | _complex
-def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows that divide the input into this many parts."""
-def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows that divide the input into this many parts."""
-def adaptive_avg_pool3d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows that divide the input into this many parts."""
+def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
+def adaptive_avg_pool2d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
+def adaptive_avg_pool3d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
 def adaptive_max_pool1d(input: _Tensor, output_size: Any, return_indices: _bool = ...) -> Tensor: """The largest elements of windows that divide the input into this many parts."""
 def adaptive_max_pool2d(input: _Tensor, output_size: Any, return_indices: _bool = ...) -> Tensor: """The largest elements of windows that divide the input into this many parts."""
 def adaptive_max_pool3d(input: _Tensor, output_size: Any, return_indices: _bool = ...) -> Tensor: """The largest elements of windows that divide the input into this many parts."""
@@ -70,7 +70,7 @@ def instance_norm(input: _Tensor, running_mean: _Tensor | None = ..., running_va
 def interpolate(input: _Tensor, size: Any = ..., scale_factor: Any = ..., mode: str = ..., align_corners: _bool | None = ..., recompute_scale_factor: _bool | None = ..., antialias: _bool = ...) -> Tensor: """An image resampled to a size, or by a factor."""
 def kl_div(input: _Tensor, target: _Tensor, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., log_target: _bool = ...) -> Tensor: """The divergence of target from the distribution whose logarithm is input."""
 def l1_loss(input: _Tensor, target: _Tensor, size_average: _bool | None = ..., reduce: _bool | None = ..., reduction: str = ..., weight: _Tensor | None = ...) -> Tensor: """The absolute difference: its mean, its sum, or of each element."""
-def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ...) -> Tensor: """Layer normalization: mean 0 and variance 1 over the last dimensions, then scaled and shifted."""
+def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ...) -> Tensor: """Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted."""
 def leaky_relu(input: _Tensor, negative_slope: _Number = ..., inplace: _bool = ...) -> Tensor: """Leaky ReLU: self above zero, negative_slope * self below; the gradient at 0 is the slope."""
 def leaky_relu_(input: _Tensor, negative_slope: _Number = ...) -> Tensor: """In-place form of leaky_relu."""
 def linear(input: _Tensor, weight: _Tensor, bias: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """input @ weight.T + bias."""

@@ -331,12 +331,12 @@ _ONE = {
     "ifft": (_one("ifft", False, False), "Inverse discrete Fourier transform along a dimension."),
     "rfft": (
         _one("rfft", True, True),
-        "Discrete Fourier transform of real numbers: its first half.",
+        "Discrete Fourier transform of real numbers, half of it.",
     ),
     "ihfft": (_one("ihfft", False, True), "The inverse of hfft."),
     "irfft": (
         _one_to_real(False),
-        "Inverse of rfft: real numbers from the first half of their Fourier transform.",
+        "Inverse of rfft: real numbers of half a transform.",
     ),
     "hfft": (_one_to_real(True), "The transform of a signal whose spectrum is real."),
 }

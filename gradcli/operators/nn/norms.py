@@ -23,7 +23,7 @@ composite(
     "Tensor? bias=None, float eps=1e-05) -> Tensor",
     _layer_norm,
     where="functional",
-    doc="Layer normalization: mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
+    doc="Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted.",
     computes="(input - input.mean(-1, True))/sqrt(input.var(-1, correction=0, keepdim=True) + "
     "eps)*weight + bias",
     samples=("F.layer_norm(x, (3,))", "F.layer_norm(x, [3], v, w)", "F.layer_norm(c, (3, 3))"),
@@ -35,7 +35,7 @@ composite(
     "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
     _layer_norm,
     where="torch",
-    doc="Layer normalization: mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
+    doc="Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted.",
     samples=("torch.layer_norm(x, (3,), v, w)",),
 )
 

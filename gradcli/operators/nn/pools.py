@@ -273,7 +273,7 @@ for _ndim, _x, _corner in (
         f"adaptive_avg_pool{_ndim}d(Tensor input, any output_size) -> Tensor",
         native(_adaptive_average(_ndim)),
         where="torch functional" if _ndim == 1 else "functional",
-        doc="Adaptive average pooling: the means of windows that divide the input into this many parts.",
+        doc="Adaptive average pooling: the means of windows, this many of them.",
         samples=(f"F.adaptive_avg_pool{_ndim}d({_x}, 2)", f"F.adaptive_avg_pool{_ndim}d({_x}, 1)"),
     )
     composite(
