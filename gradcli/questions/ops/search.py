@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ...recording.facts.operators import OperatorFact
@@ -67,7 +68,7 @@ def _score(page: _Page, wanted: list[str], missing: int) -> float:
     return sum(found) / len(wanted) + named + starts + inside - 0.05 * len(page.doc)
 
 
-def _likeness(word: str, words: list[str] | set[str]) -> float:
+def _likeness(word: str, words: Collection[str]) -> float:
     """1 where it is one of them, a half for another form of it: sort, sorted, sorting."""
     if word in words:
         return 1.0
