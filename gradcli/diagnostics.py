@@ -171,6 +171,5 @@ class LimitReached(BaseException):
         self.option = option
 
     def told(self, file: str, *labels: Label) -> Diagnostic:
-        """As a diagnostic: where it was reached, and what to do."""
-        advice = noted(f"raise it with {self.option}")
-        return Diagnostic("LimitReached", str(self), labels, advice, file, ExitStatus.LIMIT_REACHED)
+        """As a diagnostic: where it was reached; the message says which option raises it."""
+        return Diagnostic("LimitReached", str(self), labels, (), file, ExitStatus.LIMIT_REACHED)

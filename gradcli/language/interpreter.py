@@ -410,9 +410,8 @@ def _limit_of(error: BaseException) -> LimitReached | None:
 
 def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], ExitStatus]:
     """What to do, and how the command ends."""
-    limit = _limit_of(error)
-    if limit is not None:
-        return (f"help: raise it with {limit.option}",), ExitStatus.LIMIT_REACHED
+    if _limit_of(error) is not None:
+        return (), ExitStatus.LIMIT_REACHED
     if isinstance(error, DeviceMissing):
         return (), ExitStatus.MISSING_DEVICE
     return _near(program, error), ExitStatus.PROGRAM_ERROR

@@ -175,9 +175,9 @@ def checked_within(place: Place, options: CheckOptions) -> FileCheck:
         at = last_place()
         return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED, at=at)
     except MemoryError:
-        message = f"LimitReached: the limit of {limits.max_memory:,} bytes is reached; --max-memory"
+        limit = LimitReached(f"limit of {limits.max_memory:,} bytes", "--max-memory")
         status, at = ExitStatus.LIMIT_REACHED, last_place()
-        return defect(place.name, f"{message} raises it", status, at=at)
+        return defect(place.name, f"LimitReached: {limit}", status, at=at)
     except Exception as error:
         return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
 
