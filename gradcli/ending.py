@@ -24,13 +24,13 @@ def begin() -> None:
     _kept = []
     gc.disable()
     warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
-    sys.unraisablehook = _unheard
+    sys.unraisablehook = _ignored
     for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             _stand_in(place, name)
 
 
-def _unheard(unraisable: object) -> None:
+def _ignored(unraisable: object) -> None:
     """A generator of the program that is given up after the run: nobody waits for its errors."""
 
 

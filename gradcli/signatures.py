@@ -14,7 +14,7 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import Any
 
-from .engine.carriers import CARRIERS
+from .engine.carriers import RUNTIME
 from .engine.catalogue import Function
 from .engine.signature import REQUIRED
 
@@ -99,6 +99,6 @@ def describe_methods() -> None:
 
     Function.__signature__ = property(Declared)  # type: ignore[attr-defined]
     for name, function in catalogue.methods.items():
-        call = vars(CARRIERS.tensor).get(name)
+        call = vars(RUNTIME.tensor).get(name)
         if inspect.isfunction(call) and call.__doc__ is None:
             described(call, function)

@@ -123,7 +123,7 @@ class Run(NamedTuple):
 
 
 def _runs(common: Shared, asked: Arguments) -> tuple[Run, Run]:
-    """The two runs; Unusable where nothing tells them apart."""
+    """The two runs; UsageError where nothing tells them apart."""
     files = list(asked.files)
     if len(files) > 2:
         raise UsageError(f"diff compares two programs, and {len(files)} were given")

@@ -207,10 +207,10 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) 
             return value_at(ran, options(session.changes()), Pause(walk, step, text))
 
     def change(settings: Iterable[tuple[str, int, str]]) -> StepsReport | str:
-        from ..questions.step import told_again
+        from ..questions.step import repeated_steps
 
         with deadline(ran.request.limits.timeout):
-            found = told_again(ran, options(settings))
+            found = repeated_steps(ran, options(settings))
         error = found.error
         return found if error is None else f"{error.type}: {error.message}"
 

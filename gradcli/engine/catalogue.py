@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .carriers import CARRIERS, Body
+from .carriers import RUNTIME, Body
 from .mode import state
 from .row import Factory, Inplace
 from .signature import REQUIRED
@@ -71,16 +71,16 @@ class Function:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
-                if self.one is not None and args[0].__class__ is CARRIERS.tensor:
+                if self.one is not None and args[0].__class__ is RUNTIME.tensor:
                     return self.one(args[0])
             elif len(args) == 2 and self.two is not None:
                 first, second = args
-                if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
+                if first.__class__ is RUNTIME.tensor and second.__class__ is RUNTIME.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
             out, kwargs = self._without_out(args, kwargs)
             if out is not None:
-                return CARRIERS.into(out, self(*args, **kwargs), self.name)
+                return RUNTIME.into(out, self(*args, **kwargs), self.name)
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
@@ -92,8 +92,8 @@ class Function:
                 older = as_today(self.name, overload.signature, args, self.method)
                 if older is not None:
                     return self(*older[0], **older[1])
-        if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
-            return CARRIERS.call(self, args, kwargs)
+        if RUNTIME.call is not None:  # carriers of a transformation among the arguments?
+            return RUNTIME.call(self, args, kwargs)
         raise self.misfit(args, kwargs)
 
     def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
@@ -115,7 +115,7 @@ class Function:
         out = kwargs["out"]
         if out is None:
             return None, rest
-        tensor = CARRIERS.tensor
+        tensor = RUNTIME.tensor
         wanted = list(out) if isinstance(out, list | tuple) else [out]
         if not all(value.__class__ is tensor for value in wanted):
             raise self.misfit(args, kwargs)
@@ -171,7 +171,7 @@ class Function:
 
     def as_function(self) -> Body:
         """A plain function that does the same: Python calls those fastest, and binds them."""
-        tensor, absent = CARRIERS.tensor, object()
+        tensor, absent = RUNTIME.tensor, object()
 
         def call(first: Any = absent, /, *more: Any, **named: Any) -> Any:
             if first.__class__ is tensor and not named:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS, TRANSFORMS
+from .carriers import RUNTIME, TRANSFORMS
 from .class_name import Named
 from .device import Device
 from .dtypes import FLOATING, DType
@@ -480,7 +480,7 @@ def from_array(array: Array) -> Tensor:
     return plain(array.astype(kind.array_dtype, copy=False), kind)
 
 
-CARRIERS.tensor = Tensor
+RUNTIME.tensor = Tensor
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "

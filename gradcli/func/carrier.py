@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.carriers import CARRIERS, TRANSFORMS
+from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.mode import state
@@ -323,5 +323,5 @@ def _operators() -> None:
 install()
 _operators()
 catalogue.rows.each(_guard)
-CARRIERS.call = call
-CARRIERS.factory = manufacture
+RUNTIME.call = call
+RUNTIME.factory = manufacture

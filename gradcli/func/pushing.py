@@ -222,7 +222,7 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     """x.mul_(y) and its like: the tangent changes in place as well, so that views of it follow."""
     row, target = twin.row, values[0]
     if not is_dual(target, level):
-        target = _made_dual(target, level)
+        target = _as_dual(target, level)
         values = [target, *values[1:]]
     if row.view:
         primal = run(twin, [primal_of(value, level) for value in values])
@@ -243,7 +243,7 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     return target
 
 
-def _made_dual(tensor: Any, level: int) -> Any:
+def _as_dual(tensor: Any, level: int) -> Any:
     """An ordinary tensor that is given a tangent by what is written into it; its base too."""
     zeros = catalogue.functions["zeros_like"]
     base = tensor._base

@@ -38,7 +38,7 @@ class Labels:
         self.pending: list[Any] = []
         self.modules: list[Any] = []  # that are running
 
-    def label(self, root: Any, origin: Any = None, *, is_told: bool = True) -> bool:
+    def label(self, root: Any, origin: Any = None, *, is_reported: bool = True) -> bool:
         """Says of a result's node where it was made. Whether that was new."""
         about = root.metadata
         mark = about.get(KEY)
@@ -49,7 +49,7 @@ class Labels:
         mark.origin = origin or state.origin or NOWHERE
         mark.is_packed = self.packs is not None and self.packs(False) is not None
         mark.module = self.modules[-1] if self.modules else None
-        if not is_told:
+        if not is_reported:
             self._behind(root, mark)
         elif not self.recorder.passes.is_light:
             self._look(root)

@@ -114,7 +114,7 @@ class OwnRecorder:
         if node is not None and spot.node is not None:
             node.origin = spot.node
         self.observer.made(tensor)
-        if tensor is not None and self.on_operation is not None and not spot.is_told:
+        if tensor is not None and self.on_operation is not None and not spot.is_reported:
             self.on_operation(spot.node, (), {}, tensor)
 
     def _started(self, *facts: Any) -> None:

@@ -87,7 +87,7 @@ class PassTeller:
         recorder = self.recorder
         recorder.stepping = None  # an error has ended that step
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None or self._is_untold(args):
+        if recorder.side.transform() is not None or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
         with recorder.side.hands_off():
             if any(root is None or recorder.side.edge(root) is None for root in roots):
@@ -165,7 +165,7 @@ class PassTeller:
                 self._over(freed, keep, False, outer=True, done=done)
         return ()
 
-    def _is_untold(self, args: tuple[Any, ...]) -> bool:
+    def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """Several gradients at once, which stand for others, are not reported, nor is a pass that
         PyTorch refuses to begin, or that ends in edges of the graph."""
         with self.recorder.side.hands_off():
@@ -227,7 +227,7 @@ class PassTeller:
         if type(node) is self.leaf:
             before, after = self._of_leaf(node)
         else:
-            self.recorder.labels.label(node, self.recorder.elsewhere, is_told=False)
+            self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
             if self.is_light and not self.standing:  # a module's hook runs between the two
                 handles.append(node.register_hook(self._at_once(node)))
                 return
@@ -328,7 +328,7 @@ class PassTeller:
         for result in results:
             if result is not None and result.grad_fn is not None:
                 recorder.labels.label(
-                    result.grad_fn, recorder.side.origin(node), is_told=False
+                    result.grad_fn, recorder.side.origin(node), is_reported=False
                 )  # fmt: skip
 
     def _label_sums(self, grads: Iterable[Any]) -> None:
@@ -350,7 +350,7 @@ class PassTeller:
             if part is not None and type(part) is not self.leaf:
                 origin = self._label_sum(part, room - 1) or origin
         if origin is not None:
-            recorder.labels.label(node, origin, is_told=False)
+            recorder.labels.label(node, origin, is_reported=False)
         return origin
 
     def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:

@@ -263,7 +263,7 @@ class Recorder:
             if attribute in QUIET:
                 if attribute == "grad_fn":
                     self.passes.capturing.is_off = True  # the program may put hooks on its nodes
-                    return self._asked_node(function, args)
+                    return self._requested_node(function, args)
                 return function(*args, **kwargs)
             if attribute == "data":
                 self._shared(args)
@@ -314,7 +314,7 @@ class Recorder:
             self.observer.required(leaf)
         if self.on_switched is not None and switching:
             self.on_switched(state.origin, args[0], args[0].requires_grad)
-        if self.on_operation is not None and self._is_untold(spot, name, args, result):
+        if self.on_operation is not None and self._is_unreported(spot, name, args, result):
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
         if name == "retain_grad" and (node := self.side.node(args[0])) is not None:
@@ -322,12 +322,12 @@ class Recorder:
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
 
-    def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
+    def _is_unreported(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
         that is one of a library which goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
-        return not spot.is_told or (self.on_cut is not None and self.on_cut(args, result))
+        return not spot.is_reported or (self.on_cut is not None and self.on_cut(args, result))
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -382,7 +382,7 @@ class Recorder:
         if tensor._base is not None:
             self._tell_new(tensor._base)
 
-    def _asked_node(self, function: Any, args: tuple[Any, ...]) -> Any:
+    def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
         """A view of what was changed in place is given a new node when somebody asks for it."""
         node = function(*args)
         if node is not None and not self.passes.running and self.side.transform() is None:

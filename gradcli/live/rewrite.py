@@ -157,7 +157,7 @@ class Rewriter(ast.NodeTransformer):
     # ------------------------------------------------------------ statements
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        if self.expecting is not None and hasattr(node, "wish"):
+        if self.expecting is not None and hasattr(node, "expectation_step"):
             return self.expecting.statement(node)
         return self.generic_visit(node)
 

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-from ..engine.carriers import ARRAYS, CARRIERS, Body, one
+from ..engine.carriers import ARRAYS, RUNTIME, Body, one
 from .thresholds import FUSED, ROUNDED, SMALL
 
 
@@ -24,7 +24,7 @@ def precise(function: Body, *arrays: Any) -> Any:
                     return kind(of_float(*arrays))
                 except (ValueError, OverflowError):
                     pass  # outside its domain: the array library knows which infinity or NaN it is
-        return function(*arrays, dtype=CARRIERS.double).astype(kind)
+        return function(*arrays, dtype=RUNTIME.double).astype(kind)
     return function(*arrays)
 
 
@@ -72,7 +72,7 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
         factor = kind(factor)
     if offset.__class__ is float:
         offset = kind(offset)
-    return (xp.multiply(x, factor, dtype=CARRIERS.double) + offset).astype(kind)
+    return (xp.multiply(x, factor, dtype=RUNTIME.double) + offset).astype(kind)
 
 
 def less_square(x: Any) -> Any:
@@ -82,7 +82,7 @@ def less_square(x: Any) -> Any:
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
-    return (1.0 - xp.square(x, dtype=CARRIERS.double)).astype(x.dtype)
+    return (1.0 - xp.square(x, dtype=RUNTIME.double)).astype(x.dtype)
 
 
 def transcendental(name: str, most: int = ROUNDED) -> Body:
@@ -94,7 +94,7 @@ def transcendental(name: str, most: int = ROUNDED) -> Body:
         if size > most:
             return function(self)
         if size > 1 and self.dtype.char == "f":
-            return function(self, dtype=CARRIERS.double).astype(self.dtype)
+            return function(self, dtype=RUNTIME.double).astype(self.dtype)
         return precise(function, self)
 
     forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly

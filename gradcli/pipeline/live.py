@@ -86,7 +86,7 @@ def _run(
             write(text)
 
     with ExitStack() as stack:
-        stack.enter_context(machine.as_asked(request.device, request.dtype))
+        stack.enter_context(machine.with_defaults(request.device, request.dtype))
         if recording is not None:
             recording.begin(machine)
         held_before = memory_in_use()[0]

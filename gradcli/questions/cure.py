@@ -29,7 +29,7 @@ from ..recording.sides import AnyTensor
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .why.chronicle import Chronicle
+    from .why.provenance import Provenance
 
 Edit: TypeAlias = tuple[Span, str]
 
@@ -75,7 +75,7 @@ def attempt(
     ran: Ran,
     edits: Sequence[Edit],
     room: Room,
-    chronicle: Chronicle | None = None,
+    provenance: Provenance | None = None,
 ) -> Ran | None:
     """The edited program's run; None when it tells nothing (see above)."""
     if ran.program is None or not edits:
@@ -102,7 +102,7 @@ def attempt(
         assert ran.outcome is not None and ran.outcome.machine is not None
         ran.outcome.machine.rewind()
     with as_new():
-        again = execute(request, None, chronicle.recording if chronicle else None)
+        again = execute(request, None, provenance.recording if provenance else None)
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:

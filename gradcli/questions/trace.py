@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.classes import is_instance
-from ..memory import collector_held
+from ..memory import collector_paused
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
@@ -97,7 +97,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     report = run_report(ran)
     if outcome is None:
         return report
-    with collector_held():
+    with collector_paused():
         recording = ran.recording
         passes = recording.passes
         chosen = shown.chosen_passes(passes, options.number)

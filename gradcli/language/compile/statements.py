@@ -229,8 +229,8 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
     def expression_statement(self, node: ast.Expr, scope: Scope) -> Closure | None:
         if hasattr(node, "echo"):
             return self.echoed(node, scope)
-        if hasattr(node, "wish"):
-            return None if self.log is None else self.wish(node, self.log, scope)
+        if hasattr(node, "expectation_step"):
+            return None if self.log is None else self.expectation(node, self.log, scope)
         if type(node.value) is ast.Constant:
             return None
         value_of = self.expression(node.value, scope)
@@ -240,11 +240,11 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
 
         return run
 
-    def wish(self, node: Any, log: Log, scope: Scope) -> Closure:
+    def expectation(self, node: Any, log: Log, scope: Scope) -> Closure:
         """What is expected beside a line."""
         from . import expectations
 
-        what, expectation = node.wish
+        what, expectation = node.expectation_step
         if what == "holds":
             test, kept = self.condition(node.value, scope)
             return expectations.holds(test, kept, log, expectation)

@@ -139,7 +139,7 @@ def _backward_of_live(machine: Any, result: Any, seed: Any, options: Options) ->
         state.origin = origin
 
 
-def told_again(ran: Ran, options: Options) -> StepsReport:
+def repeated_steps(ran: Ran, options: Options) -> StepsReport:
     """The passes of another run, with the gradients that these options set."""
     with as_new():
         return steps_report(recorded(ran.request, None, options), options, texts=True)[1]

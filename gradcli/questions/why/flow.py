@@ -33,10 +33,10 @@ from .values import (
     Step,
     Value,
     callee,
-    is_asked_into,
     is_owner,
     is_shape,
     items,
+    may_be_named_in,
     name_of,
 )
 
@@ -198,13 +198,13 @@ class Flow(Listener):
                 is_leaf = value.requires_grad and node_of(value) is None
                 held_inside = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
                 held_inside.append((number, node, is_leaf))
-        elif scope is not None and is_asked_into(value):
+        elif scope is not None and may_be_named_in(value):
             self.inner[name] = value
 
     def holds(self, name: str, value: Any) -> None:
         if is_tensor(value):
             self.locals[name] = value
-        elif is_asked_into(value):
+        elif may_be_named_in(value):
             self.inner[name] = value
             self.locals.pop(name, None)
 

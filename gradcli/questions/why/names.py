@@ -31,8 +31,8 @@ class Question(NamedTuple):
     element: tuple[int, ...] | None
 
 
-def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Question:
-    """The value that a question names; Unusable says which names there are.
+def question_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Question:
+    """The value that a question names; UsageError says which names there are.
 
     `others` are names inside functions, which count where no global name is meant.
     """

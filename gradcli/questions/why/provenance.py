@@ -9,7 +9,7 @@ from .flow import Flow
 from .passes import Passes
 
 
-class Chronicle(Spectator):
+class Provenance(Spectator):
     """Adds itself to a recording; ordinary runs have none and pay nothing."""
 
     def __init__(self, recording: Recording | None = None) -> None:
