@@ -82,7 +82,7 @@ class Labels:
             return (outer or named[-1:])[0]._replace(tensor=tensor)
         assert self.ran.program is not None
         place = None if node is None else places(self.ran.program)(node)
-        words = "the root" if place is None else place.target or " ".join(place.text.split())
+        words = "the root" if place is None else place.target or place.text
         return Spot(words, None, 1, node, output_nr, tensor, next_sequence())
 
     # ---- from a name to a place
@@ -172,7 +172,7 @@ class Labels:
                 if position in named:
                     continue
                 place = place_of(alive[number])
-                text = " ".join(place.text.split()) if place is not None else ""
+                text = place.text if place is not None else ""
                 if not text or len(text) > LONGEST or (place is not None and place.statement):
                     text = short_name(alive[number])
                 words[position] = text

@@ -211,7 +211,7 @@ class Case:
         """The text of a piece of the program, shortened."""
         if not self.is_here(node):
             return ""
-        text = " ".join(self.source.text_of(self.span(node)).split())
+        text = self.source.words_of(self.span(node))
         return text if len(text) <= most else text[: most - 3] + "..."
 
     def whole(self, node: Any) -> str:
