@@ -20,7 +20,7 @@ from .folds import Folds
 from .text import Cell, Line, Look, at, bare, cell, columns, one_line, width_of
 
 MOST_SAVED, MOST_EVENTS = 40, 20
-SHORT = 14  # a value of more characters is told by its shape and range
+SHORT = 14  # a longer value is shown as its shape and range
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
 FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
