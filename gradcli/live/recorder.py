@@ -339,7 +339,7 @@ class Recorder:
 
     def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
-        or a module of a library is called, that is one which goes on with what has left the graph."""
+        or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
         if not spot.is_told and not self.labels.modules:

@@ -193,7 +193,7 @@ def label_text(spot: Spot, several: bool) -> str:
 def _spot(bound: Bound, earlier: Any) -> Spot | None:
     """What a binding stands for at the end, where a gradient can reach it."""
     thing = bound.alive
-    number = max(bound.count, earlier[-1].number + 1 if earlier else 1)
+    number = max(bound.turn, earlier[-1].number + 1 if earlier else 1)
     if isinstance(thing, Tensor):
         if not thing.requires_grad and not ends_a_graph(thing):
             return None
