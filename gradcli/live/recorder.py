@@ -159,6 +159,21 @@ class Recorder:
             held.__exit__(None, None, None)
         self.labels.modules.pop()
         self.observer.leaving(module)
+        if self.on_operation is not None and not self.labels.modules and result is not None:
+            self._answered(given, result)
+
+    def _answered(self, given: tuple[Any, ...], result: Any) -> None:
+        """The outermost module that the program called: what went on in it was not told."""
+        spot = self.text.spot(sys._getframe(2))
+        if spot.node is None or spot.is_reported or self.passes.running or self.side.transform():
+            return
+        try:
+            with self.side.hands_off():
+                self.on_operation(spot.node, given, {}, result)
+        except Enough:
+            raise
+        except Exception as error:  # our defect: the program goes on
+            self.defects.append(error)
 
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None:
@@ -324,10 +339,12 @@ class Recorder:
 
     def _is_unreported(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
-        that is one of a library which goes on with what has left the graph."""
+        or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
-        return not spot.is_reported or (self.on_cut is not None and self.on_cut(args, result))
+        if not spot.is_reported and not self.labels.modules:
+            return True
+        return self.on_cut is not None and self.on_cut(args, result)
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -76,7 +76,7 @@ def program_of(request: Request) -> Program:
     source = Source.from_bytes(request.data, request.name)
     source.mark = reading(request.name)
     try:
-        return parse(source, limits)
+        return parse(source, limits, request.given)
     except (LimitReached, MemoryError) as error:
         limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
         if isinstance(error, LimitReached):

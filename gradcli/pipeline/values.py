@@ -37,7 +37,7 @@ def values_of(program: Program, request: Request) -> Values:
             overrides[name] = _value(item, program, request)
         else:
             words, advice = f"--set {name}: {_no_input(name, program)}", _near(name, program)
-            if name in _named(request):
+            if name in request.given:
                 raise UsageError(words, advice)
             raise _refused(name, program, UsageError(words, advice))
     for name in request.no_grad:
@@ -60,10 +60,9 @@ def values_of(program: Program, request: Request) -> Values:
 def _inputs(program: Program, request: Request) -> dict[str, Input]:
     """--set wins over the comments of the program."""
     most = request.limits.max_memory
-    named = _named(request)
     given: dict[str, Input] = {}
     for name, default in program.defaults.items():
-        if name not in named:
+        if name not in request.given:
             given[name] = _default(default, program, request)
     try:
         for text in request.sets:
@@ -72,11 +71,6 @@ def _inputs(program: Program, request: Request) -> dict[str, Input]:
     except InputError as error:
         raise UsageError(str(error), error.advice) from None
     return given
-
-
-def _named(request: Request) -> set[str]:
-    """The names that --set gives a value to."""
-    return {text.partition("=")[0].strip() for text in request.sets}
 
 
 def _default(default: Default, program: Program, request: Request) -> Input:
@@ -109,7 +103,7 @@ def _value(item: Input, program: Program, request: Request) -> Any:
     try:
         return _leaf(item.name, item.value, requires_grad)
     except UsageError as error:
-        if item.name in _named(request):
+        if item.name in request.given:
             raise
         raise _refused(item.name, program, error) from None
 

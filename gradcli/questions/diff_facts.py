@@ -333,8 +333,7 @@ def _line(node: NodeFact | None) -> int | None:
 def _text(node: NodeFact | None) -> str:
     if node is None or node.place is None:
         return ""
-    place = node.place
-    return f"{place.target} = {place.text}" if place.target else place.text
+    return node.place.named(node.place.target)
 
 
 def _shape(fact: TensorFact) -> str:

@@ -51,7 +51,7 @@ def leaves_of(program: Program, recording: Recording) -> list[Named]:
     for tensor, line, origin in recording.names.nameless():
         place = place_of(origin)
         if place is not None and not place.statement:
-            found.append(Named(" ".join(place.text.split()), line, tensor))
+            found.append(Named(place.text, line, tensor))
     return found
 
 
@@ -196,19 +196,20 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
         place = None
         if is_here(origin) and getattr(origin, "of_source", source) is source:
             span = source.place_of(origin)
-            text = source.text_of(source.span_of(origin))
+            text = source.words_of(source.span_of(origin))
             statement = isinstance(origin, ast.stmt)
+            target, plain = targets.get(key, ("", True))
             place = Place(span.line, span.column, span.end_line, span.end_column, text,
-                          targets.get(key, ""), statement)  # fmt: skip
+                          target, statement, plain)  # fmt: skip
         known[key] = place
         return place
 
     return place_of
 
 
-def _targets(program: Program) -> dict[int, str]:
-    """For the value of each assignment to one name, that name."""
-    found: dict[int, str] = {}
+def _targets(program: Program) -> dict[int, tuple[str, bool]]:
+    """For the value of each assignment to one name, that name; is it a plain NAME = VALUE?"""
+    found: dict[int, tuple[str, bool]] = {}
     pending: list[Any] = list(program.body)
     for node in pending:
         value = getattr(node, "value", None)
@@ -216,9 +217,9 @@ def _targets(program: Program) -> dict[int, str]:
         if getattr(called, "attr", getattr(called, "id", "")) in PASSING:
             continue
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[id(value)] = node.targets[0].id
+            found[id(value)] = node.targets[0].id, len(node.targets) == 1
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found[id(value)] = node.target.id
+            found[id(value)] = node.target.id, False
         for part in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):

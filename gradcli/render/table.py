@@ -217,7 +217,7 @@ def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
         if fact.holder is not None:
             value = f"{fact.holder} = {value}"
         rows.append((
-            cell(one_line(node.place.text) if node.place is not None else ""),
+            cell(node.place.text if node.place is not None else ""),
             cell(node.name, "node"),
             cell(fact.name),
             cell(value),

@@ -16,6 +16,7 @@ from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport
 from ...recording.sides import AnyTensor, array_of, gradient_of
+from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
@@ -36,6 +37,7 @@ def why_report(
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     provenance = Provenance()
+    provenance.recording.hears(AskedNames((question,)))
     ran = execute(request, write, provenance.recording)
     return ran, reported(ran, provenance, question, started if trials else None)
 
@@ -81,8 +83,9 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
     others = provenance.flow.inside()
+    former = ran.recording.find(AskedNames)
     try:
-        asked = question_of(question, bindings, others)
+        asked = question_of(question, bindings, others, former)
     except UsageError:
         first = question.partition(".")[0].partition("[")[0].strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
@@ -186,6 +189,8 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
     provenance = Provenance() if local else None  # which knows the names in functions
+    if provenance is not None:
+        provenance.recording.hears(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
@@ -211,7 +216,8 @@ def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
     assert again.outcome is not None
     others = {} if provenance is None else provenance.flow.inside()
     try:
-        return question_of(asked.name, again.outcome.bindings, others).value
+        former = again.recording.find(AskedNames)
+        return question_of(asked.name, again.outcome.bindings, others, former).value
     except UsageError:
         return None
 
@@ -219,6 +225,7 @@ def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
 def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
     provenance = Provenance()
+    provenance.recording.hears(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
     outcome = f"{asked.name}.grad stays None"
     if again is None or again.outcome is None:

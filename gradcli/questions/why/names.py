@@ -12,9 +12,10 @@ from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
 from ...recording.modules import attributes, is_module
 from ...recording.sides import AnyTensor, sides
+from ..asked_names import AskedNames
 from ..graph import nearest_name
 
-_WORD = re.compile(r"\s*([^\W\d]\w*)")
+_WORD = re.compile(r"\s*([^\W\d]\w*)(?:#(\d{1,9}))?")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
 _NUMBER = re.compile(r"[+-]?\d+$")
 
@@ -31,15 +32,23 @@ class Question(NamedTuple):
     element: tuple[int, ...] | None
 
 
-def question_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Question:
+def question_of(
+    text: str, bindings: Mapping[str, Any], others: Mapping[str, Any],
+    former: AskedNames | None = None,
+) -> Question:  # fmt: skip
     """The value that a question names; UsageError says which names there are.
 
-    `others` are names inside functions, which count where no global name is meant.
+    `others` are names inside functions, which count where no global name is meant; `former` has
+    what a name stood for before: x#1.
     """
     match = _WORD.match(text)
     if match is None:
         raise UsageError(f"{text}: not a name", _near(text, bindings, others))
-    first = match[1]
+    first, number = match[1], match[2]
+    if number is not None and former is not None:
+        name = f"{first}#{number}"
+        bindings = {name: former.tensors(name)[0]}
+        first = name
     if first not in bindings and first not in others:
         raise UsageError(f"{text}: the program has no name {first}", _near(text, bindings, others))
     value = bindings[first] if first in bindings else others[first]
