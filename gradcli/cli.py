@@ -30,7 +30,7 @@ LAST = {PROGRAM: 1, OUTPUT: 2, LIMITED: 3}
 
 
 class Commands(TyperGroup):
-    """The commands, each made when it is asked for; a file in the place of one gets a hint."""
+    """The commands, each made on demand; a file in the place of one gets a hint."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(NAMES)

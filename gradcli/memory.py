@@ -20,7 +20,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # <malloc.h> of glibc
 
 
 def standard(sharing: int = 1) -> int:
-    """4 GiB, and at most half of what this process may have, shared by so many processes."""
+    """4 GiB, and at most half of what this process may have, shared by that many processes."""
     return max(1, min(STANDARD, *(have // 2 // max(sharing, 1) for have in _there())))
 
 

@@ -28,7 +28,7 @@ class UsageError(Exception):
 
 
 class DeviceMissing(UsageError):
-    """A device or an optional part that was asked for is missing."""
+    """A requested device or optional part is missing."""
 
 
 class Opened(NamedTuple):

@@ -1,6 +1,6 @@
 """signatures: what help() and editors see of the library face, read off the declarations.
 
-A declaration's file is read when somebody asks for the function's text, and not before: the
+A declaration's file is read on demand for the function's text, and not before: the
 programs that only call it pay nothing.
 """
 

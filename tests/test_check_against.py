@@ -236,7 +236,7 @@ def test_threads_of_the_process_stay_as_they_are() -> None:
     "utils.cpp_extension", "utils.bottleneck", "_dynamo", "fx",
 ])  # fmt: skip
 def test_names_that_are_not_ours_are_not_there(name: str) -> None:
-    """The same closed list: in whatever way PyTorch's own names are asked for."""
+    """The same closed list: in whatever way PyTorch's own names are reached."""
     home, _, last = f"torch.{name}".rpartition(".")
     for text in (f"print(torch.{name})", f"from {home} import {last} as found\nfound",
                  f"getattr({home}, {last!r})"):  # fmt: skip

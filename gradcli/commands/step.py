@@ -121,7 +121,7 @@ def command(common: Shared, asked: Arguments) -> int:
 
 
 def _is_interactive(common: Shared, asked: Arguments) -> bool:
-    """Somebody sits there: both ends are a terminal, and nothing else was asked for."""
+    """Whether a person can answer: both ends are a terminal, and no option says otherwise."""
     if asked.plain or asked.commands is not None or common.quiet or common.out is not None:
         return False
     if common.format != "text" or common.file == "-":

@@ -41,7 +41,7 @@ class Function:
 
     @property
     def overloads(self) -> list[Any]:
-        """Its declarations, in their order; their files are read when somebody asks."""
+        """Its declarations, in their order; their files are read on demand."""
         if self._waiting is not None:
             (keys, rooms, load), self._waiting = self._waiting, None
             for room in rooms:
@@ -203,7 +203,7 @@ def _key(overload: Any) -> str:
 
 
 class Rows(dict[str, Any]):
-    """Rows by schema name. A row whose file was not read yet is read when it is asked for; whoever
+    """Rows by schema name. A row whose file was not read yet is read on demand; whoever
     goes through all of them reads everything."""
 
     def __init__(self) -> None:
@@ -285,7 +285,7 @@ class Catalogue:
         self.notes: list[tuple[str, str, str, str]] | None = None
 
     def defer(self, table: Any, load: Callable[[str], Any], rooms: list[str]) -> None:
-        """Makes names known whose declarations are read when somebody asks for them."""
+        """Makes names known whose declarations are read on demand."""
         for face, known in (
             ("functions", self.functions), ("methods", self.methods),
             ("properties", self.properties),

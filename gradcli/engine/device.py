@@ -151,7 +151,7 @@ RUNTIME.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "
 RUNTIME.arrays.update(
     dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
 )
-_cuda: list[Any] = []  # the array library of GPUs, once one was asked for
+_cuda: list[Any] = []  # the array library of GPUs, once one was requested
 
 
 def array_module(device: Device) -> Any:

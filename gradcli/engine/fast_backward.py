@@ -46,7 +46,7 @@ def sweep(
     roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed,
     told: OfNodes, freed: list[Node],
 ) -> list[Any]:  # fmt: skip
-    """Runs every node below the roots, youngest first. It is asked for no gradients."""
+    """Runs every node below the roots, youngest first. It returns no gradients."""
     ready: Ready = {}
     arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
     watched = state.observer is not None

@@ -183,7 +183,7 @@ def _gradients(
 
 
 def underivable(node: Any) -> Any:
-    """What PyTorch says when a derivative is asked for that it does not have."""
+    """PyTorch's error for a derivative that it does not have."""
     raise RuntimeError(f"derivative for aten::{node.called} is not implemented")
 
 

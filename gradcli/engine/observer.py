@@ -120,7 +120,7 @@ class Observer:
         """A gradient came to a leaf that no longer requires grad: it is not stored."""
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """The gradient of the input with this number, which the pass was asked for."""
+        """The gradient of the input with this number, for a pass that returns it."""
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         """A hook is about to run on a gradient (or on several: a tuple)."""

@@ -107,7 +107,7 @@ class FastShape:
         self.kind, self.few, self.strides = kind, few, strides
 
 
-LARGE = 1 << 16  # elements from which memory is asked for before a kernel runs
+LARGE = 1 << 16  # elements from which memory is requested before a kernel runs
 FORMS = NUMBERS = 4096  # so many are kept
 
 

@@ -1,7 +1,7 @@
 """language: which errors are gradcli's own, whatever line of the program was running.
 
 A class of the library may be given anything, and then fails in Python's words as PyTorch's does:
-that is the program's error, at its line: it may put a tensor where `items()` is asked for. An
+that is the program's error, at its line: it may put a tensor where `items()` is called. An
 undefined name in gradcli's text, or something private that its own objects lack, no program can
 bring about.
 """

@@ -1,7 +1,7 @@
 """Live: a pass whose gradients PyTorch's engine captures by itself, without a hook on any node.
 
-The engine stores gradients in leaves, or it answers those of the edges that it is asked for. Here
-it is asked for all edges of the graph; what came for the leaves is stored by a second, short pass
+The engine stores gradients in leaves, or it returns those of the edges that it is given. Here
+it is given all edges of the graph; what came for the leaves is stored by a second, short pass
 over them alone. A graph in which code of the program could run, or that could fail on the way, is
 none for it: there a leaf would miss what PyTorch stores before an error.
 """

@@ -400,7 +400,7 @@ class Recorder:
             self._tell_new(tensor._base)
 
     def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
-        """A view of what was changed in place is given a new node when somebody asks for it."""
+        """A view of a tensor changed in place gets its new node on demand."""
         node = function(*args)
         if node is not None and not self.passes.running and self.side.transform() is None:
             self.stand(sys._getframe(3))

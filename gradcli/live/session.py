@@ -1,6 +1,6 @@
 """Live: a recording of code that is running already: a notebook's cell, a test, a script.
 
-A frame that runs can't be rewritten. What PyTorch is asked for is heard all the same, with its
+A frame that runs can't be rewritten. Its calls of PyTorch are heard all the same, with its
 place; a number that left the graph is known until Python computes with it.
 """
 

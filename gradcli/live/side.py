@@ -262,7 +262,7 @@ class TorchSide(Live):
         return tensor.detach()._values() if tensor.layout is self.torch.sparse_coo else tensor
 
     def kept(self, node: Any) -> tuple[tuple[str, Any], ...]:
-        """Its saved tensors. What a pack hook holds is not asked for: unpacking runs code."""
+        """Its saved tensors. What a pack hook holds is not read: unpacking runs code."""
         if self.about_to_run[0] is node:
             return self.about_to_run[1]
         mark = self.mark(node)
@@ -380,7 +380,7 @@ class TorchSide(Live):
         return large
 
     def _sort(self) -> None:
-        """Most of what is held is gone before anything changes: its memory is asked for late."""
+        """Most of what is held is gone before anything changes: its memory is read late."""
         fresh, self.unsorted = self.unsorted, []
         for known in fresh:
             large = known()
@@ -462,7 +462,7 @@ def rows() -> dict[str, Any]:
 
 
 def torch_side(torch: Any) -> TorchSide:
-    """The one side of PyTorch, made known when it is asked for first."""
+    """The one side of PyTorch, made known at first use."""
     if not isinstance(sides.live, TorchSide):
         resolve("Tensor")  # small tensors of our own stand for numbers: they need their methods
         make_known(TorchSide(torch))

@@ -46,7 +46,7 @@ class Comparison:
         self.order = _order(a.nodes)
 
     def same(self) -> SameFact:
-        """What is equal, once all differences were asked for."""
+        """What is equal, once all differences are listed."""
         other = {fact.name for fact in self.b.tensors}
         shared = sum(fact.name in other for fact in self.a.tensors)
         nodes = sum(self.a.nodes[i].name == self.b.nodes[j].name for i, j in self.pairs.items())

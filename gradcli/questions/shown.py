@@ -17,7 +17,7 @@ from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
 
 Modules = Callable[[Any], str]
 
-AT_EACH_END = 50  # passes at each end of a run, where every pass is asked for
+AT_EACH_END = 50  # passes at each end of a run, where every pass is requested
 
 
 def keep(passes: Passes, number: int | None) -> None:

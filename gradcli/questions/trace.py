@@ -155,7 +155,7 @@ def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> Det
 def _with_tables(
     ran: Ran, report: Report, found: Collected, one: Pass | None, tables: Tables
 ) -> Report:
-    """The report with the tables that were asked for."""
+    """The report with the requested tables."""
     if tables.saved:
         frees = ran.recording.find(Frees)
         by = frees.lines if frees is not None else {}
@@ -174,7 +174,7 @@ def _with_tables(
 
 
 def _profile(ran: Ran) -> ProfileFact | None:
-    """What each line of the program cost, if that was asked for."""
+    """What each line of the program cost, if that was requested."""
     profile = ran.recording.find(Profile)
     if profile is None or ran.program is None:
         return None

@@ -176,7 +176,7 @@ class Binder(Spectator):
         return self.hooks.get(file.removeprefix("--hook "))
 
     def complain(self) -> None:
-        """Raises what is wrong with the hooks that were asked for, once the program has run."""
+        """Raises what is wrong with the requested hooks, once the program has run."""
         if self.complaint is not None:
             raise self.complaint
         for name in self.hooks:

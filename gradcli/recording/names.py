@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 class Results:
     """What leaves and the results of nodes were called, in the order of binding; most are never
-    asked for, so a binding is put down, and numbered and found by its node when somebody asks.
+    asked for, so a binding is put down, and numbered and found by its node on demand.
 
     Nodes that are gone are dropped when there are `most`.
     """

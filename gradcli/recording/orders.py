@@ -49,7 +49,7 @@ class Orders(Spectator):
             self._makers.setdefault(mark_of(tensor.grad_fn), maker)
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """A gradient that was asked for."""
+        """A requested gradient."""
         self._answered(grad)
 
     def stored(self, variable: Any) -> None:

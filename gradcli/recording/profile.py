@@ -42,7 +42,7 @@ class Stopwatch:
         self.since = perf_counter_ns()
 
     def account(self, line: int, way: int) -> Account:
-        """The account of a line, opened when it is asked for first."""
+        """The account of a line, opened at first use."""
         key = (line, way)
         found = self.accounts.get(key)
         if found is None:

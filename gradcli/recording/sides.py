@@ -119,7 +119,7 @@ class Side:
         return str(getattr(getattr(node, "owner", None), "__name__", ""))
 
     def saved(self, node: Any) -> Any:
-        """What it had saved, to be held until it is asked for."""
+        """What it had saved, to be held until it is read."""
         return node.saved
 
     def saved_under(self, node: Any, saved: Any, key: str) -> Any:
@@ -353,7 +353,7 @@ def users_class(node: Any) -> str:
 
 
 def saved_by(node: Any) -> Any:
-    """What a node had saved, to be held until it is asked for."""
+    """What a node had saved, to be held until it is read."""
     return node.saved if node.__class__ is Node else side_of_node(node).saved(node)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Spectator(Observer):
     """Derive from it and override what is of interest, of the engine's events too.
 
-    A run asks nothing else of whoever watches it, and pays for no event that nobody overrides.
+    A run needs nothing else of a spectator, and pays for no event that nobody overrides.
     """
 
     __slots__ = ()
@@ -82,7 +82,7 @@ def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
 
 
 def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
-    """One call for all of them; None where nobody listens."""
+    """One call for all of them; None where there is no observer."""
     if len(told) < 2:
         return told[0] if told else None
     return _both(*told) if len(told) == 2 else _all(told)

@@ -103,7 +103,7 @@ class Values(Spectator):
     # ---- results that nobody has asked for
 
     def _put(self, node: Any, tensor: Any, module: Any, *, is_leaf: bool) -> None:
-        """Holds it as it is; it is looked at when it is asked for, or is about to change."""
+        """Holds it as it is; it is copied on demand, or before it changes."""
         count = self._count = self._count + 1
         self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
         self._bytes += _size(tensor)
@@ -281,7 +281,7 @@ class Values(Spectator):
         self.accumulated(variable, grad)
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """A gradient that the pass was asked for."""
+        """A gradient that the pass returns."""
         variable = getattr(node, "variable", None)
         if variable is not None:
             self.accumulated(variable, grad)

@@ -59,7 +59,7 @@ def name_inherited(kind: Any, published: set[str]) -> None:
         ):
             continue
         own = word in kind.__dict__ and "." in function.__qualname__
-        # Named for a class above before: whichever is asked for first, each has its own name.
+        # Named for a class above before: whichever is requested first, each has its own name.
         ours = function.__qualname__.startswith(OURS) or INHERITED in function.__dict__
         if own or ours:
             called = f"{kind.__name__}.{word}"

@@ -37,7 +37,7 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
         self.overrides = overrides
         self.class_boxes = {}
         self.handling: list[BaseException] = []  # errors that `except` blocks are busy with
-        self.log: Log | None = None  # of what is expected, where that is asked for
+        self.log: Log | None = None  # of expectations, where they are checked
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:
         """The closure of a statement; None where there is nothing to run."""

@@ -249,7 +249,7 @@ def _not_called(out: Explanation) -> None:
 
 
 def _item(out: Explanation, message: str) -> None:
-    """What a list or a dict has where it was asked for something else."""
+    """What a list or a dict has, where the program asked for something else."""
     if not isinstance(out.place, ast.Subscript):
         return
     value = value_of(out, out.place.value)

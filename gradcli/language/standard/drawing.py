@@ -108,7 +108,7 @@ class Drawing:
 
 
 def _size(args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> int:
-    """How many rows or columns of axes are asked for."""
+    """The number of rows or columns of axes."""
     value = args[place] if len(args) > place else kwargs.get(("nrows", "ncols")[place], 1)
     size = operator.index(value)
     if not 0 < size <= MOST:

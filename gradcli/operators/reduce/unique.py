@@ -128,7 +128,7 @@ _consecutive = operator(
 
 
 def _requested(found: Any, inverse: bool, counts: bool) -> Any:
-    """The values alone, or a tuple with what else was asked for."""
+    """The values alone, or a tuple with what else was requested."""
     asked = [found[0]] + [found[1]] * inverse + [found[2]] * counts
     return asked[0] if len(asked) == 1 else tuple(asked)
 

@@ -38,7 +38,7 @@ clone = operator(
 
 
 def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
-    """Dense memory keeps its order of dimensions unless row-major order is asked for."""
+    """Dense memory keeps its order of dimensions unless row-major order is requested."""
     if "channels_last" in repr(memory_format):
         return with_channels_last(xp, array)
     if "contiguous_format" in repr(memory_format):

@@ -54,7 +54,7 @@ class Options(NamedTuple):
 
     @property
     def is_computed(self) -> bool:
-        """Whether a gradient is asked for that no pass of the program gave."""
+        """Whether a requested gradient comes from no pass of the program."""
         return bool(self.of or self.grad_output is not None)
 
 

@@ -14,7 +14,7 @@ from ...language.names import Scope
 from ...recording.collect import tensors_in
 from ...recording.spectator import Spectator
 
-HELD = 1000  # tensors of names that were asked for
+HELD = 1000  # tensors of names that were requested
 PRUNED = 4096  # bindings of one name, after which those of dead tensors are dropped
 
 

@@ -57,7 +57,7 @@ def recorded(
 
 
 def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, StepsReport]:
-    """Every pass, or the one that was asked for; with --of, or where the program has none, that of
+    """Every pass, or the requested one; with --of, or where the program has none, that of
     a result. An error on the way ends up in what is returned."""
     report = StepsReport(ran.request.name, ran.request.device, output=ran.output,
                          warnings=ran.warnings)  # fmt: skip

@@ -79,7 +79,7 @@ def reported(
 
 
 def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None:
-    """What is asked for; None where the program failed before the name was bound."""
+    """The requested tensor; None where the program failed before the name was bound."""
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
     others = provenance.flow.inside()
@@ -101,7 +101,7 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
 
 
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
-    """The gradient that was asked for, as numbers and as PyTorch prints it."""
+    """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
     report = report._replace(
         shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")

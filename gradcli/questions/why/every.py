@@ -32,7 +32,7 @@ def why_reports(
 
 
 def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
-    """What is asked for, as a table of tensors has it, then what only functions have names for and
+    """The requested tensors, in the order of a table of tensors, then what only functions name and
     names that stood for a leaf once; a loop's name is no name."""
     if ran.outcome is None:
         return

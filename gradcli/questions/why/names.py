@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?\d+$")
 
 
 class Row(tuple[int, ...]):
-    """The first places of an element: a row of a matrix is asked for."""
+    """The first places of an element: a row of a matrix is requested."""
 
 
 class Question(NamedTuple):

@@ -113,7 +113,7 @@ class Pass:
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
         self.gradients = list(one.gradients)
         self._applied: dict[int, Applied] | None = {}
-        self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, for when somebody asks
+        self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, read on demand
         self.sweep: Sweep | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0

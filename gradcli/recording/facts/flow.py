@@ -56,7 +56,7 @@ class FlowLeaf(NamedTuple):
 
 
 class FlowGradient(NamedTuple):
-    """What came to one leaf in the pass that was asked for; `change` as in a FlowPass: None with
+    """What came to one leaf in the requested pass; `change` as in a FlowPass: None with
     `changed` where it was 0 before, so that there is no ratio."""
 
     name: str

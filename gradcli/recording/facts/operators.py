@@ -93,7 +93,7 @@ class OperatorFact(NamedTuple):
 
 
 class CatalogueFact(NamedTuple):
-    """The operators that were asked for. `detailed`: with derivatives and examples."""
+    """The requested operators. `detailed`: with derivatives and examples."""
 
     operators: tuple[OperatorFact, ...]
     detailed: bool

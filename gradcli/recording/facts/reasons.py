@@ -19,7 +19,7 @@ class WhyReport(NamedTuple):
     """Why a gradient is what it is.
 
     `sentence` says it in words, `labels` point at the program, `lines` are those that caused it,
-    the nearest cause first among the labels. `grad` is the gradient that was asked for: of the
+    the nearest cause first among the labels. `grad` is the requested gradient: of the
     whole tensor or of one `element`.
     """
 

@@ -133,7 +133,7 @@ def _digest(text: str) -> str:
 
 
 def _views(report: Report, options: DrawOptions, *, sideways: bool) -> _Views:
-    """The pictures that differ; the first to be seen is the one that is asked for."""
+    """The pictures that differ; the first to be seen is the requested one."""
     variants = [
         options._replace(fold=fold, expand=expand)
         for fold, expand in ((True, False), (False, False), (False, True))
