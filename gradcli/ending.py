@@ -31,11 +31,11 @@ def begin() -> None:
 
 
 def _ignored(unraisable: object) -> None:
-    """A generator of the program that is given up after the run: nobody waits for its errors."""
+    """Ignores errors of a generator that is closed after the run."""
 
 
 def _stand_in(place: int, name: str) -> None:
-    """In place of a stream that whoever started us has closed, so that no file gets its number.
+    """In place of a stream that the caller has closed, so that no file gets its number.
 
     What is written to standard output fails, as it does on a full disk; standard error is lost.
     """
@@ -69,7 +69,7 @@ def _flushed(status: int) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
     except (ValueError, BrokenPipeError):
-        pass  # closed, or nobody reads any more
+        pass  # closed, or its reader is gone
     except OSError as error:
         return unwritable(error)
     return status

@@ -212,7 +212,7 @@ def test_whatever_lies_there_the_report_is_written(home: Path, form: str, count:
     assert done.returncode == 3
     page = done.stdout
     for words in ("in/pipe.expr is not a file", "there is no file gone.expr",
-                  "named.expr is a pipe that nobody writes to", "empty holds no .expr file",
+                  "named.expr is a pipe without a writer", "empty holds no .expr file",
                   "not UTF-8 text", "20,000 bytes of source"):  # fmt: skip
         assert words in page, words
     assert "\x1b" not in page and "\udcff" not in page

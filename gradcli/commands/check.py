@@ -305,7 +305,7 @@ def _write_answer(
         from ..render import github
 
         env.answer(github.pieces(kept()))
-    done.extend(facts)  # what nobody wanted to read is checked too
+    done.extend(facts)  # programs after a closed pipe are checked too
     status = most_urgent(fact.exit_code for fact in done)
     if form == "junit":
         from ..render import junit

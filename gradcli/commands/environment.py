@@ -244,7 +244,7 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
             limits.enter_context(bounded(common.max_memory, foreign))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)
-        env.show_long()  # no limit holds for somebody who reads
+        env.show_long()  # reading in a pager is not limited
         flush()
         return status
     except BrokenPipeError as error:

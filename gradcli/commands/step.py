@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..recording.facts.steps import StepsReport
     from ..render.steps_session import Session
 
-PATIENT = 10.0**7  # seconds that somebody may think
+PATIENT = 10.0**7  # seconds that a person may take
 MOST = 8 * 2**20  # bytes of commands
 
 

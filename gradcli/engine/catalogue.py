@@ -155,7 +155,7 @@ class Function:
         return None
 
     def _first_call(self, count: int, overload: Any, defaults: tuple[Any, ...]) -> Body:
-        """The overload's function is written when somebody calls it, and put in place of this."""
+        """The overload's function is written at its first call, and replaces this one."""
 
         def first(*args: Any) -> Any:
             run = overload.run

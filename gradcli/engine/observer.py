@@ -36,7 +36,7 @@ NOBODY = OfNodes([], [], [])
 
 
 class Observer:
-    """Derive from it and override what is of interest; here nobody listens.
+    """A base class whose methods do nothing: override those of interest.
 
     `node` is a node of the graph, `grads` and `results` hold one gradient (an array, or a tensor
     where the pass makes a graph) or None for each of its outputs or inputs. The kinds of hooks:

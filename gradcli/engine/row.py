@@ -133,7 +133,7 @@ class Row(Declaration):
             "promote", "promote_float", "compare", "scalar", "complex",
         ) or str(self.dtype).startswith(OF)  # fmt: skip
 
-    # What follows is worked out when somebody needs it: most rows are never called.
+    # What follows is computed at first use: most rows are never called.
 
     @cached_property
     def tensors(self) -> tuple[Parameter, ...]:

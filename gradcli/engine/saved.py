@@ -172,7 +172,7 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
 
 
 def check_unchanged(tensor: Any, expected: int) -> None:
-    """Raises where a tensor that somebody keeps for the way back was changed in place since."""
+    """Raises if a tensor that was saved for backward has been changed in place since."""
     version = tensor._version
     if version != expected:
         raise RuntimeError(_changed(None, tensor, version, expected))

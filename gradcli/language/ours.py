@@ -31,7 +31,7 @@ def is_defect(error: BaseException) -> bool:
     if not code.co_filename.startswith(HOUSE) or code.co_filename.startswith(ROOM):
         return False
     if raised and code.co_code[asker.tb_lasti] == RAISED:
-        return False  # somebody decided to say so
+        return False  # the program raised it itself
     return isinstance(error, NameError) or _is_internal(error.obj, error.name or "")
 
 

@@ -31,7 +31,7 @@ QUIET = (
 
 
 class Listener:
-    """Who hears of a traced run. Derive from it; here nobody listens."""
+    """The listener of a traced run. A base class whose methods do nothing."""
 
     __slots__ = ()
 
@@ -75,13 +75,13 @@ class Listener:
         """It has ended."""
 
     def holds(self, name: str, value: Any) -> None:
-        """What a name of a function holds, where nobody told of its binding."""
+        """What a name of a function holds, whose binding was not reported."""
 
     def made_before(self, node: ast.AST, value: Any) -> None:
         """A leaf that was there before the run was heard, and the expression that made it."""
 
     def given(self, value: Any) -> None:
-        """An operand of the expression in progress, where nobody told of its parts."""
+        """An operand of the expression in progress, whose parts were not reported."""
 
     def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""

@@ -211,7 +211,7 @@ class Capturing:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """What goes wrong in telling is our defect: the program goes on. Whoever is given a
+        """An error in reporting is our defect: the program goes on. Whoever is given a
         gradient within it need not copy it."""
         side = self.side
         side.is_alone = True

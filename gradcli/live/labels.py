@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 Kept = tuple[tuple[str, Any], ...]  # names, and the tensors that a node has saved under them
-MOST = 2000  # results behind which nobody has looked
+MOST = 2000  # results not examined yet
 
 
 class _Nowhere:
@@ -67,7 +67,7 @@ class Labels:
         return known  # type: ignore[no-any-return]
 
     def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
-        """The nodes behind it that nobody knows, by their identity: they are of its operation."""
+        """The unknown nodes behind it, by their identity: they are of its operation."""
         found: dict[int, Any] = {}
         pending = [root]
         for node in pending:

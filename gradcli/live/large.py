@@ -1,4 +1,4 @@
-"""Live: large tensors as they were: not copied while nobody changes them."""
+"""Live: large tensors as they were: not copied until they change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WHOLE = 4096  # elements of a tensor that is recorded with all its numbers
 
 
 class Large:
-    """A large tensor as it was: the tensor itself, as long as nobody changes it in place."""
+    """A large tensor as it was: the tensor itself, until it is changed in place."""
 
     __slots__ = ("tensor", "version", "summary", "__weakref__")
 

@@ -341,7 +341,7 @@ class PassTeller:
                 self._label_sum(node, DEEP)
 
     def _label_sum(self, node: Any, room: int) -> Any:
-        """The origin of a node, found in its parts where nobody has told it."""
+        """The origin of a node, found in its parts where it was not reported."""
         recorder = self.recorder
         origin = recorder.side.origin(node)
         if origin is not None or not room:

@@ -57,7 +57,7 @@ def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -
         node.id for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )  # fmt: skip
-    scope: Any = None  # nobody has resolved the names: Python does
+    scope: Any = None  # names are not resolved here: Python does that
     return Program(
         source, tuple(tree.body), scope, {}, (), tuple(names), {}, {}, {}, {}, frozenset()
     )

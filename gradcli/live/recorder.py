@@ -59,7 +59,7 @@ class Recorder:
         self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off: list[Any] = []
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
-        self.elsewhere: Any = None  # the origin of nodes that a pass finds and nobody told of
+        self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
         self.on_operation: Any = None  # told of each, where nothing else tells of expressions
         self.on_parameter: Any = None  # told of each that a module is given
         self.on_pass: Any = None  # told of the frame that a pass is called from
@@ -338,7 +338,7 @@ class Recorder:
             self.passes.registered(name, args, result)
 
     def _is_unreported(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
-        """Whether nobody else tells of an operation: where the program's code tells of itself,
+        """Whether nothing else reports an operation: where the program's code tells of itself,
         or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
@@ -428,7 +428,7 @@ class Recorder:
         """Whether gradients are for it."""
         try:
             return bool(tensor.requires_grad and tensor.is_leaf)
-        except RuntimeError:  # a view that PyTorch lets nobody use any more
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return False
 
     def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:

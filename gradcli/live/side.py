@@ -63,7 +63,7 @@ class TorchSide(Live):
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
-        self.unsorted: list[ref[Large]] = []  # those that nobody has asked for since
+        self.unsorted: list[ref[Large]] = []  # those not read since
         self.room: deque[tuple[int, ref[Large]]] = deque()
         self.bytes = 0
 
@@ -236,7 +236,7 @@ class TorchSide(Live):
     def node(self, tensor: Any) -> Any:
         try:
             return tensor.grad_fn
-        except RuntimeError:  # a view that PyTorch lets nobody use any more
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return None
 
     def edge(self, tensor: Any) -> Any:

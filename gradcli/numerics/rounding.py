@@ -54,7 +54,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
-    """x * factor + offset, rounded once where somebody reads the number.
+    """x * factor + offset, rounded once where a reader sees the number.
 
     PyTorch's compiled code fuses the two. Where they cancel, as in 1 - tanh(x)**2 for a large x,
     that decides what is printed. Numbers are taken in the type of `x`; on tensors and symbols it is
@@ -76,7 +76,7 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
 
 
 def less_square(x: Any) -> Any:
-    """1 - x * x, rounded once where somebody reads the number."""
+    """1 - x * x, rounded once where a reader sees the number."""
     xp = ARRAYS.get(x.__class__)
     if xp is None or x.dtype.char != "f":
         return multiply_add(-x, x, one(x))

@@ -80,7 +80,7 @@ def _run(
 
     def put(text: str) -> None:
         if guessed:
-            return  # it would tell numbers that nobody gave
+            return  # it would report numbers that have no value
         printed.append(text)
         if write is not None:
             write(text)

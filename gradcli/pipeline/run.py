@@ -82,5 +82,5 @@ def program_of(request: Request) -> Program:
         if isinstance(error, LimitReached):
             limit = LimitReached(error.limit, error.option)
         place = Label(place_reached(source, error), "", primary=True)
-    del source  # what was parsed goes: whoever tells the limit needs some memory
+    del source  # frees the parsed text: reporting the limit needs some memory
     raise ProgramError(limit.as_diagnostic(request.name, place))

@@ -5,7 +5,7 @@ in its place; an empty span is a place to insert. `attempt` applies edits to a p
 runs what comes out under the same inputs, options and limits, and answers with the new `Ran`:
 
     again = attempt(ran, [(span, "x")], room)
-    if again is None: ...              # nobody can say: no program, out of time, a limit
+    if again is None: ...              # unknown: no program, out of time, a limit
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
 

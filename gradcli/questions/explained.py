@@ -52,7 +52,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:
-    """What trying showed; empty if it does not help, None if nobody can say."""
+    """The result of the trial; empty if it does not help, None if unknown."""
     if again is None or again.outcome is None:
         return None
     if again.error is None:

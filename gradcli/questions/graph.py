@@ -116,7 +116,7 @@ def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]
 def _grad_fn(tensor: AnyTensor) -> Any:
     try:
         return tensor.grad_fn
-    except RuntimeError:  # a view that PyTorch lets nobody use any more
+    except RuntimeError:  # a view that PyTorch no longer lets anyone use
         return None
 
 

@@ -276,5 +276,5 @@ def _without_values(report: Report) -> Report:
     )
     detail = report.detail
     if detail is not None and unknown:
-        detail = detail._replace(walk=None)  # its numbers came of numbers that nobody gave
+        detail = detail._replace(walk=None)  # its numbers came of inputs without a value
     return report._replace(tensors=tensors, flows=flows, detail=detail)

@@ -57,7 +57,7 @@ class Orders(Spectator):
         self._answered(gradient_of(variable))
 
     def _answered(self, gradient: Any) -> None:
-        """A pass of PyTorch came to this gradient: nobody told of the nodes that it made."""
+        """A pass of PyTorch came to this gradient: the nodes that it created were not reported."""
         maker = self.running[-1] if self.running else None
         if maker is None or maker.newest is None or gradient is None:
             return

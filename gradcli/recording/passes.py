@@ -57,7 +57,7 @@ class Pass:
         self.of_flow: Callable[[Any], Any] | None = None
         self.of_leaf: Callable[[Any], Any] | None = None
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}
-        self.unread: dict[int, Any] = {}  # gradients of leaves that nobody else has
+        self.unread: dict[int, Any] = {}  # gradients of leaves that are not shared
         self.walk: Walk | None = None
 
     @property

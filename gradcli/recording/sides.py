@@ -190,7 +190,7 @@ class Side:
         return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))
 
     def found_finite(self, tensor: Any) -> None:
-        """Somebody has looked at all its elements just now: `bad` need not."""
+        """All its elements were just examined: `bad` need not."""
 
     def changed_at(self, tensor: Any) -> Any:
         """The place that changed a tensor in place last, where that is kept with it."""
@@ -236,7 +236,7 @@ OWN = Side()
 
 
 class _Sides:
-    """PyTorch's side, once somebody has made it known."""
+    """PyTorch's side, once it is registered."""
 
     __slots__ = ("live",)
 
@@ -434,7 +434,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def alone(gradient: Any) -> Any:
-    """A gradient that stays as it is: a copy, where somebody else has it too."""
+    """A gradient that stays as it is: a copy, where it is shared."""
     return gradient if is_alone(gradient) else gradient.detach().clone()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Spectator(Observer):
     """Derive from it and override what is of interest, of the engine's events too.
 
-    A run needs nothing else of a spectator, and pays for no event that nobody overrides.
+    A run needs nothing else of a spectator, and pays for no event without a listener.
     """
 
     __slots__ = ()
@@ -74,7 +74,7 @@ def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..
 
 
 def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
-    """What the engine tells: nobody, one of them, or several."""
+    """The observer for the engine: none, one spectator, or several."""
     watching = tuple(one for one in spectators if any(listeners((one,), name) for name in EVENTS))
     if len(watching) < 2:
         return watching[0] if watching else None

@@ -124,7 +124,7 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
 
 
 def _span(problem: Problem, text: str) -> Span | None:
-    """Where it is, in a text or, where nobody has the text, by its numbers alone."""
+    """The place, in the text or, without a text, by line and column alone."""
     source = text.split("\n")
     number = problem.line
     if number is None or (text and not 0 < number <= len(source)):

@@ -18,7 +18,7 @@ from ..operations import type_handlers
 from ..session import session
 from ..values import Function
 
-# Of things whose number nobody knows: the bars of a histogram, the colours of a cycle.
+# Of things whose number is unknown: the bars of a histogram, the colours of a cycle.
 USUAL = 10
 MOST = 10_000  # axes in one figure
 FLAT = frozenset({"flat", "ravel", "flatten", "tolist", "reshape"})

@@ -107,7 +107,7 @@ unsafe_view = operator(
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
     acts="moves",
     jacobian="reshape",
-    doc="A view of memory that nobody else holds: what reshape makes of a copy.",
+    doc="A view of a fresh copy, as reshape returns it.",
     samples=("x.t().reshape(6)",),
 )
 

@@ -174,7 +174,7 @@ def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
 
 
 def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | None:
-    """It has gradients, and nobody changes it."""
+    """It has gradients, and nothing changes it."""
     if track.updates or not track.was_known or track.captured or track.peak == 0:
         return None
     if not leaf.is_parameter and (track.passes < 2 or leaf.name in training.read):

@@ -70,7 +70,7 @@ class Naming(Spectator):
     """Hears of every binding while a program runs.
 
     Tensors of the `asked` names are held, so that one which only a function knew can be asked for;
-    other names that start with an underscore are nobody's business.
+    other names that start with an underscore are private.
     """
 
     def __init__(self, asked: Iterable[str] = ()) -> None:

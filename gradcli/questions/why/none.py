@@ -252,7 +252,7 @@ def _late(case: Case, mark: Mark, backward: Any) -> Finding:
 
 
 def _plain(case: Case) -> Finding:
-    """Nobody asked it to keep its gradient."""
+    """Nothing asked it to keep its gradient."""
     name, made = case.name, case.made
     sentence = case.none(f"{name} is not a leaf, and only leaves keep their gradient.")
     finding = Finding("non-leaf", sentence)

@@ -43,7 +43,7 @@ HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
 WITHIN = frozenset({type(None), numpy.float32, numpy.float64})  # results whose bytes it covers
 ENTRIES = 256  # of one tensor's .grad
-ADDED = 32  # of them the gradients that are kept while nobody clears it
+ADDED = 32  # of them the gradients that are kept until it is cleared
 FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
 

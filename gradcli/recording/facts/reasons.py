@@ -8,7 +8,7 @@ from .basic import ErrorFact, LabelFact, Nested
 
 
 class TrialFact(NamedTuple):
-    """An advice that was tried: what comes of it. `helped` is None where nobody can say."""
+    """Advice that was tried, and its effect. `helped` is None if that is unknown."""
 
     advice: str
     helped: bool | None
