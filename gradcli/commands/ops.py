@@ -72,7 +72,7 @@ COMMAND = Command(
 
 
 def command(asked: Arguments) -> int:
-    """Lists, or tells all about some; its exit code."""
+    """Lists operators, or describes some; returns the exit code."""
 
     def body(env: Environment) -> int:
         facts = _catalogue_fact(asked)

@@ -80,7 +80,7 @@ COMMAND = Command(
 
 
 def command(common: Shared, asked: Arguments) -> int:
-    """Runs the program and tells its passes; its exit code."""
+    """Runs the program and prints its passes; returns the exit code."""
 
     def body(env: Environment) -> int:
         if asked.keys and not patient:

@@ -57,7 +57,7 @@ class _Transformations:
     def __init__(self) -> None:
         self.levels = 0  # how many are open
         self.stack: list[Any] = []  # those of torch.func, innermost last
-        self.draw: Body | None = None  # told of random numbers
+        self.draw: Body | None = None  # notified of random numbers
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents
         self.text: Body | None = None  # how a tensor prints inside

@@ -137,7 +137,7 @@ class Observer:
     # ---- observers and what they listen to
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
-        """Whom the pass that has just begun tells of its nodes: these three methods, or what
+        """The receivers of the nodes of the pass that has just begun: these three methods, or what
         stands for them in this pass. With `at_once` one call for all nodes does as well: it is
         given a `recording.sweep.Sweep` when they have run."""
         told: Any = [

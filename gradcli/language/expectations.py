@@ -3,8 +3,8 @@
     y.backward()        # expect: x.grad == tensor([2., 4.])
     y.backward()        # expect: raises RuntimeError: a second time
 
-What is expected becomes statements of the tree, so that it is checked, resolved and limited as the
-program itself is. It never stops the program: a log keeps what did not hold.
+Expectations become statements of the tree, so that they are checked, resolved and limited like the
+program itself. They never stop the program: a log keeps those that did not hold.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Failure(NamedTuple):
 
 
 class Log:
-    """What became of the expectations of a run."""
+    """The results of the expectations of a run."""
 
     def __init__(self, expectations: tuple[Expectation, ...]) -> None:
         self.expectations = expectations
@@ -68,7 +68,7 @@ class Log:
 
 
 class ExpectationStep(NamedTuple):
-    """What a statement of the tree tells the log: that a condition is due, or how an error came."""
+    """A statement in the tree that reports to the log: a condition, or how an error came."""
 
     what: str  # holds, met, or missed
     expectation: Expectation
@@ -252,7 +252,7 @@ def _put(place: Place, expectation: Expectation, tree: ast.expr | None) -> None:
 
 
 def _attempt(statement: ast.stmt, expectation: Expectation) -> ast.Try:
-    """try: STATEMENT / except TYPE: tell, raise / else: tell"""
+    """try: STATEMENT / except TYPE: report, raise / else: report"""
     error = ast.parse(expectation.raises or "", "<expectation>", "eval").body
     again = ast.Raise(exc=None, cause=None)
     handler = ast.ExceptHandler(type=error, name=None, body=[_telling("met", expectation), again])

@@ -12,7 +12,7 @@ from opcode import opmap
 from types import FunctionType, ModuleType
 
 HOUSE = __file__.rpartition("language")[0]
-ROOM = f"{HOUSE}language"  # which tells the program of its own names
+ROOM = f"{HOUSE}language"  # which knows the names of the program
 RAISED = opmap["RAISE_VARARGS"]
 
 

@@ -1,8 +1,8 @@
-"""language: a compiler whose closures tell what they do, for a run that is to be explained.
+"""language: a compiler whose closures report what they do, for a run that is explained.
 
-The ordinary compiler tells nothing, so that ordinary runs pay nothing. Here every expression that
-may bring forth a value says so, with what stood inside of it, by way of a stack: what is evaluated
-between an expression's beginning and its end belongs to it. A statement begins a stack of its own.
+The ordinary compiler reports nothing, so that ordinary runs pay nothing. Here every expression that
+may compute a value reports it with its parts, by means of a stack: what is evaluated between the
+beginning and the end of an expression belongs to it. A statement begins a new stack.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Listener:
 
 
 def tracing(listener: Listener) -> Callable[..., StatementCompiler]:
-    """A maker of compilers that tell this listener."""
+    """A maker of compilers that report to this listener."""
 
     def make(program: Any, store: Any, overrides: dict[int, Any]) -> StatementCompiler:
         return TracingCompiler(program, store, overrides, listener)

@@ -173,7 +173,7 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function; where it has no public name, the host's errors of arguments tell this."""
+    """The same function; where it has no public name, the host's errors of arguments name this."""
     if type(function) is FunctionType:
         own = function.__qualname__
         if own.startswith("_") or "<" in own:

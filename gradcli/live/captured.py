@@ -69,7 +69,7 @@ class Capturing:
         except Exception as error:  # our defect: the program goes on
             self.recorder.defects.append(error)
         for _, mark in found.inner.values():
-            mark.origin = None  # who goes over it in another way shall tell of them
+            mark.origin = None  # who goes over it in another way shall report them
         return None
 
     def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
@@ -241,7 +241,7 @@ class Capturing:
         return found
 
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
-        """What nodes hand on along edges on which several gradients meet: only a hook tells."""
+        """What nodes hand on along edges on which several gradients meet: only a hook shows."""
         results: dict[int, Any] = {}
 
         def watch(node: Any) -> Any:

@@ -30,7 +30,7 @@ class Large:
             self.summary = tensor.clone() if tensor.numel() <= WHOLE else summary(tensor)
 
     def restored(self) -> Any:
-        """What a page tells of it: the tensor as it was, or a summary."""
+        """What a page shows of it: the tensor as it was, or a summary."""
         self.settle()
         return self.summary
 

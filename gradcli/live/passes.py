@@ -28,7 +28,7 @@ KINDS = {
 }
 TABLES = (("tensor", "_backward_hooks"), ("post accumulate", "_post_accumulate_grad_hooks"))
 OF_TABLES = (("module", "_backward_hooks"), ("module pre", "_backward_pre_hooks"))
-# Of nodes: PyTorch does not tell of these calls, a rewritten program does.
+# Of nodes: PyTorch does not report these calls, a rewritten program does.
 OF_NODES = {"register_hook": "node", "register_prehook": "node pre"}
 OF_MODULES = {
     "register_full_backward_hook": "module",
@@ -439,7 +439,7 @@ class PassTeller:
                     self._stand_for(kind, ref(table), number)
 
     def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
-        """In place of each hook one that tells; the hooks come back when the pass is over."""
+        """Replaces each hook by one that reports; the hooks come back when the pass is over."""
         mark = self.recorder.side.mark
         by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
         leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
@@ -485,7 +485,7 @@ class PassTeller:
 
         if not hasattr(hook, "__name__"):
             return functools.partial(spy)
-        spy.__name__ = hook.__name__  # PyTorch's errors tell it
+        spy.__name__ = hook.__name__  # PyTorch's errors print it
         return spy
 
 

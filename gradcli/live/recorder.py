@@ -1,4 +1,4 @@
-"""Live: what PyTorch does while a program runs, told to an observer as the engine would tell it.
+"""Live: what PyTorch does while a program runs, reported to an observer as the engine reports it.
 
 A function mode hears of every operation, hooks of modules and parameters, and while a pass runs,
 hooks of its nodes. All of it is gone when the recording ends; nothing of it changes a number.
@@ -60,11 +60,11 @@ class Recorder:
         self._held_off: list[Any] = []
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
-        self.on_operation: Any = None  # told of each, where nothing else tells of expressions
-        self.on_parameter: Any = None  # told of each that a module is given
-        self.on_pass: Any = None  # told of the frame that a pass is called from
-        self.on_refused: Any = None  # told of a pass that could not begin
-        self.on_switched: Any = None  # told of each tensor whose requires_grad was set
+        self.on_operation: Any = None  # called with each, where nothing else reports expressions
+        self.on_parameter: Any = None  # called with each that a module is given
+        self.on_pass: Any = None  # notified of the frame that a pass is called from
+        self.on_refused: Any = None  # notified of a pass that could not begin
+        self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
         self.stepping: Any = None  # what an optimizer is about to change, while it steps
         self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
@@ -338,7 +338,7 @@ class Recorder:
             self.passes.registered(name, args, result)
 
     def _is_unreported(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
-        """Whether nothing else reports an operation: where the program's code tells of itself,
+        """Whether nothing else reports an operation: where the program's code reports itself,
         or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
@@ -408,7 +408,7 @@ class Recorder:
         return node
 
     def _shared(self, args: tuple[Any, ...]) -> None:
-        """From here on elements may change and no version tells of it."""
+        """From here on elements may change and no version reports it."""
         self.side.is_shared = True
         tensor = args[0] if args else None
         if isinstance(tensor, self.side.tensor) and not hasattr(type(tensor), "materialize"):

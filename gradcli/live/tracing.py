@@ -23,7 +23,7 @@ LOAD = ast.Load()
 
 
 class Tracer(Rewriter):
-    """Tells a Teller, beside what a Rewriter tells."""
+    """Reports to a Teller, in addition to what a Rewriter reports."""
 
     teller: Teller
 

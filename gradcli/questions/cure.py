@@ -77,7 +77,7 @@ def attempt(
     room: Room,
     provenance: Provenance | None = None,
 ) -> Ran | None:
-    """The edited program's run; None when it tells nothing (see above)."""
+    """The edited program's run; None when it shows nothing (see above)."""
     if ran.program is None or not edits:
         return None
     text = edited(ran.program.source, edits)

@@ -261,7 +261,7 @@ def parting(
         if tolerance.close(mine.value, yours.value):
             continue
         if not _alike(mine.value, yours.value):
-            return None  # of another shape: the tensors tell it better
+            return None  # of another shape: the tensors show it better
         _, x, y, _, _ = _worst(mine.value, yours.value)
         words = f"value of operation {number} of {len(pairs)}"
         return DifferenceFact(

@@ -25,7 +25,7 @@ TRIED = "      tried: "
 
 
 def with_trials(ran: Ran, started: float) -> Ran:
-    """The same run, whose error tells which of its advice helps."""
+    """The same run, whose error says which of its advice helps."""
     error, outcome = ran.error, ran.outcome
     if error is None or outcome is None or not error.cures:
         return ran

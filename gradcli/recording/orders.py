@@ -77,7 +77,7 @@ class Orders(Spectator):
                 maker.order = max(maker.order, before.order + 1)
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
-        """A pass that makes no graph has nothing to tell."""
+        """A pass that makes no graph has nothing to report."""
         makes = self.running and self.running[-1] is not None
         return OfNodes([], [self.ran], []) if makes else NOBODY
 

@@ -85,7 +85,7 @@ class Side:
         return found
 
     def freed(self, node: Any) -> bool | None:
-        """Whether a pass gave that up; None where only reading it tells."""
+        """Whether a pass freed that; None where only reading it shows."""
         flag: bool | None = getattr(node, "freed", None)
         return flag
 
@@ -215,7 +215,7 @@ class Side:
 
 
 class Live(Side):
-    """What PyTorch's side tells besides. `live.side` has the answers."""
+    """What PyTorch's side answers besides. `live.side` has the answers."""
 
     is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
@@ -465,7 +465,7 @@ def counter_of(tensor: Any) -> Any:
 
 
 def key_of(memory: Any) -> int:
-    """What tells a piece of memory from others that are alive; PyTorch wraps the same one anew."""
+    """What distinguishes memory from other live memory; PyTorch wraps the same one anew."""
     return int(getattr(memory, "_cdata", 0)) or id(memory)
 
 

@@ -44,7 +44,7 @@ class Spectator(Observer):
 
 
 class Several(Observer):
-    """An observer for the engine that tells several spectators."""
+    """An observer of the engine that notifies several spectators."""
 
     def __init__(self, spectators: tuple[Spectator, ...]) -> None:
         self.spectators = spectators

@@ -109,7 +109,7 @@ class Steps(Spectator):
         kept = sorted(self.passes.kept.items())
         return {number: one.walk for number, one in kept if one.walk is not None}
 
-    # ---- what the engine tells
+    # ---- events of the engine
 
     def began(self, one: Pass) -> None:
         if self.alone and len(self.passes.running) == 1:

@@ -69,7 +69,7 @@ def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
 
 
 def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
-    """A .grad that is None: why, as far as the tensor itself tells."""
+    """A .grad that is None: why, as far as the tensor itself shows."""
     for node in operands:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue

@@ -110,7 +110,7 @@ class Shared:
         PLACE.pack_into(self.memory, 0, 0, 0, False)
 
     def at(self, line: int, column: int) -> None:
-        """The worker tells a line and a column."""
+        """The worker reports a line and a column."""
         PLACE.pack_into(self.memory, 0, line, column, False)
 
     def stays_alive(self) -> None:

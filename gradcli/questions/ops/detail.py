@@ -1,4 +1,4 @@
-"""Questions: what only a run tells of operators: formulas, behaviour, corners, examples."""
+"""Questions: what only a run shows of operators: formulas, behaviour, corners, examples."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Flow(Listener):
         self.last_return: ast.Return | None = None
         self.refused: list[tuple[ast.AST, Any, str]] = []
 
-    # ------------------------------------------------------------ what the compiler tells
+    # ------------------------------------------------------------ events of the compiler
 
     def enter(self) -> None:
         self.stack.append([])

@@ -194,7 +194,7 @@ class Passes(Spectator):
         found.passes = meant or self.passes
         return found
 
-    # ------------------------------------------------------------ what the engine tells
+    # ------------------------------------------------------------ events of the engine
 
     def stepping(self, optimizer: Any) -> None:
         one = self.optimizers.known.get(id(optimizer))

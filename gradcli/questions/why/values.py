@@ -83,7 +83,7 @@ class Known(NamedTuple):
 
 
 def callee(node: ast.Call, owner: Any) -> Any:
-    """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
+    """What self.layer(x) calls: the layer; a method of the program's own reports itself."""
     function = node.func
     if not isinstance(function, ast.Attribute):
         return owner

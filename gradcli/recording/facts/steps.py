@@ -36,7 +36,7 @@ class LocalFact(NamedTuple):
     it, such as the other factor of a product.
 
     The kinds: "number"; "row", all derivatives of a single number; "elementwise", of each element
-    with respect to the element at its place (`words` tell how it is summed where it was
+    with respect to the element at its place (`words` say how it is summed where it was
     broadcast); "structure", where only `words` say what the vector-Jacobian product does.
     """
 

@@ -35,7 +35,7 @@ NUMBERS = 700  # characters of a tensor
 ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
-# What docs/pictures.md tells of them, too.
+# docs/pictures.md describes them, too.
 SIGNS = (
     ("round, green", "a leaf"),
     ("thick frame, yellow", "a result: the pass starts here"),
