@@ -126,7 +126,7 @@ def test_inputs() -> None:
 
 
 @with_torch
-def test_the_first_difference_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_difference_is_reported_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A derivative of ours is broken for the length of the test."""
     from gradcli import namespace
     from gradcli.engine.row import Formula
@@ -275,7 +275,7 @@ def test_nothing_leads_from_pytorchs_objects_to_the_host(text: str) -> None:
 
 
 @with_torch
-def test_it_is_said_that_the_file_is_trusted(tmp_path: Path) -> None:
+def test_it_is_reported_that_the_file_is_trusted(tmp_path: Path) -> None:
     program = tmp_path / "a.expr"
     program.write_text("# check: against torch\nprint(1)\n")
     assert "trusts" not in gradcli("check", str(program)).stderr

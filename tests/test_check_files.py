@@ -148,7 +148,7 @@ def test_a_link_out_of_its_folder_is_not_followed_by_its_name(
     assert "hunter" in gradcli("check", "in/b.expr").stdout  # within the folder of the command
 
 
-def test_links_that_lead_out_are_told_and_not_followed(home: Path) -> None:  # noqa: F811
+def test_links_that_lead_out_are_reported_and_not_followed(home: Path) -> None:  # noqa: F811
     write(home, "outside/secret.expr", "print('hidden'\n")
     write(home, "outside/word", "hidden\n")
     write(home, "in/a.expr", GOOD)

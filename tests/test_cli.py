@@ -327,7 +327,7 @@ def test_out_into_what_is_no_plain_file(home: Path) -> None:
     os.close(reader)
 
 
-def test_out_into_what_nobody_reads_or_what_holds_more(home: Path) -> None:
+def test_out_into_what_no_one_reads_or_what_holds_more(home: Path) -> None:
     os.mkfifo(home / "pipe")
     (home / "link").symlink_to("pipe")
     for path in ("pipe", "link"):
