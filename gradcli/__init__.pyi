@@ -254,7 +254,7 @@ class Tensor(_Tensor):
     def cholesky(self, upper: _bool = ...) -> Tensor: """The Cholesky factor under its older name."""
     def cholesky_inverse(self, upper: _bool = ...) -> Tensor: """The inverse of a matrix that is given by its Cholesky factor."""
     def cholesky_solve(self, input2: _Tensor, upper: _bool = ...) -> Tensor: """The solution of a system whose matrix is given by its Cholesky factor."""
-    def chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size along a dimension."""
+    def chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Splits into at most the given number of pieces of one size, along a dimension."""
     @overload
     def clamp(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
     @overload
@@ -672,7 +672,7 @@ class Tensor(_Tensor):
     @overload
     def random_(self, to: _int, *, generator: Any = ...) -> Tensor: """In-place form of random. Whole numbers between bounds."""
     @overload
-    def random_(self, *, generator: Any = ...) -> Tensor: """In-place form of random. Whole numbers as large as the type can tell apart."""
+    def random_(self, *, generator: Any = ...) -> Tensor: """In-place form of random. Random whole numbers, as large as the type represents exactly."""
     def ravel(self) -> Tensor: """The elements as a 1-dimensional tensor."""
     def reciprocal(self) -> Tensor: """1 / x, elementwise."""
     def reciprocal_(self) -> Tensor: """In-place form of reciprocal. 1 / x, elementwise."""
@@ -857,9 +857,9 @@ class Tensor(_Tensor):
     def uniform_(self, from_: _float = ..., to: _float = ..., *, generator: Any = ...) -> Tensor: """In-place form of uniform. Uniform numbers."""
     def unique(self, sorted: _bool = ..., return_inverse: _bool = ..., return_counts: _bool = ..., dim: _int | None = ...) -> Tensor: """The distinct elements (or slices) in order."""
     def unique_consecutive(self, return_inverse: _bool = ..., return_counts: _bool = ..., dim: _int | None = ...) -> Tensor: """Elements (or slices) that differ from the one before."""
-    def unsafe_chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size, each with memory of its own."""
-    def unsafe_split(self, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension, each with memory of its own."""
-    def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension, each with memory of its own."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Copies of at most the given number of pieces of one size."""
+    def unsafe_split(self, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Copies of pieces of one size along a dimension."""
+    def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Copies of pieces of given sizes along a dimension."""
     def unsqueeze(self, dim: _int) -> Tensor: """Adds a dimension of size 1."""
     def unsqueeze_(self, dim: _int) -> Tensor: """In-place form of unsqueeze. Adds a dimension of size 1."""
     @overload
@@ -1076,7 +1076,7 @@ def channel_shuffle(input: _Tensor, groups: _int) -> Tensor: """Shuffles the cha
 def cholesky(input: _Tensor, upper: _bool = ..., *, out: Any = ...) -> Tensor: """The Cholesky factor under its older name."""
 def cholesky_inverse(input: _Tensor, upper: _bool = ..., *, out: Any = ...) -> Tensor: """The inverse of a matrix that is given by its Cholesky factor."""
 def cholesky_solve(input: _Tensor, input2: _Tensor, upper: _bool = ..., *, out: Any = ...) -> Tensor: """The solution of a system whose matrix is given by its Cholesky factor."""
-def chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size along a dimension."""
+def chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Splits into at most the given number of pieces of one size, along a dimension."""
 @overload
 def clamp(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
 @overload
@@ -1111,7 +1111,7 @@ def clip_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...) 
 def clip_(input: _Tensor, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
 def clone(input: _Tensor, *, memory_format: Any = ...) -> Tensor: """A copy in new memory."""
 def column_stack(tensors: Sequence[_Tensor], *, out: Any = ...) -> Tensor: """Stacks tensors as columns."""
-def combinations(input: _Tensor, r: _int = ..., with_replacement: _bool = ...) -> Tensor: """All combinations of so many elements of a vector."""
+def combinations(input: _Tensor, r: _int = ..., with_replacement: _bool = ...) -> Tensor: """All combinations of r elements of a vector."""
 def complex(real: _Tensor, imag: _Tensor, *, out: Any = ...) -> Tensor: """Complex numbers of their real and imaginary parts."""
 def concat(tensors: Sequence[_Tensor], dim: _int = ..., *, out: Any = ...) -> Tensor: """Concatenates tensors along an existing dimension."""
 def concatenate(tensors: Sequence[_Tensor], dim: _int = ..., *, out: Any = ...) -> Tensor: """Concatenates tensors along an existing dimension."""
@@ -1736,9 +1736,9 @@ def unflatten(input: _Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor
 def unique(input: _Tensor, sorted: _bool = ..., return_inverse: _bool = ..., return_counts: _bool = ..., dim: _int | None = ...) -> Tensor: """The distinct elements (or slices) in order."""
 def unique_consecutive(input: _Tensor, return_inverse: _bool = ..., return_counts: _bool = ..., dim: _int | None = ...) -> Tensor: """Elements (or slices) that differ from the one before."""
 def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]: """The coordinates of flat positions, one tensor a dimension."""
-def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size, each with memory of its own."""
-def unsafe_split(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension, each with memory of its own."""
-def unsafe_split_with_sizes(input: _Tensor, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension, each with memory of its own."""
+def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Copies of at most the given number of pieces of one size."""
+def unsafe_split(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Copies of pieces of one size along a dimension."""
+def unsafe_split_with_sizes(input: _Tensor, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Copies of pieces of given sizes along a dimension."""
 def unsqueeze(input: _Tensor, dim: _int) -> Tensor: """Adds a dimension of size 1."""
 def unsqueeze_copy(input: _Tensor, dim: _int, *, out: Any = ...) -> Tensor: """Adds a dimension of size 1, as a copy."""
 def vander(x: _Tensor, N: _int | None = ..., increasing: _bool = ...) -> Tensor: """A row of powers for each element of a vector, the highest first."""

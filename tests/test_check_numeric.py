@@ -303,7 +303,7 @@ def test_a_wrong_derivative_that_does_not_arrive() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_nothing_is_reported_of_smooth_programs(seed: int) -> None:
+def test_nothing_is_reported_about_smooth_programs(seed: int) -> None:
     text = smooth_program(random.Random(seed))
     fact = checked(text, fail_on=("kink",))
     assert (fact.problems, fact.kinks) == ((), ()), text

@@ -175,7 +175,7 @@ def test_text_and_json_say_the_line_of_the_call() -> None:
     assert document["holders"][0]["cycle"] == ["x", "x.grad"]
 
 
-def test_without_a_second_order_nothing_of_it_is_reported() -> None:
+def test_second_order_is_reported_only_where_there_is_one() -> None:
     shown = page.text(report(PROGRAMS["no graph of a gradient"]), Look(False, True, 200))
     assert " order" not in shown and "cycle" not in shown
 

@@ -60,7 +60,7 @@ def test_the_nearest_table_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -
      ("data = '/'", "--data is for the command line only"),
      ("set = ['x= @/a.npy']", "names a file"),
      ("device = 'cuda'", "--device is for the command line only"),
-     ("timeout = '2m'", "2m is more than 60s; who runs the command may allow it: --timeout 2m"),
+     ("timeout = '2m'", "2m is more than 60s; the caller may allow it: --timeout 2m"),
      ("max-steps = 1e12", "or GRADCLI_MAX_STEPS"), ("max-output = '17MiB'", "more than 16MiB"),
      ("rtol = -1", "rtol in [tool.gradcli]: '-1' is not a tolerance"),
      ("atol = nan", "'nan' is not a tolerance"),

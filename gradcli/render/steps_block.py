@@ -305,9 +305,9 @@ class Blocks:
             "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
             "waits": (f"passed on; {at} waits", ""),
             "kept back": (
-                "goes nowhere: not asked for"
+                "goes nowhere: not requested"
                 if edge.is_leaf
-                else "goes nowhere: it leads to no input that was asked for",
+                else "goes nowhere: it leads to no requested input",
                 "dim",
             ),
             "nothing": ("no gradient", "dim"),
@@ -344,11 +344,11 @@ class Blocks:
     def _outcome(self, step: StepFact) -> Iterator[Line]:
         said = {
             "captured": "autograd.grad returns this",
-            "reached": "not run: it leads to no input that was asked for",
+            "reached": "not run: it leads to no requested input",
             "no gradient": "nothing to pass on",
             "failed": "the program's error comes from here",
             "frozen": "not stored: it no longer requires grad",
-            "skipped": "not stored: it is not among the inputs that were asked for",
+            "skipped": "not stored: it is not among the requested inputs",
         }.get(step.outcome)
         if said:
             label = {"captured": "answer", "failed": "stopped"}.get(step.outcome, "then")

@@ -134,7 +134,7 @@ for _ndim, _x, _size, _ratio in (
             f"Tensor? _random_samples=None) -> {_returns}",
             _pool(_ndim, bool(_suffix)),
             where="functional",
-            doc="The largest element of each of as many windows as asked for, at random places.",
+            doc="Fractional max pooling: the largest element of windows at random places.",
             samples=(
                 f"F.fractional_max_pool{_ndim}d{_suffix}({_x}, {_size})",
                 f"F.fractional_max_pool{_ndim}d{_suffix}({_x}, 1, output_ratio={_ratio})",

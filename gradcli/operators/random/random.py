@@ -421,7 +421,7 @@ _declare_filling(
     "random(Tensor self, *, Generator? generator=None)",
     "RandomBackward2",
     lambda kind, self, source: _like(kind, self, chosen(source).random(self.shape, kind.dtype)),
-    "Whole numbers as large as the type can tell apart.",
+    "Random whole numbers, as large as the type represents exactly.",
     ("x.clone().random_()", "i.clone().random_()", "k.clone().random_()"),
     (),
 )

@@ -121,7 +121,7 @@ combinations = composite(
     "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
     _combined,
     where="torch",
-    doc="All combinations of so many elements of a vector.",
+    doc="All combinations of r elements of a vector.",
     samples=(
         "torch.combinations(v)", "torch.combinations(v, 2, True)", "torch.combinations(v, 3)",
         "torch.combinations(v, 0)",

@@ -143,7 +143,7 @@ def _chunked(self: Any, chunks: int, dim: int) -> Any:
 chunk = composite(
     "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
     _chunked,
-    doc="At most so many pieces of one size along a dimension.",
+    doc="Splits into at most the given number of pieces of one size, along a dimension.",
     samples=("x.chunk(2)[0]", "torch.chunk(x, 2, 1)[1]", "torch.cat(x.chunk(3, -1))"),
     errors=("x.chunk(0)", "s.chunk(1)"),
 )
@@ -163,7 +163,7 @@ unsafe_split = operator(
     self=lambda grads, split_size, dim, self_sym_sizes: _joined(
         grads, _even_sizes(self_sym_sizes[dim], split_size), dim, self_sym_sizes
     ),
-    doc="Pieces of one size along a dimension, each with memory of its own.",
+    doc="Copies of pieces of one size along a dimension.",
     samples=("x.unsafe_split(2, 1)[0]", "torch.unsafe_split(x, 1)[1].mul_(2)"),
     errors=("x.unsafe_split(0)",),
 )
@@ -179,7 +179,7 @@ unsafe_split_with_sizes = operator(
     self=lambda grads, split_sizes, dim, self_sym_sizes: _joined(
         grads, split_sizes, dim, self_sym_sizes
     ),
-    doc="Pieces of given sizes along a dimension, each with memory of its own.",
+    doc="Copies of pieces of given sizes along a dimension.",
     samples=("x.unsafe_split_with_sizes([1, 2], 1)[1]",),
     errors=("x.unsafe_split_with_sizes([1, 1], 1)",),
 )
@@ -200,7 +200,7 @@ def _unsafe_chunked(self: Any, chunks: int, dim: int) -> Any:
 composite(
     "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
     _unsafe_chunked,
-    doc="At most so many pieces of one size, each with memory of its own.",
+    doc="Copies of at most the given number of pieces of one size.",
     samples=("x.unsafe_chunk(2)[0]", "torch.unsafe_chunk(x, 2, 1)[1]"),
     errors=("x.unsafe_chunk(0)",),
 )
