@@ -84,7 +84,7 @@ class Cure(NamedTuple):
     """Advice that can be tried: the note that gives it, and what it replaces in the source.
 
     `edits` are pieces of the source with the text that comes in their place; an empty piece is a
-    place to insert. `added` is told where a gradient is added to one that is there already. A last
+    place to insert. `added` is called where a gradient is added to an existing one. A last
     resort is given only where it is tried and passes and nothing else does.
     """
 
@@ -111,7 +111,7 @@ def bounded(text: str, most: int = MOST) -> str:
 
 
 class Diagnostic(NamedTuple):
-    """One error as it will be told: labels, then type and message, then advice.
+    """One error as it is reported: labels, then type and message, then advice.
 
     A note may have several lines, a table; the first says what it is.
     """

@@ -279,7 +279,7 @@ lgamma = operator(
     refuse=real_only("lgamma_vml_cpu"),
     forward=_lgamma,
     self=lambda grad, self: grad * digamma(self),
-    doc="The logarithm of the absolute value of the gamma function.",
+    doc="Log-gamma: logarithm of the absolute value of the gamma function.",
     corners=("tensor([0., -1.]).lgamma()",),
     samples=("torch.lgamma(p)", "p.lgamma()", "torch.lgamma(x)"),
 )
@@ -288,7 +288,7 @@ composite(
     "gammaln(Tensor self) -> Tensor",
     lambda self: lgamma.run(self),
     where="special",
-    doc="The logarithm of the absolute value of the gamma function.",
+    doc="Log-gamma: logarithm of the absolute value of the gamma function.",
     samples=("torch.special.gammaln(p)",),
 )
 

@@ -16,12 +16,12 @@ from ...recording.facts.check import FileCheck
 from . import check, defect
 from .options import CheckOptions
 
-MOST_LINKS = 5  # that are told one by one
+MOST_LINKS = 5  # that are listed one by one
 MOST_ENTRIES = 100_000  # files and folders that are looked at below the folders of one call
 
 
 class Place(NamedTuple):
-    """A program to check: how it is told, where it lies, its bytes if they were read already.
+    """A program to check: its name in reports, its path, its bytes if they were read already.
 
     `refused` says why there is nothing to check.
     """
