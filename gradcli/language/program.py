@@ -9,7 +9,15 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, noted
+from ..diagnostics import (
+    Diagnostic,
+    ExitStatus,
+    Label,
+    LimitReached,
+    ProgramError,
+    Span,
+    noted,
+)
 from ..memory import collector_held
 from . import names
 from .checking import checker_of
@@ -116,15 +124,8 @@ def _limit_size(source: Source, limits: SourceLimits) -> None:
     if size <= limits.max_source and not source.text.isascii():
         size = len(source.text.encode("utf-8", "replace"))
     if size > limits.max_source:
-        raise ProgramError(
-            Diagnostic(
-                "LimitReached",
-                f"the source has {size} bytes, the limit of --max-source is {limits.max_source}",
-                notes=("help: raise it with --max-source",),
-                file=source.name,
-                exit_status=ExitStatus.LIMIT_REACHED,
-            )
-        )
+        limit = LimitReached(f"limit of {limits.max_source:,} bytes of source", "--max-source")
+        raise ProgramError(limit.told(source.name))
 
 
 # ---------------------------------------------------------------- text to tree

@@ -25,7 +25,7 @@ class Source:
         self.name = name
         self.notes: tuple[str, ...] = ()  # what of the file is not in the program
         self.expectations: tuple[Any, ...] = ()  # `# expect:` comments, if asked for
-        self.mark: Callable[[int, int], None] | None = None  # is told how far parsing has come
+        self.mark: Callable[[int, int], None] | None = None  # called as parsing proceeds
         self.reached = Span(1, 1, 1, 2)  # that place
         self._ascii = self.text.isascii()
 

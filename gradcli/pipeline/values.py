@@ -74,7 +74,7 @@ def _inputs(program: Program, request: Request) -> dict[str, Input]:
 
 
 def _default(default: Default, program: Program, request: Request) -> Input:
-    """What a comment of the program gives; what is wrong with it is told at its line."""
+    """The value that a comment of the program gives; an error points at its line."""
     name, text, line = default
     try:
         return default_of(name, text, request.path, request.limits.max_memory)

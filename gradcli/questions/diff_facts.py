@@ -52,7 +52,7 @@ class Comparison:
         nodes = sum(self.a.nodes[i].name == self.b.nodes[j].name for i, j in self.pairs.items())
         return SameFact(shared - len(self.unlike), nodes, self.values, self.gradients, self.largest)
 
-    # ---- what is told
+    # ---- the facts
 
     def differences(self) -> Iterator[DifferenceFact]:
         """The graph where it parts, then tensor by tensor."""

@@ -66,7 +66,7 @@ def recorded(
     interventions: Interventions,
     options: Options,
 ) -> Ran:
-    """The run whose pass is told, or whose result is differentiated."""
+    """The run whose pass is reported, or whose result is differentiated."""
     recording = watching(interventions, values=not options.is_computed)
     if not options.is_computed:
         keep(recording.passes, options.number)

@@ -17,11 +17,11 @@ from . import shown
 from .asked_names import AskedNames
 from .graph import (
     collected,
-    index_of,
     leaves_of,
     loop_names,
     module_tensors,
     names_of,
+    no_tensor,
     place_reader,
 )
 from .nearest import not_reached
@@ -146,8 +146,7 @@ def _gradient_of(
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-        index_of(name, collected(ran.outcome, texts=False).tensors, "--wrt")
-        raise UsageError(f"--wrt {name}: no tensor has this name when the program ends")
+        raise no_tensor(name, [known for known in tensors if tensors[known].requires_grad], "--wrt")
     why = f"{name} does not require grad"
     if tensor.requires_grad:
         recording = ran.recording

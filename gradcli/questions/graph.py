@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..language.interpreter import Outcome
@@ -19,6 +20,7 @@ from ..recording.sides import AnyTensor, origin_of
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
+LISTED = 8  # names in an advice
 
 
 def loop_names(program: Program) -> frozenset[str]:
@@ -127,7 +129,7 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
     known.update(name for name, _ in collecting.parameters(outcome.bindings, AnyTensor))
     found: dict[str, Any] = {}
     for text in of:
-        if text in known or "#" in text or text.replace(".", "_").isidentifier():
+        if text in known or "#" in text or re.fullmatch(r"[\w.]+", text):
             continue
         with outcome.again():
             found[text] = outcome.evaluate(text, "--of")
@@ -137,17 +139,30 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
 
 
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
-    """The tensor of that name; Unusable says which there are."""
+    """The tensor of that name; UsageError says which there are."""
     for i, fact in enumerate(tensors):
         if fact.name == name:
             return i
+    raise no_tensor(name, [fact.name for fact in tensors], option)
+
+
+def no_tensor(name: str, names: Sequence[str], option: str) -> UsageError:
+    """The error of a name that no tensor has."""
+    message = f"{option} {name}: no tensor has this name when the program ends"
+    return UsageError(message, nearest_name(name, names))
+
+
+def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") -> str:
+    """The advice for a name that is none of these."""
     from difflib import get_close_matches
 
-    names = [fact.name for fact in tensors]
-    near = get_close_matches(name, names, 1, 0.5)
-    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    advice = f"did you mean {near[0]}?" if near else f"the tensors are {listed}" if names else ""
-    raise UsageError(f"{option} {name}: no tensor has this name when the program ends", advice)
+    if near := get_close_matches(name, names, 1, 0.5):
+        return f"did you mean {near[0]}?"
+    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+    return f"{which} are {listed}" if names else ""
+
+
+# ---------------------------------------------------------------- places
 
 
 # ---------------------------------------------------------------- places

@@ -51,7 +51,7 @@ NO_INTERVENTIONS = Interventions()
 
 
 class Tables(NamedTuple):
-    """What is told beside the graph and its tensors."""
+    """What is reported beside the graph and its tensors."""
 
     views: bool = False
     stats: bool = False

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, ref
 
 from ..engine.observer import OfNodes
 from ..engine.origin import current_line
+from ..engine.tensor import Tensor
 from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
@@ -180,8 +181,8 @@ class GradientFlow(Spectator):
 
     def made(self, tensor: Any) -> None:
         running = self.modules.running
-        if running and tensor is not None and tensor.grad_fn is not None:
-            self.made_in[mark_of(tensor.grad_fn)] = running[-1]
+        if running and type(tensor) is Tensor and tensor.grad_fn is not None:
+            self.made_in[tensor.grad_fn] = running[-1]  # of other nodes their marks know it
 
     # ---- passes
 
@@ -246,7 +247,9 @@ class GradientFlow(Spectator):
     def _blocked(self, now: Running, node: Any, grads: tuple[Any, ...]) -> Blocked:
         found = now.blockers.get(id(node))
         if found is None:
-            found = Blocked(node, self.made_in.get(mark_of(node)), weight_of(grads))
+            mark = mark_of(node)
+            module = self.made_in.get(node) if mark is node else mark.module
+            found = Blocked(node, module, weight_of(grads))
             now.blockers[id(node)] = found
             now.beside[id(found)] = tuple(child for child, _ in node.next_functions)
         return found
@@ -272,7 +275,8 @@ class GradientFlow(Spectator):
         else:
             track.adds(variable, now.row, changed)
         track.origin = now.users.get(key)
-        found = measured(grad)
+        is_wanted = now.row.one.number == self.wanted
+        found = measured(grad, largest=is_wanted)
         if found.zeros == found.size:
             self._looked_into(now)
         if not track.passes:
@@ -282,7 +286,7 @@ class GradientFlow(Spectator):
         now.found[key] = track, found, key
         if found.bad and self.bad is None:
             self.bad = now.row
-        if now.row.one.number == self.wanted:
+        if is_wanted:
             self.one_row = now.row
             self.one[id(track)] = found, norm_of(variable)
 

@@ -122,7 +122,7 @@ class Names(Spectator):
                     del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
-            mark = value._grad_fn  # what most lines bind
+            mark: Any = value._grad_fn  # what most lines bind
         else:
             self._leaf(name, value, inside=False)
             if not value.requires_grad:

@@ -18,7 +18,7 @@ LABEL = 10  # columns of `incoming` and its like
 TARGET = 16  # of what an edge leads to, on a terminal
 WORDS = 37
 NODE = 26
-SUMMED, COUNTED = 6, 1000  # gradients of a sum that are written, that are told apart by steps
+SUMMED, COUNTED = 6, 1000  # gradients of a sum: that are written, that name their steps
 LONGEST = 22  # characters of an expression that d.../d... names
 _BEFORE = frozenset({"tensor", "node pre", "module pre"})
 

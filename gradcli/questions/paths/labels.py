@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from ...language.names import Scope
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
-from ..graph import leaves_of, places
+from ..graph import leaves_of, nearest_name, places
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -98,8 +97,9 @@ class Labels:
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
+            which = "the tensors that require grad"
             raise UsageError(f"{option} {text}: no tensor that requires grad has this name",
-                           self._near(name))  # fmt: skip
+                             nearest_name(name, list(self.by_name), which))  # fmt: skip
         outer = [spot for spot in found if spot.scope is None]
         if not number:
             return outer or found
@@ -120,14 +120,6 @@ class Labels:
             raise UsageError(f"--wrt {name}: it does not require grad ({kind})")
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-
-    def _near(self, name: str) -> str:
-        names = list(self.by_name)
-        near = get_close_matches(name, names, 1, 0.5)
-        if near:
-            return f"did you mean {near[0]}?"
-        listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        return f"the tensors that require grad are {listed}" if names else ""
 
     # ---- from a place to a name
 
@@ -201,7 +193,7 @@ def label_text(spot: Spot, several: bool) -> str:
 def _spot(bound: Bound, earlier: Any) -> Spot | None:
     """What a binding stands for at the end, where a gradient can reach it."""
     thing = bound.alive
-    number = max(bound.count, earlier[-1].number + 1 if earlier else 1)
+    number = max(bound.turn, earlier[-1].number + 1 if earlier else 1)
     if isinstance(thing, Tensor):
         if not thing.requires_grad and not ends_a_graph(thing):
             return None

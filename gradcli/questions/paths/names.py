@@ -33,7 +33,7 @@ class Bound(NamedTuple):
     key: Any
     tensor: Any = None
     number: float | int | None = None
-    count: int = 0  # the how many-th tensor with a gradient of its name it is
+    turn: int = 0  # which of the tensors with a gradient that its name stood for, from 1 on
 
     @property
     def alive(self) -> Any:

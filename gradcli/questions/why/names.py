@@ -13,11 +13,11 @@ from ...recording.collect import named_tensors, parameters
 from ...recording.modules import attributes, is_module
 from ...recording.sides import AnyTensor, sides
 from ..asked_names import AskedNames
+from ..graph import nearest_name
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)(?:#(\d{1,9}))?")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
 _NUMBER = re.compile(r"[+-]?\d+$")
-LISTED = 8
 
 
 class Row(tuple[int, ...]):
@@ -43,7 +43,7 @@ def asked_of(
     """
     match = _WORD.match(text)
     if match is None:
-        raise UsageError(f"{text}: not a name", "gradcli why FILE x")
+        raise UsageError(f"{text}: not a name", _near(text, bindings, others))
     first, number = match[1], match[2]
     if number is not None and former is not None:
         name = f"{first}#{number}"
@@ -147,12 +147,4 @@ def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str
 
 
 def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    names = names_in(bindings, others)
-    wanted = text.partition(".grad")[0]
-    near = get_close_matches(wanted, names, 1, 0.5)
-    if near:
-        return f"did you mean {near[0]}?"
-    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-    return f"the tensors are {listed}" if names else ""
+    return nearest_name(text.partition(".grad")[0], names_in(bindings, others))

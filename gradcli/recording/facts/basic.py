@@ -72,6 +72,7 @@ class TensorFact(NamedTuple):
     kind: str = "tensor"  # of a module: "parameter", "buffer"
     why_not: str = ""  # why it does not require grad, where that is known
     passing: bool = False  # the name is a loop's: it held other tensors before
+    first: int | None = None  # the place of the first name of the same tensor, among all
 
 
 class EventFact(NamedTuple):
