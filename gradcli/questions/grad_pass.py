@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..opening import UsageError
@@ -25,6 +26,7 @@ from .graph import (
 )
 from .nearest import not_reached
 from .seeds import seed_facts
+from .why.names import asked_of
 
 
 class Arrived(NamedTuple):
@@ -116,6 +118,10 @@ def _gradient_of(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> G
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
     tensor = tensors.get(name)
+    if tensor is None:
+        with suppress(UsageError):  # a tied weight's second name
+            tensor = asked_of(name, ran.outcome.bindings, {}).value
+            tensor = tensor if isinstance(tensor, AnyTensor) else None
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))
