@@ -335,7 +335,7 @@ def load(shell: Any) -> None:
         text = shell.transform_cell(cell)
         number = len(shell.user_ns.get("In", "  ")) - 1
         filename = shell.compile.cache(text, number)
-        compile(text, filename, "exec")  # an error of syntax is told as that of any cell
+        compile(text, filename, "exec")  # a syntax error is reported as in any cell
         frame: Any = _Cell(filename, shell.user_ns)
         recording = shell.user_ns["run"] = Recording(frame, steps=False, reasons=True)
         with recording:

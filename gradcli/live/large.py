@@ -8,7 +8,7 @@ from typing import Any
 from ..recording.facts import Spread
 from ..recording.snapshot import Summary
 
-WHOLE = 4096  # elements of a tensor that is told with all its numbers
+WHOLE = 4096  # elements of a tensor that is recorded with all its numbers
 
 
 class Large:

@@ -58,6 +58,7 @@ class GradientFlow(Spectator):
 
     def __init__(self, recording: Recording, loop_names: Callable[[Any], frozenset[str]]) -> None:
         self.modules, self.optimizers = recording.modules, recording.optimizers
+        self.births = recording.names
         self.loop_names = loop_names
         self.passing: frozenset[str] = frozenset()  # they mean one thing after the other
         self.wanted: int | None = None
@@ -151,7 +152,9 @@ class GradientFlow(Spectator):
                 self.lost += 1
                 return None
             _, key, line = self.names.get(id(tensor), (None, (None, ""), None))
-            track = Track(tensor, key, line)
+            track = Track(tensor, key, line or self.births.of_birth(tensor))
+            if not key[1]:
+                track.made = self.births.made_by(tensor)
             track.tensor = self._followed(tensor, track)
             if key[1]:
                 self.latest[key] = track

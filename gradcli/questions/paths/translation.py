@@ -190,7 +190,7 @@ class Translation:
         return tuple(about.shape), str(about.dtype).removeprefix("torch.")
 
     def _saved(self, node: Any, row: Any, key: str, given: list[Any]) -> Any:
-        """What stands under a key: a saved value, or what PyTorch knows of an input's type."""
+        """What stands under a key: a saved value, or a property of an input's type."""
         name, _, about = key.rpartition("_")
         if about not in ABOUT or hasattr(node, f"_saved_{key}"):
             seen = self.applied.get(id(node))

@@ -123,7 +123,7 @@ def _figure(number: int, at: int, report: Report, views: _Views) -> Iterator[Ter
 
 
 def _texts(data: dict[str, Any]) -> Iterator[str]:
-    """What is told of the steps and of the boxes of a pass."""
+    """The texts of the steps and of the boxes of a pass."""
     yield from (step[-1] for step in data["steps"])
     yield from data["numbers"].values()
 

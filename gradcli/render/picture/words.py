@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import log10, prod
 
-from ...recording.facts import FlowFact, Place, Report, Spread
+from ...recording.facts import FlowFact, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
@@ -86,11 +86,11 @@ class Words:
         if place is None:
             return name or graph.names[node]
         if self.is_derived(node):
-            words = f"gradient of {one_line(place.text)}"
+            words = f"gradient of {place.text}"
             return f"{name}: {words}" if name else words
         if name or place.target:
-            return _assigned(name or place.target, place)
-        return self._module(node) or one_line(place.text)
+            return place.named(name or place.target)
+        return self._module(node) or place.text
 
     def is_derived(self, node: int) -> bool:
         """Whether a pass with create_graph made it, at the place of the node that ran."""
@@ -328,13 +328,6 @@ def of(
     if not shaped or shape == () or told in ("", "?") or told.startswith("["):
         return told
     return f"{list(shape)} {told}" if "…" in told else f"{list(shape)} all {told}"
-
-
-def _assigned(name: str, place: Place) -> str:
-    source = one_line(place.text)
-    if place.statement or not name:
-        return source
-    return f"{name} = {source}" if place.target == name else f"{name}: {source}"
 
 
 def is_bad(text: str | None) -> bool:
