@@ -80,7 +80,8 @@ DUNDER_ATTRIBUTES = (
         "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
         "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
         "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
-        "__abs__ __post_init__ __setstate__ __getstate__".split()
+        "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
+        "__delattr__".split()
     )
     | BINARY_METHODS
 )
