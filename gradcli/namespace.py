@@ -72,6 +72,9 @@ PLACES: dict[str, str] = {
     "get_num_threads": "gradcli.namespace:get_num_threads",
     "typename": "gradcli.namespace:typename",
     "broadcast_shapes": "gradcli.namespace:broadcast_shapes",
+    **dict.fromkeys(
+        ("OutOfMemoryError", "cuda.OutOfMemoryError"), _ENGINE + "errors:OutOfMemoryError"
+    ),
     "linalg.LinAlgError": _ENGINE + "errors:_LinAlgError",
     "cuda.is_available": _ENGINE + "device:cuda_available",
     "cuda.device_count": _ENGINE + "device:cuda_count",

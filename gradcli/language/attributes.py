@@ -140,7 +140,18 @@ PROTOCOLS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def own_names(module: Any) -> dict[str, Any]:
+    """module.__dict__, to be read: its switches, its tables, and what the program keeps on it."""
+    own, settable = module.__dict__, members_of(module).settable
+    found = {"training": module.training, **{name: Registered(module, name) for name in PARTS}}
+    found.update((name, adopt(own[name])) for name in own if name in settable)
+    return {**found, **kept_on(module)}
+
+
 def _universal(value: Any, name: str) -> Any:
+    if name == "__dict__" and isinstance(value, Module):
+        session.budget.charge(len(value.__dict__))
+        return own_names(value)
     if type(value) is Builtin and value.wraps is not None and name == "__doc__":
         return value.wraps.doc
     if name == "__class__":
@@ -293,7 +304,17 @@ def _named(value: Any, name: str) -> Any:
         return value.name
     if type(value) is Function and name in value.table:
         return value.table[name]
+    if type(value) is Function and name in OF_FUNCTIONS:
+        return OF_FUNCTIONS[name](value)
     return _universal(value, name)
+
+
+OF_FUNCTIONS: dict[str, Callable[[Function], Any]] = {
+    "__defaults__": lambda function: tuple(function.defaults) or None,
+    "__kwdefaults__": lambda function: dict(function.keyword_defaults) or None,
+    "__annotations__": lambda function: {},  # which are not evaluated
+    "__module__": lambda function: "__main__",
+}
 
 
 def _set_on_function(value: Function, name: str, new: Any) -> None:

@@ -316,8 +316,12 @@ class Instance:
 
 
 def stands_for(value: Any) -> Any:
-    """The number or text that a member of an enumeration is; any other value as it is."""
-    own = value.kind.enumeration if isinstance(value, Instance) else None
+    """What a member of an enumeration is, or an object of a class beneath dict holds; or itself."""
+    if not isinstance(value, Instance):
+        return value
+    if value.kind.content is not None:
+        return value.content  # type: ignore[attr-defined]
+    own = value.kind.enumeration
     if own is None or own.plain is None:
         return value
     found = value.table.get("_value_")
