@@ -199,7 +199,7 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=room)
-def test_nobody_asks_upwards(path: Path) -> None:
+def test_no_one_asks_upwards(path: Path) -> None:
     """Late imports too; a package that imports its own part loads no room above."""
     own = RANK.get(room(path).partition("/")[0], len(ORDER))
     above = {
@@ -238,7 +238,8 @@ NAMED_IN_TABLES = {
     "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,
     "options": 8, "stubs": 7, "language/standard/callables": 14,
-    "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5, "nn/descriptions": 23,
+    "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,
+    "nn/descriptions": 23,
     "namespace": 13, "deeper_paths": 12, "questions/why/cuts": 7,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
@@ -287,7 +288,7 @@ def _texts(nodes: Iterable[ast.expr | None]) -> Iterator[str]:
             yield node.value
 
 
-def test_rows_know_of_operators_and_nobody_else() -> None:
+def test_rows_know_of_operators_and_no_one_else() -> None:
     counted = {
         room(path): len(found)
         for path in MODULES
@@ -314,7 +315,7 @@ def test_first_line_names_the_room(path: Path) -> None:
         assert name in doc.splitlines()[0].lower(), f"{room(path)}: {doc[:40]!r}"
 
 
-def test_nobody_imports_torch() -> None:
+def test_no_one_imports_torch() -> None:
     guilty = [room(p) for p in MODULES for _, name in imports(p) if name.split(".")[0] == "torch"]
     assert guilty == []
 
