@@ -200,7 +200,7 @@ class Tensor(_Tensor):
     def argsort(self, dim: _int = ..., descending: _bool = ...) -> Tensor: """Indices that sort the tensor along a dimension."""
     @overload
     def argsort(self, *, stable: _bool, dim: _int = ..., descending: _bool = ...) -> Tensor: """Indices that sort the tensor along a dimension; equal elements keep their order."""
-    def argwhere(self) -> Tensor: """The positions of the elements that are not zero, one row for each."""
+    def argwhere(self) -> Tensor: """Indices of the elements that are not zero, one row for each."""
     def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """A view of the same memory with the given size and strides."""
     def as_strided_(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """In-place form of as_strided. A view of the same memory with the given size and strides."""
     def as_strided_scatter(self, src: _Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """A copy whose memory is written over where a geometry lies."""
@@ -236,9 +236,9 @@ class Tensor(_Tensor):
     def bitwise_or_(self, other: _Tensor | _Number) -> Tensor: """In-place form of bitwise_or. Bitwise OR."""
     def bitwise_right_shift(self, other: _Tensor | _Number) -> Tensor: """Bitwise shift to the right."""
     def bitwise_right_shift_(self, other: _Tensor | _Number) -> Tensor: """In-place form of bitwise_right_shift. Bitwise shift to the right."""
-    def bitwise_xor(self, other: _Tensor | _Number) -> Tensor: """Bitwise XOR."""
-    def bitwise_xor_(self, other: _Tensor | _Number) -> Tensor: """In-place form of bitwise_xor. Bitwise XOR."""
-    def bmm(self, mat2: _Tensor) -> Tensor: """The products of matrices in a batch, pair by pair."""
+    def bitwise_xor(self, other: _Tensor | _Number) -> Tensor: """Bitwise XOR (exclusive or)."""
+    def bitwise_xor_(self, other: _Tensor | _Number) -> Tensor: """In-place form of bitwise_xor. Bitwise XOR (exclusive or)."""
+    def bmm(self, mat2: _Tensor) -> Tensor: """Matrix products of a batch, pair by pair."""
     def bool(self, *, memory_format: Any = ...) -> Tensor: """As bool; the tensor itself where it is that already."""
     @overload
     def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor: """Alias of expand, with NumPy's name."""
@@ -256,11 +256,11 @@ class Tensor(_Tensor):
     def cholesky_solve(self, input2: _Tensor, upper: _bool = ...) -> Tensor: """The solution of a system whose matrix is given by its Cholesky factor."""
     def chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size along a dimension."""
     @overload
-    def clamp(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps elements between two tensors."""
+    def clamp(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
     @overload
     def clamp(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """Clamps elements between two numbers; the gradient passes at the bounds."""
     @overload
-    def clamp_(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two tensors."""
+    def clamp_(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps (clips) elements between two tensors."""
     @overload
     def clamp_(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
     @overload
@@ -280,11 +280,11 @@ class Tensor(_Tensor):
     @overload
     def clamp_min_(self, min: _Tensor) -> Tensor: """In-place form of clamp_min. Clamps elements from below to those of another tensor."""
     @overload
-    def clip(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps elements between two tensors."""
+    def clip(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
     @overload
     def clip(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """Clamps elements between two numbers; the gradient passes at the bounds."""
     @overload
-    def clip_(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two tensors."""
+    def clip_(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps (clips) elements between two tensors."""
     @overload
     def clip_(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
     def clone(self, *, memory_format: Any = ...) -> Tensor: """A copy in new memory."""
@@ -301,7 +301,7 @@ class Tensor(_Tensor):
     def copysign_(self, other: _Tensor) -> Tensor: """In-place form of copysign. The magnitude of self with the sign of other."""
     @overload
     def copysign_(self, other: _Number) -> Tensor: """In-place form of copysign. The magnitude of self with the sign of a number."""
-    def corrcoef(self) -> Tensor: """The correlations of the rows."""
+    def corrcoef(self) -> Tensor: """Correlation coefficients of the rows."""
     def cos(self) -> Tensor: """Cosine of an angle in radians."""
     def cos_(self) -> Tensor: """In-place form of cos. Cosine of an angle in radians."""
     def cosh(self) -> Tensor: """Hyperbolic cosine."""
@@ -312,25 +312,25 @@ class Tensor(_Tensor):
     def count_nonzero(self, dim: _int | Sequence[_int]) -> Tensor: """The number of elements that are not zero, over some dimensions."""
     @overload
     def count_nonzero(self, *dim: _int) -> Tensor: """The number of elements that are not zero, over some dimensions."""
-    def cov(self, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """The covariances of the rows."""
+    def cov(self, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """Covariance matrix of the rows."""
     def cpu(self, *, memory_format: Any = ...) -> Tensor: """In the host's memory."""
-    def cross(self, other: _Tensor, dim: _int | None = ...) -> Tensor: """The cross product along a dimension of size 3, by default the first such dimension."""
+    def cross(self, other: _Tensor, dim: _int | None = ...) -> Tensor: """Cross product along a dimension of size 3, by default the first such dimension."""
     def cuda(self, device: _device | str | None = ..., non_blocking: _bool = ..., *, memory_format: Any = ...) -> Tensor: """On a CUDA device."""
-    def cummax(self, dim: _int) -> _values_indices: """Cumulative largest element along a dimension, and its index."""
-    def cummin(self, dim: _int) -> _values_indices: """Cumulative smallest element along a dimension, and its index."""
+    def cummax(self, dim: _int) -> _values_indices: """Cumulative (running) maximum along a dimension, and its index."""
+    def cummin(self, dim: _int) -> _values_indices: """Cumulative (running) minimum along a dimension, and its index."""
     def cumprod(self, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """Cumulative product along a dimension."""
     def cumprod_(self, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """In-place form of cumprod. Cumulative product along a dimension."""
     def cumsum(self, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """Cumulative sum along a dimension."""
     def cumsum_(self, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """In-place form of cumsum. Cumulative sum along a dimension."""
     def deg2rad(self) -> Tensor: """Degrees to radians."""
     def deg2rad_(self) -> Tensor: """In-place form of deg2rad. Degrees to radians."""
-    def det(self, A: _Tensor) -> Tensor: """The determinant of square matrices."""
+    def det(self, A: _Tensor) -> Tensor: """Determinant of a square matrix, or of a batch of them."""
     def diag(self, diagonal: _int = ...) -> Tensor: """A matrix with this vector as its diagonal, or this matrix's diagonal."""
     def diag_embed(self, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """The last dimension as a diagonal of two."""
     def diagflat(self, offset: _int = ...) -> Tensor: """A matrix with all elements on a diagonal."""
     def diagonal(self, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """A diagonal of two dimensions, as the last dimension of a view."""
     def diagonal_scatter(self, src: _Tensor, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """A copy with a diagonal replaced."""
-    def diff(self, n: _int = ..., dim: _int = ..., prepend: _Tensor | None = ..., append: _Tensor | None = ...) -> Tensor: """The n-th forward difference along a dimension."""
+    def diff(self, n: _int = ..., dim: _int = ..., prepend: _Tensor | None = ..., append: _Tensor | None = ...) -> Tensor: """Differences of neighbours along a dimension, n times."""
     def digamma(self) -> Tensor: """The derivative of the logarithm of the gamma function."""
     def digamma_(self) -> Tensor: """In-place form of digamma. The derivative of the logarithm of the gamma function."""
     def dist(self, other: _Tensor, p: _Number = ...) -> Tensor: """The p-norm of the difference of two tensors."""
@@ -350,7 +350,7 @@ class Tensor(_Tensor):
     def divide_(self, other: _Tensor | _Number) -> Tensor: """In-place form of div. Quotient, elementwise; integers become floating."""
     @overload
     def divide_(self, other: _Tensor | _Number, *, rounding_mode: str | None) -> Tensor: """In-place form of div. Quotient, rounded down ('floor') or towards zero ('trunc')."""
-    def dot(self, tensor: _Tensor) -> Tensor: """The inner product of two vectors."""
+    def dot(self, tensor: _Tensor) -> Tensor: """Dot product (inner product) of two vectors."""
     def double(self, *, memory_format: Any = ...) -> Tensor: """As float64; the tensor itself where it is that already."""
     @overload
     def dsplit(self, sections: _int) -> tuple[Tensor, ...]: """Split in depth."""
@@ -406,11 +406,11 @@ class Tensor(_Tensor):
     def fmax(self, other: _Tensor) -> Tensor: """The greater element, NaN ignored; at a tie the first gets the gradient."""
     def fmin(self, other: _Tensor) -> Tensor: """The smaller element, NaN ignored; at a tie the first gets the gradient."""
     @overload
-    def fmod(self, other: _Tensor) -> Tensor: """Remainder with the sign of the dividend."""
+    def fmod(self, other: _Tensor) -> Tensor: """Remainder (modulo) with the sign of the dividend, as C's fmod."""
     @overload
     def fmod(self, other: _Number) -> Tensor: """Remainder by a number, with the sign of the dividend."""
     @overload
-    def fmod_(self, other: _Tensor) -> Tensor: """In-place form of fmod. Remainder with the sign of the dividend."""
+    def fmod_(self, other: _Tensor) -> Tensor: """In-place form of fmod. Remainder (modulo) with the sign of the dividend, as C's fmod."""
     @overload
     def fmod_(self, other: _Number) -> Tensor: """In-place form of fmod. Remainder by a number, with the sign of the dividend."""
     def frac(self) -> Tensor: """The fractional part of x, with its sign."""
@@ -423,7 +423,7 @@ class Tensor(_Tensor):
     def ge_(self, other: _Tensor | _Number) -> Tensor: """In-place form of ge. Is self at least other?"""
     def geometric_(self, p: _float, *, generator: Any = ...) -> Tensor: """In-place form of geometric. Random number of trials until the first success (geometric distribution)."""
     def geqrf(self) -> _a_tau: """The QR factorisation as LAPACK keeps it: reflections below the diagonal, R above."""
-    def ger(self, vec2: _Tensor) -> Tensor: """The outer product of two vectors."""
+    def ger(self, vec2: _Tensor) -> Tensor: """Outer product of two vectors."""
     def greater(self, other: _Tensor | _Number) -> Tensor: """Is self greater than other?"""
     def greater_(self, other: _Tensor | _Number) -> Tensor: """In-place form of gt. Is self greater than other?"""
     def greater_equal(self, other: _Tensor | _Number) -> Tensor: """Is self at least other?"""
@@ -434,9 +434,9 @@ class Tensor(_Tensor):
     def hardshrink(self, lambd: _Number = ...) -> Tensor: """self outside [-lambd, lambd], zero inside."""
     def heaviside(self, values: _Tensor) -> Tensor: """0 below 0, 1 above, and the given value at 0."""
     def heaviside_(self, values: _Tensor) -> Tensor: """In-place form of heaviside. 0 below 0, 1 above, and the given value at 0."""
-    def histc(self, bins: _int = ..., min: _Number = ..., max: _Number = ...) -> Tensor: """How many elements lie in each of equal bins."""
+    def histc(self, bins: _int = ..., min: _Number = ..., max: _Number = ...) -> Tensor: """Histogram: how many elements lie in each of equal bins."""
     @overload
-    def histogram(self, bins: _int = ..., *, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ...) -> _hist_bin_edges: """How many elements lie in each of equal bins, and the bins' edges."""
+    def histogram(self, bins: _int = ..., *, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ...) -> _hist_bin_edges: """Histogram: how many elements lie in each of equal bins, and the bins' edges."""
     @overload
     def histogram(self, bins: _Tensor, *, weight: _Tensor | None = ..., density: _bool = ...) -> _hist_bin_edges: """How many elements lie between given edges."""
     @overload
@@ -470,18 +470,18 @@ class Tensor(_Tensor):
     def index_reduce(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ...) -> Tensor: """A copy with slices multiplied, averaged or compared into a dimension."""
     def index_reduce_(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ...) -> Tensor: """In-place form of index_reduce. A copy with slices multiplied, averaged or compared into a dimension."""
     def index_select(self, dim: _int, index: _Tensor) -> Tensor: """Selects slices of a dimension by index."""
-    def inner(self, other: _Tensor) -> Tensor: """Products summed over the last dimension."""
+    def inner(self, other: _Tensor) -> Tensor: """Inner product over the last dimension."""
     def int(self, *, memory_format: Any = ...) -> Tensor: """As int32; the tensor itself where it is that already."""
-    def inverse(self) -> Tensor: """The inverse of square matrices."""
+    def inverse(self) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
     def isclose(self, other: _Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = ...) -> Tensor: """Is |self - other| at most atol + rtol * |other|?"""
     def isfinite(self) -> Tensor: """Is it neither infinite nor NaN?"""
     def isinf(self) -> Tensor: """Is it infinite?"""
-    def isnan(self) -> Tensor: """Is the element NaN?"""
+    def isnan(self) -> Tensor: """Is the element NaN (not a number)?"""
     def isneginf(self) -> Tensor: """Is it minus infinity?"""
     def isposinf(self) -> Tensor: """Is it infinity?"""
     def isreal(self) -> Tensor: """Is it a real number?"""
     def istft(self, input: _Tensor, n_fft: _int, hop_length: _int | None = ..., win_length: _int | None = ..., window: _Tensor | None = ..., center: _bool = ..., normalized: _bool = ..., onesided: _bool | None = ..., length: _int | None = ..., return_complex: _bool = ...) -> Tensor: """The signal whose overlapping pieces have these discrete Fourier transforms."""
-    def kron(self, other: _Tensor) -> Tensor: """The Kronecker product."""
+    def kron(self, other: _Tensor) -> Tensor: """Kronecker product."""
     def kthvalue(self, k: _int, dim: _int = ..., keepdim: _bool = ...) -> _values_indices: """The k-th smallest element along a dimension, and its index."""
     def lcm(self, other: _Tensor) -> Tensor: """Least common multiple, elementwise."""
     def lcm_(self, other: _Tensor) -> Tensor: """In-place form of lcm. Least common multiple, elementwise."""
@@ -501,8 +501,8 @@ class Tensor(_Tensor):
     def less_(self, other: _Tensor | _Number) -> Tensor: """In-place form of lt. Is self less than other?"""
     def less_equal(self, other: _Tensor | _Number) -> Tensor: """Is self at most other?"""
     def less_equal_(self, other: _Tensor | _Number) -> Tensor: """In-place form of le. Is self at most other?"""
-    def lgamma(self) -> Tensor: """The logarithm of the absolute value of the gamma function."""
-    def lgamma_(self) -> Tensor: """In-place form of lgamma. The logarithm of the absolute value of the gamma function."""
+    def lgamma(self) -> Tensor: """Log-gamma: logarithm of the absolute value of the gamma function."""
+    def lgamma_(self) -> Tensor: """In-place form of lgamma. Log-gamma: logarithm of the absolute value of the gamma function."""
     def log(self) -> Tensor: """Natural logarithm."""
     def log10(self) -> Tensor: """Logarithm to base 10."""
     def log10_(self) -> Tensor: """In-place form of log10. Logarithm to base 10."""
@@ -523,11 +523,11 @@ class Tensor(_Tensor):
     def logical_not_(self) -> Tensor: """In-place form of logical_not. Is the element zero?"""
     def logical_or(self, other: _Tensor) -> Tensor: """Is one of them true?"""
     def logical_or_(self, other: _Tensor) -> Tensor: """In-place form of logical_or. Is one of them true?"""
-    def logical_xor(self, other: _Tensor) -> Tensor: """Is exactly one of them true?"""
-    def logical_xor_(self, other: _Tensor) -> Tensor: """In-place form of logical_xor. Is exactly one of them true?"""
+    def logical_xor(self, other: _Tensor) -> Tensor: """Logical XOR (exclusive or), elementwise."""
+    def logical_xor_(self, other: _Tensor) -> Tensor: """In-place form of logical_xor. Logical XOR (exclusive or), elementwise."""
     def logit(self, eps: _float | None = ...) -> Tensor: """log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
     def logit_(self, eps: _float | None = ...) -> Tensor: """In-place form of logit. log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
-    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = ...) -> Tensor: """The logarithm of the sum of exponentials."""
+    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = ...) -> Tensor: """Log-sum-exp: the logarithm of the sum of exponentials."""
     def long(self, *, memory_format: Any = ...) -> Tensor: """As int64; the tensor itself where it is that already."""
     def lt(self, other: _Tensor | _Number) -> Tensor: """Is self less than other?"""
     def lt_(self, other: _Tensor | _Number) -> Tensor: """In-place form of lt. Is self less than other?"""
@@ -544,7 +544,7 @@ class Tensor(_Tensor):
     def masked_scatter(self, mask: _Tensor, source: _Tensor) -> Tensor: """The first elements of a source, in order, where the mask is set."""
     def masked_scatter_(self, mask: _Tensor, source: _Tensor) -> Tensor: """In-place form of masked_scatter. The first elements of a source, in order, where the mask is set."""
     def masked_select(self, mask: _Tensor) -> Tensor: """The elements where the mask is True, as a 1-dimensional tensor."""
-    def matmul(self, other: _Tensor) -> Tensor: """The product of vectors, matrices and batches of matrices."""
+    def matmul(self, other: _Tensor) -> Tensor: """Matrix product (matrix multiplication) of vectors, matrices or batches of matrices."""
     def matrix_exp(self) -> Tensor: """The exponential of square matrices."""
     def matrix_power(self, n: _int) -> Tensor: """The n-th power of a square matrix; for negative n, of its inverse."""
     @overload
@@ -569,7 +569,7 @@ class Tensor(_Tensor):
     @overload
     def min(self, dim: _int, keepdim: _bool = ...) -> _values_indices: """The smallest elements along a dimension, and their indices; at a tie the first one."""
     def minimum(self, other: _Tensor) -> Tensor: """The smaller element; at a tie both get half of the gradient."""
-    def mm(self, mat2: _Tensor) -> Tensor: """The product of two matrices."""
+    def mm(self, mat2: _Tensor) -> Tensor: """Product of two matrices, without broadcasting."""
     def mode(self, dim: _int = ..., keepdim: _bool = ...) -> _values_indices: """The most frequent element along a dimension, and its index."""
     @overload
     def moveaxis(self, source: _int, destination: _int) -> Tensor: """One dimension moved to another place."""
@@ -628,7 +628,7 @@ class Tensor(_Tensor):
     def nextafter(self, other: _Tensor) -> Tensor: """The next number of self's type in the direction of other."""
     def nextafter_(self, other: _Tensor) -> Tensor: """In-place form of nextafter. The next number of self's type in the direction of other."""
     @overload
-    def nonzero(self) -> Tensor: """The positions of the elements that are not zero, one row for each."""
+    def nonzero(self) -> Tensor: """Indices of the elements that are not zero, one row for each."""
     @overload
     def nonzero(self, *, as_tuple: _bool) -> Tensor: """The positions of the elements that are not zero, as one tensor a dimension."""
     def nonzero_static(self, *, size: _int, fill_value: _int = ...) -> Tensor: """So many positions of elements that are not zero, the missing ones filled."""
@@ -636,7 +636,7 @@ class Tensor(_Tensor):
     def normal_(self, mean: _float = ..., std: _float = ..., *, generator: Any = ...) -> Tensor: """In-place form of normal. Normal numbers."""
     def not_equal(self, other: _Tensor | _Number) -> Tensor: """Is self different from other?"""
     def not_equal_(self, other: _Tensor | _Number) -> Tensor: """In-place form of ne. Is self different from other?"""
-    def outer(self, vec2: _Tensor) -> Tensor: """The outer product of two vectors."""
+    def outer(self, vec2: _Tensor) -> Tensor: """Outer product of two vectors."""
     @overload
     def permute(self, dims: _int | Sequence[_int]) -> Tensor: """Permutes the dimensions."""
     @overload
@@ -676,14 +676,14 @@ class Tensor(_Tensor):
     def ravel(self) -> Tensor: """The elements as a 1-dimensional tensor."""
     def reciprocal(self) -> Tensor: """1 / x, elementwise."""
     def reciprocal_(self) -> Tensor: """In-place form of reciprocal. 1 / x, elementwise."""
-    def relu(self) -> Tensor: """max(self, 0), elementwise; the gradient at 0 is 0."""
-    def relu_(self) -> Tensor: """In-place form of relu. max(self, 0), elementwise; the gradient at 0 is 0."""
+    def relu(self) -> Tensor: """Rectified linear unit: max(self, 0), elementwise; the gradient at 0 is 0."""
+    def relu_(self) -> Tensor: """In-place form of relu. Rectified linear unit: max(self, 0), elementwise; the gradient at 0 is 0."""
     @overload
-    def remainder(self, other: _Tensor) -> Tensor: """Remainder with the sign of the divisor."""
+    def remainder(self, other: _Tensor) -> Tensor: """Remainder (modulo) with the sign of the divisor, as Python's %."""
     @overload
     def remainder(self, other: _Number) -> Tensor: """Remainder by a number."""
     @overload
-    def remainder_(self, other: _Tensor) -> Tensor: """In-place form of remainder. Remainder with the sign of the divisor."""
+    def remainder_(self, other: _Tensor) -> Tensor: """In-place form of remainder. Remainder (modulo) with the sign of the divisor, as Python's %."""
     @overload
     def remainder_(self, other: _Number) -> Tensor: """In-place form of remainder. Remainder by a number."""
     def renorm(self, p: _Number, dim: _int, maxnorm: _Number) -> Tensor: """Slices along dim whose p-norm exceeds maxnorm, scaled down to it."""
@@ -827,9 +827,9 @@ class Tensor(_Tensor):
     @overload
     def tensor_split(self, tensor_indices_or_sections: _Tensor, dim: _int = ...) -> tuple[Tensor, ...]: """Cut as a tensor of whole numbers says."""
     @overload
-    def tile(self, dims: _int | Sequence[_int]) -> Tensor: """repeat whose missing counts are 1, from the front."""
+    def tile(self, dims: _int | Sequence[_int]) -> Tensor: """Repeats the tensor along each dimension; missing counts are 1, from the front."""
     @overload
-    def tile(self, *dims: _int) -> Tensor: """repeat whose missing counts are 1, from the front."""
+    def tile(self, *dims: _int) -> Tensor: """Repeats the tensor along each dimension; missing counts are 1, from the front."""
     @overload
     def to(self, dtype: _dtype, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: Any = ...) -> Tensor: """As another element type; the tensor itself where it has that type already."""
     @overload
@@ -837,14 +837,14 @@ class Tensor(_Tensor):
     @overload
     def to(self, other: _Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: Any = ...) -> Tensor: """As the element type and on the device of another tensor."""
     def topk(self, k: _int, dim: _int = ..., largest: _bool = ..., sorted: _bool = ...) -> _values_indices: """The k largest (or smallest) elements along a dimension, sorted, and their indices."""
-    def trace(self) -> Tensor: """The sum of the diagonal of a matrix."""
+    def trace(self) -> Tensor: """Trace: the sum of the diagonal of a matrix."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor: """In-place form of transpose. Swaps two dimensions."""
     def triangular_solve(self, A: _Tensor, upper: _bool = ..., transpose: _bool = ..., unitriangular: _bool = ...) -> _solution_cloned_coefficient: """The solution of a triangular system under its older name."""
     def tril(self, diagonal: _int = ...) -> Tensor: """The lower triangle, zeros above a diagonal."""
     def tril_(self, diagonal: _int = ...) -> Tensor: """In-place form of tril. The lower triangle, zeros above a diagonal."""
-    def triu(self, diagonal: _int = ...) -> Tensor: """The upper triangle, zeros below a diagonal."""
-    def triu_(self, diagonal: _int = ...) -> Tensor: """In-place form of triu. The upper triangle, zeros below a diagonal."""
+    def triu(self, diagonal: _int = ...) -> Tensor: """Upper triangle, zeros below a diagonal."""
+    def triu_(self, diagonal: _int = ...) -> Tensor: """In-place form of triu. Upper triangle, zeros below a diagonal."""
     def true_divide(self, other: _Tensor | _Number) -> Tensor: """Quotient, elementwise; integers become floating."""
     def true_divide_(self, other: _Tensor | _Number) -> Tensor: """In-place form of div. Quotient, elementwise; integers become floating."""
     def trunc(self) -> Tensor: """The integer part of x."""
@@ -860,15 +860,15 @@ class Tensor(_Tensor):
     def unsafe_chunk(self, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size, each with memory of its own."""
     def unsafe_split(self, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension, each with memory of its own."""
     def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension, each with memory of its own."""
-    def unsqueeze(self, dim: _int) -> Tensor: """Inserts a dimension of size 1."""
-    def unsqueeze_(self, dim: _int) -> Tensor: """In-place form of unsqueeze. Inserts a dimension of size 1."""
+    def unsqueeze(self, dim: _int) -> Tensor: """Adds a dimension of size 1."""
+    def unsqueeze_(self, dim: _int) -> Tensor: """In-place form of unsqueeze. Adds a dimension of size 1."""
     @overload
     def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool = ..., keepdim: _bool = ...) -> Tensor: """Variance over some dimensions."""
     @overload
     def var(self, dim: _int | Sequence[_int] | None = ..., *, correction: _Number | None = ..., keepdim: _bool = ...) -> Tensor: """Variance, by default with one degree of freedom less than there are elements."""
     @overload
     def var(self, unbiased: _bool = ...) -> Tensor: """Variance of all elements."""
-    def vdot(self, other: _Tensor) -> Tensor: """The inner product of two vectors; of complex ones the first is conjugated."""
+    def vdot(self, other: _Tensor) -> Tensor: """Dot product (inner product) of two vectors; of complex ones the first is conjugated."""
     @overload
     def view(self, size: _int | Sequence[_int]) -> Tensor: """A view with another size."""
     @overload
@@ -882,7 +882,7 @@ class Tensor(_Tensor):
     def vsplit(self, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]: """Split one below the other."""
     @overload
     def vsplit(self, *indices: _int) -> tuple[Tensor, ...]: """Split one below the other."""
-    def where(self, condition: _Tensor, other: _Tensor | _Number) -> Tensor: """An element of self where the condition holds, of other elsewhere."""
+    def where(self, condition: _Tensor, other: _Tensor | _Number) -> Tensor: """Selects elements of self where the condition holds, of other elsewhere."""
     @overload
     def xlogy(self, other: _Tensor) -> Tensor: """self * log(other), 0 where self is 0."""
     @overload
@@ -946,7 +946,7 @@ def acos(input: _Tensor, *, out: Any = ...) -> Tensor: """Arc cosine (inverse co
 def acos_(input: _Tensor) -> Tensor: """In-place form of acos. Arc cosine (inverse cosine), in radians from 0 to pi."""
 def acosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse hyperbolic cosine, for x of at least 1."""
 def acosh_(input: _Tensor) -> Tensor: """In-place form of acosh. In-place acosh; it has no derivative, and backward says so."""
-def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """The means of windows that divide the input into this many parts."""
+def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
 @overload
 def add(input: _Tensor, other: _Tensor | _Number, *, alpha: _Number = ..., out: Any = ...) -> Tensor: """Sum of two tensors, the second one scaled by alpha."""
 @overload
@@ -1004,7 +1004,7 @@ def argmin(input: _Tensor, dim: _int | None = ..., keepdim: _bool = ..., *, out:
 def argsort(input: _Tensor, dim: _int = ..., descending: _bool = ..., *, out: Any = ...) -> Tensor: """Indices that sort the tensor along a dimension."""
 @overload
 def argsort(input: _Tensor, *, stable: _bool, dim: _int = ..., descending: _bool = ..., out: Any = ...) -> Tensor: """Indices that sort the tensor along a dimension; equal elements keep their order."""
-def argwhere(input: _Tensor) -> Tensor: """The positions of the elements that are not zero, one row for each."""
+def argwhere(input: _Tensor) -> Tensor: """Indices of the elements that are not zero, one row for each."""
 def as_strided(input: _Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """A view of the same memory with the given size and strides."""
 def as_strided_(input: _Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """In-place form of as_strided. A view of the same memory with the given size and strides."""
 def as_strided_scatter(input: _Tensor, src: _Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = ...) -> Tensor: """A copy whose memory is written over where a geometry lies."""
@@ -1018,18 +1018,18 @@ def atan_(input: _Tensor) -> Tensor: """In-place form of atan. Arc tangent (inve
 def atanh(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse hyperbolic tangent."""
 def atanh_(input: _Tensor) -> Tensor: """In-place form of atanh. In-place atanh; it has no derivative, and backward says so."""
 @overload
-def atleast_1d(input: _Tensor) -> Tensor: """At least 1-dimensional."""
+def atleast_1d(input: _Tensor) -> Tensor: """A view with at least 1 dimension."""
 @overload
-def atleast_1d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Each of several tensors at least 1-dimensional."""
+def atleast_1d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Views of tensors with at least 1 dimension."""
 @overload
-def atleast_2d(input: _Tensor) -> Tensor: """At least 2-dimensional."""
+def atleast_2d(input: _Tensor) -> Tensor: """A view with at least 2 dimensions."""
 @overload
-def atleast_2d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Each of several tensors at least 2-dimensional."""
+def atleast_2d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Views of tensors with at least 2 dimensions."""
 @overload
-def atleast_3d(input: _Tensor) -> Tensor: """At least 3-dimensional."""
+def atleast_3d(input: _Tensor) -> Tensor: """A view with at least 3 dimensions."""
 @overload
-def atleast_3d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Each of several tensors at least 3-dimensional."""
-def avg_pool1d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ...) -> Tensor: """The mean of each window."""
+def atleast_3d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Views of tensors with at least 3 dimensions."""
+def avg_pool1d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ...) -> Tensor: """Average pooling: the mean of each window."""
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: _Number = ..., alpha: _Number = ..., out: Any = ...) -> Tensor: """beta * self + alpha * the products of two batches, pair by pair."""
 def bartlett_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """A triangle."""
 def batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *, out: Any = ...) -> Tensor: """torch.nn.functional.batch_norm, its arguments in another order."""
@@ -1045,13 +1045,13 @@ def bitwise_left_shift(input: _Tensor | _Number, other: _Tensor | _Number, *, ou
 def bitwise_not(input: _Tensor, *, out: Any = ...) -> Tensor: """Bitwise NOT."""
 def bitwise_or(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise OR."""
 def bitwise_right_shift(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise shift to the right."""
-def bitwise_xor(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise XOR."""
+def bitwise_xor(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise XOR (exclusive or)."""
 def blackman_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """Blackman's window."""
 @overload
 def block_diag(tensors: Sequence[_Tensor]) -> Tensor: """Matrices along the diagonal of a larger one, zeros around them."""
 @overload
 def block_diag(tensor: _Tensor) -> Tensor: """block_diag of one tensor."""
-def bmm(input: _Tensor, mat2: _Tensor, *, out: Any = ...) -> Tensor: """The products of matrices in a batch, pair by pair."""
+def bmm(input: _Tensor, mat2: _Tensor, *, out: Any = ...) -> Tensor: """Matrix products of a batch, pair by pair."""
 @overload
 def broadcast_tensors(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Broadcasts tensors to their common size."""
 @overload
@@ -1066,7 +1066,7 @@ def cartesian_prod(tensors: Sequence[_Tensor]) -> Tensor: """All combinations of
 @overload
 def cartesian_prod(tensor: _Tensor) -> Tensor: """cartesian_prod of one tensor."""
 def cat(tensors: Sequence[_Tensor], dim: _int = ..., *, out: Any = ...) -> Tensor: """Concatenates tensors along an existing dimension."""
-def cdist(x1: _Tensor, x2: _Tensor, p: _float = ..., compute_mode: str = ...) -> Tensor: """The p-norm of the difference of each row of one matrix and each of another."""
+def cdist(x1: _Tensor, x2: _Tensor, p: _float = ..., compute_mode: str = ...) -> Tensor: """Distance (p-norm) between each row of one matrix and each row of another."""
 def ceil(input: _Tensor, *, out: Any = ...) -> Tensor: """The smallest integer greater than or equal to x."""
 def ceil_(input: _Tensor) -> Tensor: """In-place form of ceil. The smallest integer greater than or equal to x."""
 def celu(input: _Tensor, alpha: _Number = ...) -> Tensor: """self above zero, alpha * (exp(self / alpha) - 1) below."""
@@ -1078,11 +1078,11 @@ def cholesky_inverse(input: _Tensor, upper: _bool = ..., *, out: Any = ...) -> T
 def cholesky_solve(input: _Tensor, input2: _Tensor, upper: _bool = ..., *, out: Any = ...) -> Tensor: """The solution of a system whose matrix is given by its Cholesky factor."""
 def chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size along a dimension."""
 @overload
-def clamp(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps elements between two tensors."""
+def clamp(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
 @overload
 def clamp(input: _Tensor, min: _Number | None = ..., max: _Number | None = ..., *, out: Any = ...) -> Tensor: """Clamps elements between two numbers; the gradient passes at the bounds."""
 @overload
-def clamp_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two tensors."""
+def clamp_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps (clips) elements between two tensors."""
 @overload
 def clamp_(input: _Tensor, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
 @overload
@@ -1102,11 +1102,11 @@ def clamp_min_(input: _Tensor, min: _Number) -> Tensor: """In-place form of clam
 @overload
 def clamp_min_(input: _Tensor, min: _Tensor) -> Tensor: """In-place form of clamp_min. Clamps elements from below to those of another tensor."""
 @overload
-def clip(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps elements between two tensors."""
+def clip(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
 @overload
 def clip(input: _Tensor, min: _Number | None = ..., max: _Number | None = ..., *, out: Any = ...) -> Tensor: """Clamps elements between two numbers; the gradient passes at the bounds."""
 @overload
-def clip_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two tensors."""
+def clip_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """In-place form of clamp. Clamps (clips) elements between two tensors."""
 @overload
 def clip_(input: _Tensor, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
 def clone(input: _Tensor, *, memory_format: Any = ...) -> Tensor: """A copy in new memory."""
@@ -1128,7 +1128,7 @@ def conv_transpose3d(input: _Tensor, weight: _Tensor, bias: _Tensor | None = ...
 def copysign(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The magnitude of self with the sign of other."""
 @overload
 def copysign(input: _Tensor, other: _Number, *, out: Any = ...) -> Tensor: """The magnitude of self with the sign of a number."""
-def corrcoef(input: _Tensor) -> Tensor: """The correlations of the rows."""
+def corrcoef(input: _Tensor) -> Tensor: """Correlation coefficients of the rows."""
 def cos(input: _Tensor, *, out: Any = ...) -> Tensor: """Cosine of an angle in radians."""
 def cos_(input: _Tensor) -> Tensor: """In-place form of cos. Cosine of an angle in radians."""
 def cosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Hyperbolic cosine."""
@@ -1139,11 +1139,11 @@ def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int = ..., eps: _float = .
 def count_nonzero(input: _Tensor, dim: _int | None = ...) -> Tensor: """The number of elements that are not zero."""
 @overload
 def count_nonzero(input: _Tensor, dim: _int | Sequence[_int]) -> Tensor: """The number of elements that are not zero, over some dimensions."""
-def cov(input: _Tensor, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """The covariances of the rows."""
-def cross(input: _Tensor, other: _Tensor, dim: _int | None = ..., *, out: Any = ...) -> Tensor: """The cross product along a dimension of size 3, by default the first such dimension."""
+def cov(input: _Tensor, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """Covariance matrix of the rows."""
+def cross(input: _Tensor, other: _Tensor, dim: _int | None = ..., *, out: Any = ...) -> Tensor: """Cross product along a dimension of size 3, by default the first such dimension."""
 def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int = ..., reduction: _int = ..., zero_infinity: _bool = ...) -> Tensor: """ctc_loss, the reduction as a number."""
-def cummax(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative largest element along a dimension, and its index."""
-def cummin(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative smallest element along a dimension, and its index."""
+def cummax(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative (running) maximum along a dimension, and its index."""
+def cummin(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative (running) minimum along a dimension, and its index."""
 def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """Cumulative product along a dimension."""
 def cumsum(input: _Tensor, dim: _int, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """Cumulative sum along a dimension."""
 @overload
@@ -1152,7 +1152,7 @@ def cumulative_trapezoid(y: _Tensor, x: _Tensor, *, dim: _int = ...) -> Tensor: 
 def cumulative_trapezoid(y: _Tensor, *, dx: _Number = ..., dim: _int = ...) -> Tensor: """The integral up to each place, at equal distances."""
 def deg2rad(input: _Tensor, *, out: Any = ...) -> Tensor: """Degrees to radians."""
 def deg2rad_(input: _Tensor) -> Tensor: """In-place form of deg2rad. Degrees to radians."""
-def det(A: _Tensor) -> Tensor: """The determinant of square matrices."""
+def det(A: _Tensor) -> Tensor: """Determinant of a square matrix, or of a batch of them."""
 def detach(input: _Tensor) -> Tensor: """A view of the same memory that does not belong to the graph."""
 def detach_(input: _Tensor) -> Tensor: """Detaches the tensor itself from the graph."""
 def diag(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """A matrix with this vector as its diagonal, or this matrix's diagonal."""
@@ -1161,7 +1161,7 @@ def diagflat(input: _Tensor, offset: _int = ...) -> Tensor: """A matrix with all
 def diagonal(input: _Tensor, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """A diagonal of two dimensions, as the last dimension of a view."""
 def diagonal_copy(input: _Tensor, offset: _int = ..., dim1: _int = ..., dim2: _int = ..., *, out: Any = ...) -> Tensor: """A diagonal as a copy."""
 def diagonal_scatter(input: _Tensor, src: _Tensor, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """A copy with a diagonal replaced."""
-def diff(input: _Tensor, n: _int = ..., dim: _int = ..., prepend: _Tensor | None = ..., append: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """The n-th forward difference along a dimension."""
+def diff(input: _Tensor, n: _int = ..., dim: _int = ..., prepend: _Tensor | None = ..., append: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Differences of neighbours along a dimension, n times."""
 def digamma(input: _Tensor, *, out: Any = ...) -> Tensor: """The derivative of the logarithm of the gamma function."""
 def dist(input: _Tensor, other: _Tensor, p: _Number = ...) -> Tensor: """The p-norm of the difference of two tensors."""
 @overload
@@ -1180,7 +1180,7 @@ def divide(self: _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor
 def divide(input: _Tensor, other: _Tensor | _Number, *, rounding_mode: str | None, out: Any = ...) -> Tensor: """Quotient, rounded down ('floor') or towards zero ('trunc')."""
 @overload
 def divide(self: _Number, other: _Tensor | _Number, *, rounding_mode: str | None, out: Any = ...) -> Tensor: """Quotient, rounded down ('floor') or towards zero ('trunc'). A number stands first."""
-def dot(input: _Tensor, tensor: _Tensor, *, out: Any = ...) -> Tensor: """The inner product of two vectors."""
+def dot(input: _Tensor, tensor: _Tensor, *, out: Any = ...) -> Tensor: """Dot product (inner product) of two vectors."""
 def dropout(input: _Tensor, p: _float, train: _bool) -> Tensor: """Zeroes elements or channels with probability p, in training."""
 def dropout_(input: _Tensor, p: _float, train: _bool) -> Tensor: """In-place form of dropout."""
 @overload
@@ -1204,7 +1204,7 @@ def einsum(part0: _Tensor, part1: Any, part2: _Tensor, part3: Any, part4: Any) -
 def einsum(part0: _Tensor, part1: Any, part2: _Tensor, part3: Any, part4: _Tensor, part5: Any) -> Tensor: """einsum with lists of numbers for the letters."""
 @overload
 def einsum(part0: _Tensor, part1: Any, part2: _Tensor, part3: Any, part4: _Tensor, part5: Any, part6: Any) -> Tensor: """einsum with lists of numbers for the letters."""
-def embedding(weight: _Tensor, indices: _Tensor, padding_idx: _int = ..., scale_grad_by_freq: _bool = ..., sparse: _bool = ...) -> Tensor: """The rows of weight at these indices."""
+def embedding(weight: _Tensor, indices: _Tensor, padding_idx: _int = ..., scale_grad_by_freq: _bool = ..., sparse: _bool = ...) -> Tensor: """Embedding lookup: the rows of weight at these indices."""
 @overload
 def empty(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same."""
 @overload
@@ -1262,7 +1262,7 @@ def floor_divide(self: _Number, other: _Tensor | _Number, *, out: Any = ...) -> 
 def fmax(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The greater element, NaN ignored; at a tie the first gets the gradient."""
 def fmin(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The smaller element, NaN ignored; at a tie the first gets the gradient."""
 @overload
-def fmod(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Remainder with the sign of the dividend."""
+def fmod(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Remainder (modulo) with the sign of the dividend, as C's fmod."""
 @overload
 def fmod(input: _Tensor, other: _Number, *, out: Any = ...) -> Tensor: """Remainder by a number, with the sign of the dividend."""
 def frac(input: _Tensor, *, out: Any = ...) -> Tensor: """The fractional part of x, with its sign."""
@@ -1275,14 +1275,14 @@ def gcd(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Greates
 def gcd_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of gcd. Greatest common divisor, elementwise."""
 def ge(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self at least other?"""
 def geqrf(input: _Tensor, *, out: Any = ...) -> _a_tau: """The QR factorisation as LAPACK keeps it: reflections below the diagonal, R above."""
-def ger(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """The outer product of two vectors."""
-def gradient(input: _Tensor, *, spacing: Any = ..., dim: Any = ..., edge_order: _int = ...) -> tuple[Tensor, ...]: """The slopes of a sampled function along each dimension."""
+def ger(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """Outer product of two vectors."""
+def gradient(input: _Tensor, *, spacing: Any = ..., dim: Any = ..., edge_order: _int = ...) -> tuple[Tensor, ...]: """Numerical gradient of a sampled function along each dimension."""
 def greater(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self greater than other?"""
 def greater_equal(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self at least other?"""
 def grid_sampler(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor: """An image's values at the points of a grid, settings as numbers."""
 def grid_sampler_2d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor: """An image's values at the points of a grid."""
 def grid_sampler_3d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor: """An image's values at the points of a grid."""
-def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enabled: _bool = ...) -> Tensor: """Groups of channels of each example at mean 0 and variance 1."""
+def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enabled: _bool = ...) -> Tensor: """Group normalization: mean 0 and variance 1 over groups of channels of each example."""
 @overload
 def gru(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
 @overload
@@ -1294,9 +1294,9 @@ def hann_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | N
 def hardshrink(input: _Tensor, lambd: _Number = ..., *, out: Any = ...) -> Tensor: """self outside [-lambd, lambd], zero inside."""
 def heaviside(input: _Tensor, values: _Tensor, *, out: Any = ...) -> Tensor: """0 below 0, 1 above, and the given value at 0."""
 def hinge_embedding_loss(input: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.hinge_embedding_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
-def histc(input: _Tensor, bins: _int = ..., min: _Number = ..., max: _Number = ..., *, out: Any = ...) -> Tensor: """How many elements lie in each of equal bins."""
+def histc(input: _Tensor, bins: _int = ..., min: _Number = ..., max: _Number = ..., *, out: Any = ...) -> Tensor: """Histogram: how many elements lie in each of equal bins."""
 @overload
-def histogram(input: _Tensor, bins: _int = ..., *, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ..., out: Any = ...) -> _hist_bin_edges: """How many elements lie in each of equal bins, and the bins' edges."""
+def histogram(input: _Tensor, bins: _int = ..., *, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ..., out: Any = ...) -> _hist_bin_edges: """Histogram: how many elements lie in each of equal bins, and the bins' edges."""
 @overload
 def histogram(input: _Tensor, bins: _Tensor, *, weight: _Tensor | None = ..., density: _bool = ..., out: Any = ...) -> _hist_bin_edges: """How many elements lie between given edges."""
 def histogramdd(input: _Tensor, bins: Any, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ...) -> _hist_bin_edges: """How many points lie in each cell of a grid, and the grid's edges."""
@@ -1321,9 +1321,9 @@ def index_put(input: _Tensor, indices: Sequence[_Tensor], values: _Tensor, accum
 def index_put_(input: _Tensor, indices: Sequence[_Tensor], values: _Tensor, accumulate: _bool = ...) -> Tensor: """In-place form of index_put. The elements that index tensors point at, written over or added to."""
 def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ..., out: Any = ...) -> Tensor: """A copy with slices multiplied, averaged or compared into a dimension."""
 def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: Any = ...) -> Tensor: """Selects slices of a dimension by index."""
-def inner(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Products summed over the last dimension."""
+def inner(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Inner product over the last dimension."""
 def instance_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *, out: Any = ...) -> Tensor: """torch.nn.functional.instance_norm, its arguments in another order."""
-def inverse(input: _Tensor, *, out: Any = ...) -> Tensor: """The inverse of square matrices."""
+def inverse(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
 def isclose(input: _Tensor, other: _Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = ...) -> Tensor: """Is |self - other| at most atol + rtol * |other|?"""
 def isfinite(input: _Tensor) -> Tensor: """Is it neither infinite nor NaN?"""
 @overload
@@ -1333,16 +1333,16 @@ def isin(elements: _Tensor, test_element: _Number, *, assume_unique: _bool = ...
 @overload
 def isin(element: _Number, test_elements: _Tensor, *, assume_unique: _bool = ..., invert: _bool = ..., out: Any = ...) -> Tensor: """Is each element among the others?"""
 def isinf(input: _Tensor) -> Tensor: """Is it infinite?"""
-def isnan(input: _Tensor) -> Tensor: """Is the element NaN?"""
+def isnan(input: _Tensor) -> Tensor: """Is the element NaN (not a number)?"""
 def isneginf(input: _Tensor, *, out: Any = ...) -> Tensor: """Is it minus infinity?"""
 def isposinf(input: _Tensor, *, out: Any = ...) -> Tensor: """Is it infinity?"""
 def isreal(input: _Tensor) -> Tensor: """Is it a real number?"""
 def istft(input: _Tensor, n_fft: _int, hop_length: _int | None = ..., win_length: _int | None = ..., window: _Tensor | None = ..., center: _bool = ..., normalized: _bool = ..., onesided: _bool | None = ..., length: _int | None = ..., return_complex: _bool = ..., *, out: Any = ...) -> Tensor: """The signal whose overlapping pieces have these discrete Fourier transforms."""
 def kaiser_window(window_length: _int, periodic: _bool = ..., beta: _float = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """The window of Kaiser and Bessel."""
 def kl_div(input: _Tensor, target: _Tensor, reduction: _int = ..., *, log_target: _bool = ..., out: Any = ...) -> Tensor: """torch.nn.functional.kl_div, its reduction as a number: 0 none, 1 mean, 2 sum."""
-def kron(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The Kronecker product."""
+def kron(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Kronecker product."""
 def kthvalue(input: _Tensor, k: _int, dim: _int = ..., keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The k-th smallest element along a dimension, and its index."""
-def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enable: _bool = ...) -> Tensor: """Each vector over the last dimensions at mean 0 and variance 1, scaled and shifted."""
+def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enable: _bool = ...) -> Tensor: """Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted."""
 def lcm(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Least common multiple, elementwise."""
 def lcm_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of lcm. Least common multiple, elementwise."""
 def ldexp(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """self times 2 ** other."""
@@ -1354,7 +1354,7 @@ def lerp(input: _Tensor, end: _Tensor, weight: _Tensor, *, out: Any = ...) -> Te
 def lerp(input: _Tensor, end: _Tensor, weight: _Number, *, out: Any = ...) -> Tensor: """Linear interpolation by a number between two tensors."""
 def less(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self less than other?"""
 def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self at most other?"""
-def lgamma(input: _Tensor, *, out: Any = ...) -> Tensor: """The logarithm of the absolute value of the gamma function."""
+def lgamma(input: _Tensor, *, out: Any = ...) -> Tensor: """Log-gamma: logarithm of the absolute value of the gamma function."""
 @overload
 def linspace(start: _Number, end: _Number, steps: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Evenly spaced numbers from start to end, both included."""
 @overload
@@ -1375,14 +1375,14 @@ def logdet(A: _Tensor) -> Tensor: """The logarithm of the determinant; NaN where
 def logical_and(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Are both true, that is not zero?"""
 def logical_not(input: _Tensor, *, out: Any = ...) -> Tensor: """Is the element zero?"""
 def logical_or(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Is one of them true?"""
-def logical_xor(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Is exactly one of them true?"""
+def logical_xor(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Logical XOR (exclusive or), elementwise."""
 def logit(input: _Tensor, eps: _float | None = ..., *, out: Any = ...) -> Tensor: """log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
 def logit_(input: _Tensor, eps: _float | None = ...) -> Tensor: """In-place form of logit. log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
 @overload
 def logspace(start: _Number, end: _Number, steps: _int, base: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Powers of a base with evenly spaced exponents."""
 @overload
 def logspace(start: _Tensor | _Number, end: _Tensor | _Number, steps: _int, base: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """logspace between 0-dim tensors."""
-def logsumexp(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """The logarithm of the sum of exponentials."""
+def logsumexp(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Log-sum-exp: the logarithm of the sum of exponentials."""
 @overload
 def lstm(input: _Tensor, hx: Sequence[_Tensor], params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor, Tensor]: """An LSTM over sequences: what each step gives, the last states and the last cells."""
 @overload
@@ -1399,7 +1399,7 @@ def masked_fill(input: _Tensor, mask: _Tensor, value: _Number) -> Tensor: """Fil
 def masked_fill(input: _Tensor, mask: _Tensor, value: _Tensor) -> Tensor: """Fills elements with the value of a 0-dim tensor where the mask is True."""
 def masked_scatter(input: _Tensor, mask: _Tensor, source: _Tensor) -> Tensor: """The first elements of a source, in order, where the mask is set."""
 def masked_select(input: _Tensor, mask: _Tensor, *, out: Any = ...) -> Tensor: """The elements where the mask is True, as a 1-dimensional tensor."""
-def matmul(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The product of vectors, matrices and batches of matrices."""
+def matmul(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Matrix product (matrix multiplication) of vectors, matrices or batches of matrices."""
 def matrix_exp(input: _Tensor) -> Tensor: """The exponential of square matrices."""
 def matrix_power(input: _Tensor, n: _int, *, out: Any = ...) -> Tensor: """The n-th power of a square matrix; for negative n, of its inverse."""
 @overload
@@ -1408,9 +1408,9 @@ def max(input: _Tensor, *, out: Any = ...) -> Tensor: """The largest element; ti
 def max(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The largest of two elements."""
 @overload
 def max(input: _Tensor, dim: _int, keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The largest elements along a dimension, and their indices; at a tie the first one."""
-def max_pool1d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """The largest element of each window."""
-def max_pool2d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """The largest element of each window."""
-def max_pool3d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """The largest element of each window."""
+def max_pool1d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """Max pooling: the largest element of each window."""
+def max_pool2d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """Max pooling: the largest element of each window."""
+def max_pool3d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., dilation: _int | Sequence[_int] = ..., ceil_mode: _bool = ...) -> Tensor: """Max pooling: the largest element of each window."""
 def maximum(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The greater element; at a tie both get half of the gradient."""
 @overload
 def mean(input: _Tensor, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """The mean of all elements."""
@@ -1432,7 +1432,7 @@ def min(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The sma
 def min(input: _Tensor, dim: _int, keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The smallest elements along a dimension, and their indices; at a tie the first one."""
 def minimum(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The smaller element; at a tie both get half of the gradient."""
 def mkldnn_rnn_layer(input: _Tensor, weight0: _Tensor, weight1: _Tensor, weight2: _Tensor, weight3: _Tensor, hx_: _Tensor, cx_: _Tensor, reverse: _bool, batch_sizes: _int | Sequence[_int], mode: _int, hidden_size: _int, num_layers: _int, has_biases: _bool, bidirectional: _bool, batch_first: _bool, train: _bool, *, out: Any = ...) -> _result0_result1_result2_result3: """A layer of an LSTM, one way through the sequence."""
-def mm(input: _Tensor, mat2: _Tensor, *, out: Any = ...) -> Tensor: """The product of two matrices."""
+def mm(input: _Tensor, mat2: _Tensor, *, out: Any = ...) -> Tensor: """Product of two matrices, without broadcasting."""
 def mode(input: _Tensor, dim: _int = ..., keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The most frequent element along a dimension, and its index."""
 @overload
 def moveaxis(input: _Tensor, source: _int, destination: _int) -> Tensor: """One dimension moved to another place."""
@@ -1478,12 +1478,12 @@ def neg_(input: _Tensor) -> Tensor: """In-place form of neg. The negative, eleme
 def negative(input: _Tensor, *, out: Any = ...) -> Tensor: """The negative, elementwise."""
 def negative_(input: _Tensor) -> Tensor: """In-place form of neg. The negative, elementwise."""
 def nextafter(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The next number of self's type in the direction of other."""
-def nonzero(input: _Tensor, *, as_tuple: _bool = ..., out: Any = ...) -> Tensor: """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+def nonzero(input: _Tensor, *, as_tuple: _bool = ..., out: Any = ...) -> Tensor: """Indices of the elements that are not zero, as rows or as one tensor for each dimension."""
 def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int = ..., out: Any = ...) -> Tensor: """So many positions of elements that are not zero, the missing ones filled."""
 def norm(input: _Tensor, p: Any = ..., dim: _int | Sequence[_int] | None = ..., keepdim: _bool = ..., dtype: _dtype | None = ..., *, out: Any = ...) -> Tensor: """The p-norm of the elements; 'fro' is the root of the sum of squares."""
 def norm_except_dim(v: _Tensor, pow: _int = ..., dim: _int = ..., *, out: Any = ...) -> Tensor: """The norms of the slices along one dimension; of the whole tensor where dim is -1."""
 @overload
-def normal(mean: _Tensor, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Normal numbers with a mean and a deviation for each element."""
+def normal(mean: _Tensor, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Random numbers of a normal distribution: mean and standard deviation by element."""
 @overload
 def normal(mean: _Tensor, std: _float = ..., *, generator: Any = ..., out: Any = ...) -> Tensor: """Normal numbers with a mean for each element."""
 @overload
@@ -1496,7 +1496,7 @@ def ones(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _de
 @overload
 def ones(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones."""
 def ones_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 1."""
-def outer(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """The outer product of two vectors."""
+def outer(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """Outer product of two vectors."""
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float = ..., eps: _float = ..., keepdim: _bool = ...) -> Tensor: """The p-norm of x1 - x2 + eps along the last dimension."""
 def pca_lowrank(A: _Tensor, q: _int | None = ..., center: _bool = ..., niter: _int = ...) -> tuple[Tensor, Tensor, Tensor]: """Principal components of the rows of a matrix."""
 def pdist(input: _Tensor, p: _float = ...) -> Tensor: """The distance between each pair of rows."""
@@ -1552,10 +1552,10 @@ def ravel(input: _Tensor) -> Tensor: """The elements as a 1-dimensional tensor."
 def real(input: _Tensor) -> Tensor: """The real part: a view of it, or the real tensor itself."""
 def reciprocal(input: _Tensor, *, out: Any = ...) -> Tensor: """1 / x, elementwise."""
 def reciprocal_(input: _Tensor) -> Tensor: """In-place form of reciprocal. 1 / x, elementwise."""
-def relu(input: _Tensor) -> Tensor: """max(self, 0), elementwise; the gradient at 0 is 0."""
-def relu_(input: _Tensor) -> Tensor: """In-place form of relu. max(self, 0), elementwise; the gradient at 0 is 0."""
+def relu(input: _Tensor) -> Tensor: """Rectified linear unit: max(self, 0), elementwise; the gradient at 0 is 0."""
+def relu_(input: _Tensor) -> Tensor: """In-place form of relu. Rectified linear unit: max(self, 0), elementwise; the gradient at 0 is 0."""
 @overload
-def remainder(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Remainder with the sign of the divisor."""
+def remainder(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Remainder (modulo) with the sign of the divisor, as Python's %."""
 @overload
 def remainder(input: _Tensor, other: _Number, *, out: Any = ...) -> Tensor: """Remainder by a number."""
 @overload
@@ -1706,9 +1706,9 @@ def tensor_split(input: _Tensor, tensor_indices_or_sections: _Tensor, dim: _int 
 def tensordot(a: _Tensor, b: _Tensor, dims: Any = ..., *, out: Any = ...) -> Tensor: """Products summed over dimensions of two tensors."""
 def threshold(input: _Tensor, threshold: _Number, value: _Number, *, out: Any = ...) -> Tensor: """self where it is above the threshold, the given value elsewhere."""
 def threshold_(input: _Tensor, threshold: _Number, value: _Number) -> Tensor: """In-place form of threshold. self where it is above the threshold, the given value elsewhere."""
-def tile(input: _Tensor, dims: _int | Sequence[_int]) -> Tensor: """repeat whose missing counts are 1, from the front."""
+def tile(input: _Tensor, dims: _int | Sequence[_int]) -> Tensor: """Repeats the tensor along each dimension; missing counts are 1, from the front."""
 def topk(input: _Tensor, k: _int, dim: _int = ..., largest: _bool = ..., sorted: _bool = ..., *, out: Any = ...) -> _values_indices: """The k largest (or smallest) elements along a dimension, sorted, and their indices."""
-def trace(input: _Tensor) -> Tensor: """The sum of the diagonal of a matrix."""
+def trace(input: _Tensor) -> Tensor: """Trace: the sum of the diagonal of a matrix."""
 def transpose(input: _Tensor, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
 def transpose_copy(input: _Tensor, dim0: _int, dim1: _int, *, out: Any = ...) -> Tensor: """Swaps two dimensions, as a copy."""
 @overload
@@ -1723,7 +1723,7 @@ def triangular_solve(input: _Tensor, A: _Tensor, upper: _bool = ..., transpose: 
 def tril(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """The lower triangle, zeros above a diagonal."""
 def tril_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the lower triangle of a matrix."""
 def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, margin: _float = ..., p: _float = ..., eps: _float = ..., swap: _bool = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.triplet_margin_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
-def triu(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """The upper triangle, zeros below a diagonal."""
+def triu(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """Upper triangle, zeros below a diagonal."""
 def triu_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the upper triangle of a matrix."""
 @overload
 def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise; integers become floating."""
@@ -1739,8 +1739,8 @@ def unravel_index(indices: _Tensor, shape: _int | Sequence[_int]) -> tuple[Tenso
 def unsafe_chunk(input: _Tensor, chunks: _int, dim: _int = ...) -> tuple[Tensor, ...]: """At most so many pieces of one size, each with memory of its own."""
 def unsafe_split(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension, each with memory of its own."""
 def unsafe_split_with_sizes(input: _Tensor, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension, each with memory of its own."""
-def unsqueeze(input: _Tensor, dim: _int) -> Tensor: """Inserts a dimension of size 1."""
-def unsqueeze_copy(input: _Tensor, dim: _int, *, out: Any = ...) -> Tensor: """Inserts a dimension of size 1, as a copy."""
+def unsqueeze(input: _Tensor, dim: _int) -> Tensor: """Adds a dimension of size 1."""
+def unsqueeze_copy(input: _Tensor, dim: _int, *, out: Any = ...) -> Tensor: """Adds a dimension of size 1, as a copy."""
 def vander(x: _Tensor, N: _int | None = ..., increasing: _bool = ...) -> Tensor: """A row of powers for each element of a vector, the highest first."""
 @overload
 def var(input: _Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = ..., keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Variance over some dimensions."""
@@ -1754,7 +1754,7 @@ def var_mean(input: _Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool 
 def var_mean(input: _Tensor, dim: _int | Sequence[_int] | None = ..., *, correction: _Number | None = ..., keepdim: _bool = ...) -> tuple[Tensor, Tensor]: """Variance and mean."""
 @overload
 def var_mean(input: _Tensor, unbiased: _bool = ...) -> Tensor: """Variance and mean of all elements."""
-def vdot(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The inner product of two vectors; of complex ones the first is conjugated."""
+def vdot(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Dot product (inner product) of two vectors; of complex ones the first is conjugated."""
 def view_as_complex(input: _Tensor) -> Tensor: """Pairs of real numbers in a last dimension of size 2 as complex ones."""
 def view_as_real(input: _Tensor) -> Tensor: """Complex numbers as pairs of real ones, in a last dimension of size 2."""
 @overload
@@ -1767,7 +1767,7 @@ def vsplit(input: _Tensor, sections: _int) -> tuple[Tensor, ...]: """Split one b
 def vsplit(input: _Tensor, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]: """Split one below the other."""
 def vstack(tensors: Sequence[_Tensor], *, out: Any = ...) -> Tensor: """Stacks tensors as rows."""
 @overload
-def where(condition: _Tensor, input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """An element of self where the condition holds, of other elsewhere."""
+def where(condition: _Tensor, input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Selects elements of self where the condition holds, of other elsewhere."""
 @overload
 def where(condition: _Tensor, *, out: Any = ...) -> tuple[Tensor, ...]: """The positions where the condition holds, as one tensor a dimension."""
 @overload
@@ -1788,7 +1788,7 @@ def zeros(*size: _int, dtype: _dtype | None = ..., device: _device | str | None 
 def zeros_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
 class linalg:
     @staticmethod
-    def cholesky(input: _Tensor, *, upper: _bool = ..., out: Any = ...) -> Tensor: """The triangular L with L L^T = A of a positive-definite matrix."""
+    def cholesky(input: _Tensor, *, upper: _bool = ..., out: Any = ...) -> Tensor: """Cholesky decomposition: a triangular L with L L^T = A, of a positive-definite matrix."""
     @staticmethod
     def cholesky_ex(input: _Tensor, *, upper: _bool = ..., check_errors: _bool = ..., out: Any = ...) -> _L_info: """The Cholesky factor, and the order of the first minor that is not positive."""
     @staticmethod
@@ -1796,7 +1796,7 @@ class linalg:
     @staticmethod
     def cross(input: _Tensor, other: _Tensor, *, dim: _int = ..., out: Any = ...) -> Tensor: """The cross product along a dimension of size 3."""
     @staticmethod
-    def det(A: _Tensor, *, out: Any = ...) -> Tensor: """The determinant of square matrices."""
+    def det(A: _Tensor, *, out: Any = ...) -> Tensor: """Determinant of a square matrix, or of a batch of them."""
     @staticmethod
     def diagonal(A: _Tensor, *, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """A diagonal of the last two dimensions."""
     @staticmethod
@@ -1810,7 +1810,7 @@ class linalg:
     @staticmethod
     def householder_product(input: _Tensor, tau: _Tensor, *, out: Any = ...) -> Tensor: """The first columns of a product of Householder reflections."""
     @staticmethod
-    def inv(A: _Tensor, *, out: Any = ...) -> Tensor: """The inverse of square matrices."""
+    def inv(A: _Tensor, *, out: Any = ...) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
     @staticmethod
     def inv_ex(A: _Tensor, *, check_errors: _bool = ..., out: Any = ...) -> _inverse_info: """The inverse of square matrices, and an error code."""
     @staticmethod
@@ -1824,7 +1824,7 @@ class linalg:
     @staticmethod
     def lu_solve(LU: _Tensor, pivots: _Tensor, B: _Tensor, *, left: _bool = ..., adjoint: _bool = ..., out: Any = ...) -> Tensor: """The solution of a system whose matrix is given by its packed LU factors."""
     @staticmethod
-    def matmul(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The product of vectors, matrices and batches of matrices."""
+    def matmul(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Matrix product (matrix multiplication) of vectors, matrices or batches of matrices."""
     @staticmethod
     def matrix_exp(input: _Tensor) -> Tensor: """The exponential of square matrices."""
     @overload
@@ -1852,11 +1852,11 @@ class linalg:
     @staticmethod
     def pinv(A: _Tensor, rcond: _float, hermitian: _bool = ..., *, out: Any = ...) -> Tensor: """The pseudo-inverse, with a relative bound below which singular values count as zero."""
     @staticmethod
-    def qr(A: _Tensor, mode: str = ..., *, out: Any = ...) -> _Q_R: """An orthogonal and an upper triangular factor."""
+    def qr(A: _Tensor, mode: str = ..., *, out: Any = ...) -> _Q_R: """QR decomposition: an orthogonal and an upper triangular factor."""
     @staticmethod
     def slogdet(A: _Tensor, *, out: Any = ...) -> _sign_logabsdet: """The sign of the determinant and the logarithm of its absolute value."""
     @staticmethod
-    def solve(A: _Tensor, B: _Tensor, *, left: _bool = ..., out: Any = ...) -> Tensor: """The solution of A X = B, or of X A = B."""
+    def solve(A: _Tensor, B: _Tensor, *, left: _bool = ..., out: Any = ...) -> Tensor: """Solves a linear system: the solution of A X = B, or of X A = B."""
     @staticmethod
     def solve_ex(A: _Tensor, B: _Tensor, *, left: _bool = ..., check_errors: _bool = ..., out: Any = ...) -> _result_info: """The solution of A X = B, and an error code."""
     @staticmethod
@@ -1918,7 +1918,7 @@ class special:
     @staticmethod
     def gammaincc(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """The upper incomplete gamma function of order self, divided by the whole."""
     @staticmethod
-    def gammaln(input: _Tensor, *, out: Any = ...) -> Tensor: """The logarithm of the absolute value of the gamma function."""
+    def gammaln(input: _Tensor, *, out: Any = ...) -> Tensor: """Log-gamma: logarithm of the absolute value of the gamma function."""
     @staticmethod
     def hermite_polynomial_h(x: _Tensor | _Number, n: _Tensor | _Number, *, out: Any = ...) -> Tensor: """The physicist's Hermite polynomial of degree n."""
     @staticmethod
@@ -1944,7 +1944,7 @@ class special:
     @staticmethod
     def logit(input: _Tensor, eps: _float | None = ..., *, out: Any = ...) -> Tensor: """log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
     @staticmethod
-    def logsumexp(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """The logarithm of the sum of exponentials."""
+    def logsumexp(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Log-sum-exp: the logarithm of the sum of exponentials."""
     @staticmethod
     def modified_bessel_i0(input: _Tensor, *, out: Any = ...) -> Tensor: """The same as special.i0, not differentiable."""
     @staticmethod
@@ -2012,7 +2012,7 @@ class special:
     def zeta(self: _Number, other: _Tensor, *, out: Any = ...) -> Tensor: """Hurwitz's zeta function of a number's order."""
 class fft:
     @staticmethod
-    def fft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The discrete Fourier transform of a dimension."""
+    def fft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Discrete Fourier transform along a dimension."""
     @staticmethod
     def fft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The discrete Fourier transform of several dimensions, over two of them."""
     @staticmethod
@@ -2028,7 +2028,7 @@ class fft:
     @staticmethod
     def hfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The transform of what has a real spectrum."""
     @staticmethod
-    def ifft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of fft."""
+    def ifft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Inverse discrete Fourier transform along a dimension."""
     @staticmethod
     def ifft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of fftn, over two of them."""
     @staticmethod
@@ -2042,13 +2042,13 @@ class fft:
     @staticmethod
     def ihfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of hfftn."""
     @staticmethod
-    def irfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of rfft."""
+    def irfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Inverse of rfft: real numbers of half a transform."""
     @staticmethod
     def irfft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of rfftn, over two of them."""
     @staticmethod
     def irfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The inverse of rfftn."""
     @staticmethod
-    def rfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The first half of the transform of real numbers."""
+    def rfft(input: _Tensor, n: _int | None = ..., dim: _int = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """Discrete Fourier transform of real numbers, half of it."""
     @staticmethod
     def rfft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The transform of real numbers, the last one halved, over two of them."""
     @staticmethod

@@ -66,8 +66,8 @@ class _Open:
 
 
 _in_force: list[_Open] = []  # the inner ones last
-_listening: list[Mark] = []  # who else is told how far a program has come
-_places: list[tuple[int, int]] = []  # the last place that was told
+_listening: list[Mark] = []  # who else is notified of the current line
+_places: list[tuple[int, int]] = []  # the last line and column reported
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def begin(name: str) -> Mark | None:
 
 @contextmanager
 def telling(mark: Mark) -> Iterator[None]:
-    """Within it somebody else is told as well how far a program has come."""
+    """Within it another listener is notified of the current line as well."""
     _listening.append(mark)
     try:
         yield

@@ -30,7 +30,7 @@ def message_of(error: BaseException) -> str:
 
 
 def defect_text(error: BaseException) -> str:
-    """The whole of it as text."""
+    """The full report as text."""
     text = "\n".join((*notes_of(error), f"InternalError: {message_of(error)}"))
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text) + "\n"
 

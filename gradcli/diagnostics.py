@@ -84,7 +84,7 @@ class Cure(NamedTuple):
     """Advice that can be tried: the note that gives it, and what it replaces in the source.
 
     `edits` are pieces of the source with the text that comes in their place; an empty piece is a
-    place to insert. `added` is told where a gradient is added to one that is there already. A last
+    place to insert. `added` is called where a gradient is added to an existing one. A last
     resort is given only where it is tried and passes and nothing else does.
     """
 
@@ -111,7 +111,7 @@ def bounded(text: str, most: int = MOST) -> str:
 
 
 class Diagnostic(NamedTuple):
-    """One error as it will be told: labels, then type and message, then advice.
+    """One error as it is reported: labels, then type and message, then advice.
 
     A note may have several lines, a table; the first says what it is.
     """
@@ -171,6 +171,5 @@ class LimitReached(BaseException):
         self.option = option
 
     def told(self, file: str, *labels: Label) -> Diagnostic:
-        """As a diagnostic: where it was reached, and what to do."""
-        advice = noted(f"raise it with {self.option}")
-        return Diagnostic("LimitReached", str(self), labels, advice, file, ExitStatus.LIMIT_REACHED)
+        """As a diagnostic: where it was reached; the message says which option raises it."""
+        return Diagnostic("LimitReached", str(self), labels, (), file, ExitStatus.LIMIT_REACHED)

@@ -23,7 +23,7 @@ def begin() -> None:
     global _kept
     _kept = []
     gc.disable()
-    warnings.simplefilter("ignore")  # a program's own are told in words; NumPy's name our files
+    warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
     sys.unraisablehook = _unheard
     for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:

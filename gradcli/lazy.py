@@ -12,7 +12,7 @@ def lazy(
     loaded: Callable[[Any], None] | None = None,
 ) -> tuple[list[str], Callable[[str], Any]]:  # fmt: skip
     """`__all__` and `__getattr__` of a package: module name -> the names it has, and submodules.
-    `loaded` is told of each value that a name loads."""
+    `loaded` is called with each value that a name loads."""
     module_of = {name: module for module, names in places.items() for name in names.split()}
 
     def find(name: str) -> Any:

@@ -110,12 +110,18 @@ def _read(path: str, most: int) -> bytes:
 
 
 def is_excluded(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern names the path of a program, or a file or folder in it."""
+    """Whether a pattern matches a program, or a folder on its path, by name or by path."""
     from fnmatch import fnmatchcase
 
-    path = os.path.normpath(name).replace(os.sep, "/")
-    parts = (path, *path.split("/"))
-    return any(fnmatchcase(part, p.rstrip("/")) for p in patterns for part in parts)
+    names = _normal(name).split("/")
+    paths = ("/".join(names[:end]) for end in range(2, len(names) + 1))
+    candidates = (*names, *paths)
+    known = [_normal(pattern) for pattern in patterns]
+    return any(fnmatchcase(candidate, p) for p in known for candidate in candidates)
+
+
+def _normal(path: str) -> str:
+    return os.path.normpath(path).replace(os.sep, "/")
 
 
 def at_once(path: str, flags: int) -> int:

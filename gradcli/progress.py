@@ -62,7 +62,7 @@ _shown: Progress | None = None
 
 @contextmanager
 def progress(wanted: bool, words: Callable[[float], str]) -> Iterator[None]:
-    """Within it a long run is told of, if somebody is there to read it."""
+    """Within it a long run shows its progress, on a terminal only."""
     global _shown
     if not wanted or os.environ.get("TERM") == "dumb" or not _is_terminal(sys.stderr):
         yield

@@ -6,7 +6,7 @@
         x = torch.tensor([0.5, -1.0], requires_grad=True)
         assert_gradients(softplus, x)
 
-The function and its tensors are PyTorch's or gradcli's. What is wrong is told with the input, the
+The function and its tensors are PyTorch's or gradcli's. A failure names the input, the
 element, both numbers, and the operation whose own derivative is wrong.
 """
 

@@ -103,7 +103,7 @@ def test_reports_that_cannot_be_written(folder: Path, words: tuple[str, ...]) ->
 @pytest.mark.parametrize(
     ("patterns", "left"),
     [(["draft"], 2), (["p/draft/*"], 2), (["*.expr", "x"], None), (["bad.expr", "wrong*"], 1),
-     (["draft/"], 2), (["p"], None), (["nothing"], 3)],
+     (["draft/"], 2), (["./p/draft"], 2), (["p"], None), (["nothing"], 3)],
 )  # fmt: skip
 def test_exclude(folder: Path, patterns: list[str], left: int | None) -> None:
     words = [word for pattern in patterns for word in ("--exclude", pattern)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,16 @@ def values_of(document: Any) -> Any:
     return [[fact["name"], fact["shape"], fact["value"], fact["grad"]] for fact in tensors]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("file", EXPRESSIONS, ids=lambda path: path.stem)
+# Each program under `trace` and one command more, in turns; all of them where somebody asks.
+ASKED = [
+    pytest.param(file, command, id=f"{file.stem}-{command}")
+    for place, file in enumerate(EXPRESSIONS)
+    for turn, command in enumerate(COMMANDS)
+    if turn in (0, place % (len(COMMANDS) - 1) + 1) or os.environ.get("GRADCLI_CUDA") == "all"
+]
+
+
+@pytest.mark.parametrize(("file", "command"), ASKED)
 def test_expressions(cuda: float, file: Path, command: str) -> None:
     if command == "check" and file.stem == "modified_after_saving":
         return  # what it prints is an error that names the type, with the device in it

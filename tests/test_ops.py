@@ -210,3 +210,35 @@ def test_reference_is_current() -> None:
         assert (folder / name).read_text("utf-8") == "".join(pieces), (
             "run: gradcli ops --format markdown -o docs/operators"
         )
+
+
+PHRASES = {
+    "matrix multiplication": "matmul", "hyperbolic tangent": "tanh", "inverse sine": "asin",
+    "natural logarithm": "log", "square root": "sqrt", "absolute value": "abs",
+    "mean squared error": "nn.functional.mse_loss", "determinant": "det",
+    "least squares": "linalg.lstsq", "swish": "nn.functional.silu",
+    "inverse fourier transform": "fft.ifft", "error function": "erf",
+    "standard deviation": "std", "outer product": "outer", "dot product": "dot",
+    "upper triangle": "triu", "modulo": "remainder", "cosine similarity": "cosine_similarity",
+    "qr decomposition": "linalg.qr", "index of the largest": "argmax",
+    "remove dimensions of size one": "squeeze", "cross product": "cross",
+    "cumulative product": "cumprod", "rectified linear unit": "relu",
+    "negative log likelihood": "nn.functional.nll_loss", "identity matrix": "eye",
+    "kronecker product": "kron", "solve linear system": "linalg.solve",
+    "largest integer below": "floor", "log sum exp": "logsumexp", "top k": "topk",
+    "permute dimensions": "permute", "degrees to radians": "deg2rad", "is nan": "isnan",
+    "running maximum": "cummax", "covariance": "cov",
+    "linear interpolation": "lerp", "gather": "gather", "numerical gradient": "gradient",
+}  # fmt: skip
+
+
+def test_words_find_operators() -> None:
+    """Each phrase has the operator among its first three; words that fit nothing find nothing."""
+    from gradcli.questions.ops.rows import named
+    from gradcli.questions.ops.search import by_words
+
+    for phrase, name in PHRASES.items():
+        found = named(phrase.replace(" ", "_")) or by_words(phrase)
+        assert name in [fact.name for fact in found[:3]], phrase
+    for word in ("sotfmax", "reluu", "weight decay", "foo bar", "loss of sleep"):
+        assert not by_words(word), word

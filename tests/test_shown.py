@@ -349,11 +349,14 @@ def test_the_document_has_the_passes(home: Path) -> None:  # noqa: F811
 
 def test_names_of_one_tensor_share_a_row() -> None:
     shown = page.text(
-        report("a = torch.ones(1, requires_grad=True)\nb = a\nc = [a, b * 2]\nd = c[1]\n"),
+        report(
+            "a = torch.ones(1, requires_grad=True)\nb = a\nc = [a, b * 2]\nd = c[1]\n"
+            "net = nn.Linear(1, 1, bias=False)\nfor n, p in net.named_parameters():\n    pass\n"
+        ),
         Look(False, True, 200),
     )
     assert [row.split("  ")[0] for row in shown.splitlines() if "  float32" in row] == [
-        "a (also b, c[0])", "d (also c[1])",
+        "a (also b, c[0])", "d (also c[1])", "net.weight (also p)",
     ]  # fmt: skip
 
 

@@ -95,7 +95,7 @@ def test_stubs_have_every_name() -> None:
         (torch.add, "(input, other, *, alpha=1)", "add.Tensor(Tensor self, Tensor other"),
         (torch.max, "(input, *args, **kwargs)", "max.dim(Tensor self, int dim"),
         (torch.nn.functional.relu, "(input, inplace=False)", "the gradient at 0 is 0"),
-        (torch.linalg.inv, "(A)", "The inverse of square matrices"),
+        (torch.linalg.inv, "(A)", "Inverse of a square matrix"),
     ],
 )
 def test_help_reads_the_declarations(function: Any, signature: str, words: str) -> None:

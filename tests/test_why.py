@@ -387,6 +387,8 @@ def test_without_a_name_every_leaf_is_judged(tmp_path: Path, imports: str) -> No
     text = """\
 body, head = nn.Linear(1, 2), nn.Linear(2, 1)
 unused = torch.ones(2, requires_grad=True)
+moved = torch.ones(2, requires_grad=True)
+moved = moved * 2
 opt = optim.SGD(body.parameters(), lr=0.1)
 head(body(torch.ones(1, 1)).detach()).sum().backward()
 opt.step()
@@ -401,7 +403,7 @@ for p in head.parameters():
     verdicts = {answer["name"]: answer["verdict"] for answer in found["answers"]}
     assert verdicts == {
         "unused": "unused", "body.weight": "detached", "body.bias": "detached",
-        "head.weight": "not-stepped", "head.bias": "not-stepped",
+        "head.weight": "not-stepped", "head.bias": "not-stepped", "moved": "rebound",
     }  # fmt: skip
     for name, verdict in verdicts.items():  # as each is told alone
         alone = json.loads(here("why", str(file), name, "--no-try", "--format", "json").stdout)

@@ -66,7 +66,7 @@ class iinfo:
 
 
 class _Errors:
-    """What np.seterr was told: answered as it was; of it, "raise" changes what happens."""
+    """The arguments of np.seterr: it returns them; of them only "raise" has an effect."""
 
     __slots__ = ("asked", "raised")
 

@@ -17,7 +17,7 @@ _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extend
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's vmap is told."""
+    """The info argument of a Function's vmap."""
 
     batch_size: int
     randomness: str

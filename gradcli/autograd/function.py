@@ -137,7 +137,7 @@ class _Outputs:
         return wrapped
 
     def _prepare(self) -> None:
-        """What the node must know of what comes out of it."""
+        """What the node records about its outputs."""
         node = self.node
         if node is not None:
             node.count = len(self.outs)

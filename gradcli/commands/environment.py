@@ -273,7 +273,7 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
 
 
 def _unwritable(env: Environment, error: OSError) -> int:
-    """Nobody reads any more: a silent end. A full disk is told."""
+    """A closed pipe ends silently. A full disk is reported."""
     close_silently()
     if error.errno in (errno.EPIPE, None):
         return ExitStatus.OK

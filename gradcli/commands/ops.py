@@ -49,7 +49,7 @@ COMMAND = Command(
     gradcli ops tanh                 everything about one, with an example
     gradcli ops TanhBackward0        the operator that makes this node
     gradcli ops @                    the operator of a sign; of a layer: nn.Linear
-    gradcli ops "arc cosine"         those whose description has these words
+    gradcli ops "arc cosine"         those that do this, the best match first
     gradcli ops 'relu*'              those whose names look like this, a line each
     gradcli ops --filter softmax     those that have to do with a word
     """,
@@ -137,7 +137,7 @@ def _named(asked: Arguments, face: str | None) -> Iterable[OperatorFact]:
             if facts:
                 return facts
         if not facts:
-            close = near(name)
+            close = () if " " in name else near(name)
             told = bool(matching([name], face))
             raise UsageError(_unknown(name, close), _advice(name, close, told))
         found += facts
@@ -145,16 +145,11 @@ def _named(asked: Arguments, face: str | None) -> Iterable[OperatorFact]:
 
 
 def _in_words(text: str) -> tuple[OperatorFact, ...]:
-    """Several words are a name ("cross entropy"), or are looked for in what operators say of
-    themselves ("arc cosine"): as they stand, else in any order."""
-    from ..questions.ops.rows import matching, named
+    """Words are a name ("cross entropy"), or what an operator does ("arc cosine")."""
+    from ..questions.ops.rows import named
+    from ..questions.ops.search import by_words
 
-    words = text.split()
-    if len(words) < 2:
-        return ()
-    name = "_".join(words)
-    listed = matching([" ".join(words)], None) or matching(words, None)
-    return named(name) or tuple(fact for fact in listed if fact.face != "hidden")
+    return named("_".join(text.split())) or by_words(text)
 
 
 def _advice(name: str, close: tuple[str, ...], told: bool) -> str:

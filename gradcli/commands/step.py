@@ -102,7 +102,7 @@ def command(common: Shared, asked: Arguments) -> int:
         elif lines is not None:
             _scripted(env, ran, report, asked, lines)
         elif patient and report.walks:
-            # What is wrong is told first: who steps through a pass wants to know where it ends.
+            # Errors come first: whoever steps through a pass wants to know where it ends.
             status = ExitStatus.OK if ran.error is None else env.fail(ran.error, ran.error_text)
             _stepped(env, ran, report, asked)
             return env.finish(ran._replace(error=None)) or status

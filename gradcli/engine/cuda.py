@@ -25,7 +25,7 @@ def set_device(device: Any) -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits until the GPU has done all that it was told."""
+    """Waits until the GPU has finished all queued work."""
     _cupy().cuda.runtime.deviceSynchronize()
 
 

@@ -49,7 +49,7 @@ def specialise(row: Row) -> Callable[..., Any]:
 
 
 def specialise_step(row: Row) -> Callable[..., Any]:
-    """Writes (node, grad, ready): the same for `sweep`, each gradient handed on where it is made.
+    """Writes (node, grad, ready): for `sweep`, each gradient passed on once computed.
 
     What is rare (inputs of other shapes and types, edges to second outputs, lists of tensors) goes
     through `backward`.

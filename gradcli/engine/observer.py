@@ -1,4 +1,4 @@
-"""Engine: what is told to whoever watches a program run (`state.observer`)."""
+"""Engine: the notifications that an observer of a run receives (`state.observer`)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Applied: TypeAlias = Callable[[Any, tuple[Any, ...], Sequence[Any]], None]
 
 
 class OfNodes(NamedTuple):
-    """Whom a pass tells of its nodes. Where nobody asks for `applied`, results are handed on as
-    they are made, which is quicker. Who asks for it is told of leaves between the nodes, as
+    """The observers that a pass reports its nodes to. Without `applied`, results are passed on
+    as they are computed, which is quicker. With it, leaves are reported between the nodes, as
     PyTorch comes to them, unless `leaves_last` will do: the quick way back comes to them last."""
 
     arrived: list[Arrived]
     ran: list[Ran]
     applied: list[Applied]
     # Of a pass that another library went over by itself: once, of all its nodes; and whether they
-    # ask for what a node handed on as well.
+    # listen to what a node passed on as well.
     swept: Sequence[Callable[[Any], None]] = ()
     hands: bool = False
     leaves_last: bool = False
@@ -28,7 +28,7 @@ class OfNodes(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether leaves may be told of last."""
+        """Whether leaves may be reported last."""
         return self.leaves_last or not self.applied
 
 
@@ -40,8 +40,8 @@ class Observer:
 
     `node` is a node of the graph, `grads` and `results` hold one gradient (an array, or a tensor
     where the pass makes a graph) or None for each of its outputs or inputs. The kinds of hooks:
-    "tensor", "node pre", "node", "post accumulate", "module pre", "module". What is told in the
-    middle of a pass is told before memory changes hands, so look at it at once, or copy.
+    "tensor", "node pre", "node", "post accumulate", "module pre", "module". What is reported in
+    the middle of a pass may be overwritten soon after: look at it at once, or copy.
     """
 
     __slots__ = ()
@@ -129,12 +129,12 @@ class Observer:
         """It has run. `after` is what goes on; None from a node's hook that changes nothing."""
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        """The pass has ended; `freed` are the nodes whose saved tensors it gave up."""
+        """The pass has ended; `freed` are the nodes whose saved tensors it released."""
 
     def failed(self, freed: list[Any]) -> None:
         """The pass has ended in an error."""
 
-    # ---- who wants to be told
+    # ---- observers and what they listen to
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """Whom the pass that has just begun tells of its nodes: these three methods, or what

@@ -73,7 +73,7 @@ _CAST_WORDS = "result type {result} can't be cast to the desired output type {gi
 
 
 class Declaration:
-    """What every declaration says of itself: its names, and what is told and tried of it."""
+    """What every declaration says of itself: its names, its description, its samples."""
 
     def __init__(self, signature: Signature, options: Mapping[str, Any]) -> None:
         self.signature = signature

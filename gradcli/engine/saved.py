@@ -232,7 +232,7 @@ def _placed(node: Node, found: Tensor, packed: Packed) -> Tensor:
 
 
 def saved_output(node: Node) -> SavedOutput | None:
-    """The output that an ordinary node keeps; what was kept as an array alone is told apart now."""
+    """The output that an ordinary node keeps; an output kept as a bare array is recognised now."""
     if isinstance(node.saved, Freed):
         return None
     place = node.row.saved_keys.index(node.row.signature.outputs[0])

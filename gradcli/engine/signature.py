@@ -9,9 +9,13 @@ from typing import Any
 from .carriers import CARRIERS
 from .class_name import name_in_messages
 from .dtypes import BY_NAME, DType
+from .mode import state
 from .wrapped import WrappedNumber
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
+
+
+MANY, PER_ITEM = 64, 16  # items of a list that cost nothing more; steps for each of a longer one
 
 
 class Parameter:
@@ -192,12 +196,14 @@ class Signature:
         for place, parameter in enumerate(self.parameters):
             if parameter.kind == "int[]" and parameter.size is None and not parameter.keyword_only:
                 rest = args[place:]
+                charge_many(rest)
                 alone = self._positional == place + 1
                 if place and not (method and alone):  # torch.permute(x, 0, 1) is none
                     return None
                 return [*args[:place], tuple(rest)] if rest and _are_ints(rest) else None
             if parameter.kind == "Tensor[]" and self.name in _VARIADIC:
                 rest = args[place:]
+                charge_many(rest)
                 if rest and all(is_tensor(value) for value in rest):
                     return [*args[:place], list(rest)]
                 return None
@@ -250,6 +256,12 @@ def is_int(value: Any) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
+def charge_many(values: Sequence[Any]) -> None:
+    """Each item of a long list is looked at several times, and is an operand of its own."""
+    if len(values) > MANY:
+        state.charge(len(values) * PER_ITEM)
+
+
 def _are_ints(values: Sequence[Any]) -> bool:
     """PyTorch looks at the first; behind it True and False pass as 1 and 0."""
     return all(
@@ -295,6 +307,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
         return value.__class__ is bool, value
     if kind == "int[]":
         if isinstance(value, tuple | list):
+            charge_many(value)
             if _are_ints(value):
                 return True, tuple(_as_int(item) for item in value)
             return False, value
@@ -316,9 +329,10 @@ def is_number(value: Any) -> bool:
 
 
 def _tensors(value: Any) -> tuple[bool, Any]:
-    if isinstance(value, tuple | list) and all(is_tensor(item) for item in value):
-        return True, list(value)
-    return False, value
+    if not isinstance(value, tuple | list):
+        return False, value
+    charge_many(value)
+    return (True, list(value)) if all(map(is_tensor, value)) else (False, value)
 
 
 def _floats(value: Any) -> tuple[bool, Any]:

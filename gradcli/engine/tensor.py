@@ -425,7 +425,7 @@ def plain(data: Array, kind: TensorType) -> Tensor:
 def mark_of(base: Tensor) -> list[bool]:
     """What a tensor shares with its views that are in no graph: is it in one by now?
 
-    A view asks nobody: the mark stands in the place of its own flag.
+    A view has no flag of its own to read: the mark stands in its place.
     """
     meta = base._meta or base._need_meta()
     if meta.mark is None:
@@ -440,7 +440,7 @@ def mark_of_base(tensor: Tensor) -> list[bool] | bool:
 
 
 def set_mark(base: Tensor, value: bool) -> None:
-    """Views are told that their base is in a graph now, or no longer."""
+    """Marks the views of a base that joins a graph, or leaves it."""
     if base._meta is not None and base._meta.mark is not None:
         base._meta.mark[:] = [True] if value else []
 

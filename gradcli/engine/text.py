@@ -1,4 +1,4 @@
-"""Engine: a tensor's printed text: what the printer needs to know of the tensor."""
+"""Engine: a tensor's printed text: the properties that the printer reads."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def along(call: Call) -> Any:
         if p.name in DIM_NAMES:
             dims = call.values[p.name]
             if dims is None and p.kind == "int":
-                return NotImplemented  # of all elements, which are to be told apart by sample
+                return NotImplemented  # of all elements, which differ by sample
             if dims == () and call.row.name == "roll":
                 return NotImplemented  # rolled as one line
             changed[p.name] = _shifted(dims, rank)

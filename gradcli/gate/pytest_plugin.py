@@ -112,7 +112,7 @@ class Gates:
         return fact
 
     def close(self) -> None:
-        """The process is told to end."""
+        """Ends the process."""
         if self.gate is not None:
             self.gate.close()
             self.gate = None

@@ -19,7 +19,7 @@ from ..recording.facts.check_wire import unpacked
 
 
 class Gate:
-    """The process, as who asks sees it."""
+    """The process, from the side of the caller."""
 
     def __init__(self, options: Sequence[str], folder: str, others: int) -> None:
         package = str(Path(__file__).resolve().parents[2])

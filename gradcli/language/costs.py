@@ -16,7 +16,7 @@ COPIED = 10  # so many bits of a number of bytes: a step copies or compares 1024
 WALKED = 6  # a step looks at 64 characters one by one
 MATCHED = 9  # a step compares 512 pairs of characters, searching from the right or stripping
 BIG = 1 << 15  # bits above which integer work is charged
-CROWDED = 4096  # keys below which nobody asks how many share a hash
+CROWDED = 4096  # with fewer keys, collisions of hashes are not counted
 
 
 def charge_text(text: str) -> None:

@@ -1,4 +1,4 @@
-"""language: what is told about an error: at its place, at others, what to do, what can be tried."""
+"""language: the explanation of an error: its labels, its advice, the changes that can be tried."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Explanation:
             self.cures.append(Cure(note, tuple(edits), added))
 
     def or_else(self, text: str, edits: Sequence[Edit] | None) -> None:
-        """What may help where nothing else does; it is told only when trying shows that."""
+        """What may help where nothing else does; it is shown only if a trial shows that."""
         if edits:
             self.cures.append(Cure(f"help: {text}", tuple(edits), last_resort=True))
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .expectations import Log
 
 SHOWN_CALLS = 4
-MOST_NAMES = 8  # of inputs without a value that are told one by one
+MOST_NAMES = 8  # of inputs without a value that are listed one by one
 
 
 class Rebinding(NamedTuple):
@@ -331,7 +331,7 @@ def diagnose(
     mistake of gradcli's own.
 
     With the names of the run, other places that matter are labelled too. The words of an error may
-    be the program's own code: what goes wrong there is told in its place.
+    be the program's own code: an error there is reported at its place.
     """
     if isinstance(error, ProgramError):
         return error.diagnostic
@@ -388,7 +388,7 @@ def _diagnosis(
             from .explain import explain
 
             with suppress(Raised, LimitReached, RecursionError, MemoryError):
-                # What is shown may be the program's own `extra_repr`: without it, less is told.
+                # What is shown may be the program's own `extra_repr`: without it, less is shown.
                 found = explain(program, store.values, store.nodes, error, place)
                 text, labels, notes = found.primary, found.labels, (*notes, *found.notes)
                 cures, span = tuple(found.cures), found.span or span
@@ -410,9 +410,8 @@ def _limit_of(error: BaseException) -> LimitReached | None:
 
 def _advice(program: Program, error: BaseException) -> tuple[tuple[str, ...], ExitStatus]:
     """What to do, and how the command ends."""
-    limit = _limit_of(error)
-    if limit is not None:
-        return (f"help: raise it with {limit.option}",), ExitStatus.LIMIT_REACHED
+    if _limit_of(error) is not None:
+        return (), ExitStatus.LIMIT_REACHED
     if isinstance(error, DeviceMissing):
         return (), ExitStatus.MISSING_DEVICE
     return _near(program, error), ExitStatus.PROGRAM_ERROR

@@ -17,7 +17,7 @@ from .program import Program
 
 LARGEST = 1_000_000  # characters of source up to which a failed program's tree is walked for advice
 MOST_VALUES, DEEPEST = 10_000, 4  # values in containers that are looked through for a tensor
-SHORT = 32  # characters of an operand that is told by its text
+SHORT = 32  # characters of an operand that is shown by its text
 Bindings = Mapping[str, ast.AST]
 _REPEATED = (
     ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp,

@@ -9,7 +9,15 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span, noted
+from ..diagnostics import (
+    Diagnostic,
+    ExitStatus,
+    Label,
+    LimitReached,
+    ProgramError,
+    Span,
+    noted,
+)
 from ..memory import collector_held
 from . import names
 from .checking import checker_of
@@ -78,7 +86,8 @@ def parse(
 ) -> Program:
     """Parse and check a whole file; raises ProgramError with the place of what is wrong.
 
-    `known` are names that have a value already: they are inputs also where they are called.
+    `known` are names that have a value already: they are inputs also where they are called, and
+    where they mean something else without it.
     """
     limits = limits or SourceLimits()
     _limit_size(source, limits)
@@ -93,7 +102,7 @@ def parse(
         for name, node in checker.module.calls.items():
             if name in known:
                 checker.module.uses.setdefault(name, node)
-        return _program(source, body, checker, literals, certain, reached)
+        return _program(source, body, checker, literals, certain, reached, known)
 
 
 def parse_expression(
@@ -115,15 +124,8 @@ def _limit_size(source: Source, limits: SourceLimits) -> None:
     if size <= limits.max_source and not source.text.isascii():
         size = len(source.text.encode("utf-8", "replace"))
     if size > limits.max_source:
-        raise ProgramError(
-            Diagnostic(
-                "LimitReached",
-                f"the source has {size} bytes, the limit of --max-source is {limits.max_source}",
-                notes=("help: raise it with --max-source",),
-                file=source.name,
-                exit_status=ExitStatus.LIMIT_REACHED,
-            )
-        )
+        limit = LimitReached(f"limit of {limits.max_source:,} bytes of source", "--max-source")
+        raise ProgramError(limit.told(source.name))
 
 
 # ---------------------------------------------------------------- text to tree
@@ -302,7 +304,7 @@ def _used(checker: Checker) -> tuple[frozenset[str], set[str]]:
 
 def _program(
     source: Source, body: list[ast.stmt], checker: Checker, literals: Literals,
-    certain: frozenset[str], reached: set[str],
+    certain: frozenset[str], reached: set[str], known: Collection[str],
 ) -> Program:  # fmt: skip
     module = checker.module
     aliases = {
@@ -310,7 +312,8 @@ def _program(
         for name, paths in checker.imports.items()
         if name not in checker.assigned and len(set(paths)) == 1
     }
-    inputs = _inputs(checker, reached)
+    given = defaults(source)
+    inputs = _inputs(checker, reached, {*known, *given})
     return Program(
         source=source,
         body=tuple(body),
@@ -318,7 +321,7 @@ def _program(
         scopes=MappingProxyType(checker.scopes),
         inputs=tuple(inputs),
         bindings=tuple(module.bound),
-        defaults=MappingProxyType(defaults(source)),
+        defaults=MappingProxyType(given),
         literals=MappingProxyType(literals.found),
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
@@ -327,13 +330,17 @@ def _program(
     )
 
 
-def _inputs(checker: Checker, reached: set[str]) -> dict[str, ast.AST]:
-    """Names that the top level leads to and that are never bound, in the order of the text."""
+def _inputs(
+    checker: Checker, reached: set[str], known: Collection[str]
+) -> dict[str, ast.AST]:  # fmt: skip
+    """Names that the top level leads to and that are never bound, in the order of the text; of
+    those that mean something in PyTorch, such as `t`, what was given a value."""
     module = checker.module
     found: dict[str, ast.AST] = {}
     for name, node in module.uses.items():
         unbound = name not in module.bound or name in checker.augmented_only
-        if unbound and name in reached and not names.has_meaning(name):
+        meant = names.has_meaning(name) and (name not in known or name in names.ROOTS)
+        if unbound and name in reached and not meant:
             found[name] = node
     for name in checker.augmented_only:
         if not names.is_known(name):

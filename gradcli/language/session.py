@@ -29,7 +29,7 @@ class Session:
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []
         self.backward_calls: list[tuple[object, object]] = []
-        self.notes: dict[str, None] = {}  # what a person is told once, on standard error
+        self.notes: dict[str, None] = {}  # notes that are shown once, on standard error
 
     def reset(self, budget: Budget, write: Callable[[str], object]) -> None:
         self.budget = budget

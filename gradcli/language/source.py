@@ -25,7 +25,7 @@ class Source:
         self.name = name
         self.notes: tuple[str, ...] = ()  # what of the file is not in the program
         self.expectations: tuple[Any, ...] = ()  # `# expect:` comments, if asked for
-        self.mark: Callable[[int, int], None] | None = None  # is told how far parsing has come
+        self.mark: Callable[[int, int], None] | None = None  # called as parsing proceeds
         self.reached = Span(1, 1, 1, 2)  # that place
         self._ascii = self.text.isascii()
 
@@ -133,6 +133,13 @@ class Source:
         between = self.lines[span.line : span.end_line - 1]
         return "\n".join([first, *between, self.line(span.end_line)[: span.end_column - 1]])
 
+    def words_of(self, span: Span) -> str:
+        """The same on one line, without the comments between its lines."""
+        text = self.text_of(span)
+        if "\n" not in text:
+            return text
+        return " ".join((_without_comments(text) if "#" in text else text).split())
+
     def comes_to(self, piece: str, before: int = 0) -> None:
         """Parsing has come to a piece of the text, with so many lines before it.
 
@@ -180,3 +187,18 @@ def _not_text(data: bytes, place: int, name: str) -> ProgramError:
         note = "help: name a program; this looks like a file of another kind"
     labels = (Label(Span(line, column, line, column + 1), "", primary=True),)
     return ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name))
+
+
+def _without_comments(text: str) -> str:
+    """A piece of a program without its comments; what looks like one within a string stays."""
+    from tokenize import COMMENT, TokenError, generate_tokens
+
+    lines = f"({text}\n)".splitlines(keepends=True)
+    try:
+        found = [token for token in generate_tokens(iter(lines).__next__) if token.type == COMMENT]
+    except (TokenError, SyntaxError):
+        return text
+    for token in reversed(found):
+        row, column = token.start
+        lines[row - 1] = lines[row - 1][:column] + "\n"
+    return "".join(lines)[1:-1]

@@ -142,7 +142,7 @@ class TracingCompiler(StatementCompiler):
         return _computed(light, kinds, guarded, left, right, node)
 
     def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
-        """Each step of the loop is told as the operation that it is."""
+        """Each step of the loop is reported as an operation of its own."""
         steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
         left: Any = root
         while type(left) is ast.BinOp:

@@ -181,7 +181,7 @@ class Capturing:
         self, graph: Graph, plain: Callable[..., Any], outputs: Any, gradients: Any, keep: bool,
         inputs: Any, told: OfNodes,
     ) -> list[Any]:  # fmt: skip
-        """The pass; it answers the nodes that gave up what they had saved."""
+        """The pass; returns the nodes that released their saved tensors."""
         graph.nodes.sort(key=_number, reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge

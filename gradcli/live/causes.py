@@ -1,4 +1,4 @@
-"""Live: what a recording knows of an error of a pass: who saved, who changed, who freed."""
+"""Live: what a recording says about an error of a pass: what saved, changed and freed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def causes_of(error: Exception, recorder: Recorder, nodes: list[Any]) -> list[Ca
 
 
 def _freeing(recorder: Recorder, nodes: list[Any]) -> Cause | None:
-    """The call that gave up what the first of the nodes needs that has nothing left."""
+    """The call that freed the saved tensors of the first node without any."""
     side = recorder.side
     for node in nodes:
         mark = None if hasattr(node, "variable") else side.mark(node)

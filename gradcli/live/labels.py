@@ -1,7 +1,7 @@
 """Live: where the nodes of PyTorch's graph were made.
 
-A result's node is told when it is made. What an operation made on its way stands behind it, and is
-looked for when a pass comes there, or when somebody asks.
+A result's node is reported when it is created. The nodes that the operation created on its way
+stand behind it; they are looked for when a pass reaches them, or on request.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class OwnSide(Side):
         self.hands_off = nullcontext
 
     def transform(self) -> None:
-        """Transformed functions are told like others."""
+        """Transformed functions are reported like others."""
 
     def bindings(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """What a program bound: modules, functions and classes aside."""
@@ -48,10 +48,10 @@ class OwnHooks:
     is_light = False
 
     def of_modules(self, modules: Any) -> None:
-        """They are told of by the engine when they run."""
+        """The engine reports them when they run."""
 
     def noticed(self, place: Any, handle: Any, node: Any) -> None:
-        """It is told of by the engine."""
+        """The engine reports it."""
 
 
 class OwnRecorder:
@@ -74,7 +74,7 @@ class OwnRecorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Within it everything is told."""
+        """Within it everything is reported."""
         before = state.observer, state.origin
         state.observer = self._placed()
         try:

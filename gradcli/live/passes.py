@@ -54,7 +54,7 @@ class PassTeller:
         self.running = 0
         self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.capturing = Capturing(recorder)
-        self.is_light = False  # one hook for each node is enough: nobody asks before it runs
+        self.is_light = False  # one hook for each node is enough: none before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.freed: list[Any] = []
         self.hooks: list[Registered] = []
@@ -166,7 +166,7 @@ class PassTeller:
         return ()
 
     def _is_untold(self, args: tuple[Any, ...]) -> bool:
-        """Of several gradients at once, which stand for others, nothing is told, nor of a pass that
+        """Several gradients at once, which stand for others, are not reported, nor is a pass that
         PyTorch refuses to begin, or that ends in edges of the graph."""
         with self.recorder.side.hands_off():
             if any(one is not None and self.is_batched(one) for one in args[0]):
@@ -178,7 +178,7 @@ class PassTeller:
         return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
 
     def _tensor(self, output: Any) -> Any:
-        """A root of the pass; of an edge of the graph nothing is told."""
+        """A root of the pass; an edge of the graph is not reported."""
         return output if isinstance(output, self.recorder.side.tensor) else None
 
     def _over(self, mine: list[Any], keep: bool, create: bool, *, outer: bool, done: bool) -> None:
@@ -327,9 +327,9 @@ class PassTeller:
         recorder = self.recorder
         for result in results:
             if result is not None and result.grad_fn is not None:
-                recorder.labels.label(
-                    result.grad_fn, recorder.side.origin(node), is_told=False
-                )  # fmt: skip
+                origin = recorder.side.origin(node)
+                if recorder.labels.label(result.grad_fn, origin, is_told=False):
+                    recorder.observer.made(result)
 
     def _label_sums(self, grads: Iterable[Any]) -> None:
         """What a pass that makes a graph adds up, or copies into a leaf, stands where the last
@@ -338,7 +338,9 @@ class PassTeller:
         for grad in grads:
             node = None if grad is None else node_of(grad)
             if node is not None:
-                self._label_sum(node, DEEP)
+                is_new = self.recorder.side.origin(node) is None
+                if self._label_sum(node, DEEP) is not None and is_new:
+                    self.recorder.observer.made(grad)
 
     def _label_sum(self, node: Any, room: int) -> Any:
         """The origin of a node, found in its parts where nobody has told it."""
@@ -396,7 +398,7 @@ class PassTeller:
         if kind is None or table is None or held is None or handle.id not in held or node is None:
             return
         if any(known.number == handle.id for known in self.hooks[-LATEST:]):
-            return  # a tensor's, which was told of
+            return  # a tensor's, which was reported
         state.origin = place
         self.recorder.observer.registered(handle.id, held[handle.id])
         leaf = getattr(node, "variable", None)

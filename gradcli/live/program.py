@@ -39,7 +39,7 @@ MODULE = "__main__"
 
 
 def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -> Program:
-    """A text that is Python: of an .expr file what the language knows of it, its inputs too."""
+    """A text that is Python; of an .expr file with the analysis of the language and its inputs."""
     if is_expr:
         try:
             return parse(source, SourceLimits(expectations=expectations))
@@ -93,7 +93,7 @@ class Globals:
 
 
 class LiveMachine(Told):
-    """One program that Python runs, with whoever is told what it does."""
+    """One program that Python runs, and its listeners."""
 
     def __init__(
         self, program: Program, recorder: Callable[[Text], Recorder], *,
@@ -248,7 +248,7 @@ class _Printer:
         self._stream, self._write = stream, write
 
     def write(self, text: str) -> int:
-        with contextlib.redirect_stdout(self._stream):  # who is told may print
+        with contextlib.redirect_stdout(self._stream):  # listeners may print
             self._write(text)
         return len(text)
 
@@ -280,7 +280,7 @@ def _collecting() -> Iterator[None]:
 
 @contextmanager
 def _warning(warned: Callable[..., None]) -> Iterator[None]:
-    """Warnings that Python would print are told at the end, each once."""
+    """Warnings that Python would print are reported at the end, each once."""
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, SILENT):

@@ -23,7 +23,7 @@ from .passes import OF_MODULES, PassTeller
 from .side import TorchSide
 from .text import Text
 
-# Read off a tensor without its values: nothing is made, nothing is told.
+# Read off a tensor without its values: nothing is created, nothing is reported.
 QUIET = frozenset(
     "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
     "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
@@ -78,7 +78,7 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Within it everything is told."""
+        """Within it everything is reported."""
         before = state.origin
         with ExitStack() as stack:
             stack.callback(setattr, state, "origin", before)
@@ -159,6 +159,21 @@ class Recorder:
             held.__exit__(None, None, None)
         self.labels.modules.pop()
         self.observer.leaving(module)
+        if self.on_operation is not None and not self.labels.modules and result is not None:
+            self._answered(given, result)
+
+    def _answered(self, given: tuple[Any, ...], result: Any) -> None:
+        """The outermost module that the program called: what went on in it was not told."""
+        spot = self.text.spot(sys._getframe(2))
+        if spot.node is None or spot.is_told or self.passes.running or self.side.transform():
+            return
+        try:
+            with self.side.hands_off():
+                self.on_operation(spot.node, given, {}, result)
+        except Enough:
+            raise
+        except Exception as error:  # our defect: the program goes on
+            self.defects.append(error)
 
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None:
@@ -228,7 +243,7 @@ class Recorder:
 
     def _step_begins(self, optimizer: Any) -> None:
         """Without a closure no code of the program runs in a step of PyTorch's own optimizers: what
-        it changes is told at its end, not operation by operation."""
+        it changes is reported at its end, not operation by operation."""
         if not type(optimizer).__module__.startswith("torch.optim."):
             return
         self.stand(sys._getframe(2))
@@ -324,15 +339,17 @@ class Recorder:
 
     def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
         """Whether nobody else tells of an operation: where the program's code tells of itself,
-        that is one of a library which goes on with what has left the graph."""
+        or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
-        return not spot.is_told or (self.on_cut is not None and self.on_cut(args, result))
+        if not spot.is_told and not self.labels.modules:
+            return True
+        return self.on_cut is not None and self.on_cut(args, result)
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Of what hooks of the program do only that is told which sets a gradient."""
+        """Of what hooks of the program do, only setting a gradient is reported."""
         if name in ("__set__", "__delete__"):
             before = state.origin
             self.stand(sys._getframe(3))
@@ -343,7 +360,7 @@ class Recorder:
     def _backward(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """A pass that can't begin is told as well."""
+        """A pass that can't begin is reported as well."""
         try:
             return spot.call(function, args, kwargs)
         except RuntimeError as error:

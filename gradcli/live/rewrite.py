@@ -22,7 +22,7 @@ STORED = "stored"
 
 
 class Told:
-    """Who is told of names: the spectators of the run."""
+    """The spectators of the run, which hear of names."""
 
     globals: Globals
     recorder: Any
@@ -34,7 +34,7 @@ class Told:
         self.teller: Any = None
 
     def listen(self, listener: Any) -> None:
-        """From here on every expression is told."""
+        """From here on every expression is reported."""
         self.listener = listener
         self.recorder.tells(listener)
         self.recorder.on_operation = self.operation
@@ -46,7 +46,7 @@ class Told:
 
 
 def heard(listener: Any, node: ast.AST, operands: tuple[Any, ...], result: Any) -> None:
-    """An expression is told as a whole, with what it was computed from."""
+    """An expression is reported as a whole, with what it was computed from."""
     listener.begin()
     listener.enter()
     for value in operands:
@@ -109,7 +109,7 @@ class Rewriter(ast.NodeTransformer):
         literal.__class__ = ast.Constant
         literal.value, literal.kind = name, None
 
-    # ------------------------------------------------------------ what is told
+    # ------------------------------------------------------------ what is reported
 
     def stored(self) -> Callable[[int, Any], None]:
         """What a program calls with the number of a place and the value of its name."""

@@ -105,7 +105,7 @@ class Session:
     # ------------------------------------------------------------ what spectators ask for
 
     def listen(self, listener: Any) -> None:
-        """From here on it is told what came of what."""
+        """From here on the origin of every value is reported."""
         self.listener = listener
         self.recorder.tells(listener)
 
@@ -123,7 +123,7 @@ class Session:
     # ------------------------------------------------------------ the recording
 
     def begin(self) -> None:
-        """Everything is told from here on."""
+        """Everything is reported from here on."""
         if self.listener is not None and self.frame is not None:
             self._made_before(self.frame.f_lineno)
             self.recorder.on_parameter = self._registered

@@ -145,7 +145,7 @@ class Teller:
     # ------------------------------------------------------------ stores
 
     def keep(self, number: int, value: Any) -> Any:
-        """A part of a store that is told of when the store is done."""
+        """A part of a store, reported when the store is done."""
         self.kept[number] = value
         return value
 

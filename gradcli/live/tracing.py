@@ -55,7 +55,7 @@ class Tracer(Rewriter):
         return planted_call("leave", node, ast.Constant(number), both)
 
     def inner(self, node: Any) -> None:
-        """Its parts. A method's owner is told, the method that is called on it is not."""
+        """Its parts. A method's owner is reported, the method itself is not."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if not self.is_fixed(node.func):
                 node.func.value = self.visit(node.func.value)

@@ -142,8 +142,8 @@ CLASSES = {
                           "to its input. weight is (in_channels, out_channels / groups, {kernel}).",
                           "input (N, in_channels, {sizes}), output (N, out_channels, {out}); "
                           "without N too"),
-    "MaxPool{n}d": ("The largest element of each window.", POOLED),
-    "AvgPool{n}d": ("The mean of each window.", POOLED),
+    "MaxPool{n}d": ("Max pooling: the largest element of each window.", POOLED),
+    "AvgPool{n}d": ("Average pooling: the mean of each window.", POOLED),
     "LPPool{n}d": ("The norm_type-norm of each window.", POOLED),
     "AdaptiveAvgPool{n}d": ("Means over windows chosen so that the output has output_size.",
                             POOLED),

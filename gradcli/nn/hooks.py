@@ -164,7 +164,7 @@ class BackwardHook:
         observer.hooked(kind, self.module, hook, number, given, answer)
         return answer
 
-    # The nodes' hooks are ways to reach the module's, which are told themselves.
+    # The nodes' hooks only call the module's, which are reported themselves.
     _before.stands_for = _after.stands_for = None  # type: ignore[attr-defined]
 
 
@@ -180,7 +180,7 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Runs forward with every hook that is registered; whoever watches is told."""
+    """Runs forward with every registered hook, and notifies the observer."""
     observer = state.observer
     if observer is None:
         return _call(module, args, kwargs)

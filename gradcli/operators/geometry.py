@@ -11,6 +11,7 @@ from ..engine.layout import check_dimensions, contiguous_strides, element_stride
 __all__ = ["contiguous_strides", "element_strides"]
 
 Sizes = tuple[int, ...]
+LARGEST = 2**63  # more elements than any tensor has: a product of many sizes stays one word
 
 
 def sizes_text(sizes: Iterable[int]) -> str:
@@ -47,7 +48,7 @@ def infer_size(size: Sequence[int], numel: int) -> Sizes:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = place
         elif length >= 0:
-            known *= length
+            known = min(known * length, LARGEST)
         else:
             raise RuntimeError(
                 f"invalid shape dimension {length} at index {place} of shape {sizes_text(size)}"

@@ -42,7 +42,7 @@ AROUND = " " * 40  # as long as what a page says beside a warning: its file, lin
 class Warned:
     """The warnings of a program: first lines, each once, in order, with the line they came from.
 
-    `charge` is told what is kept of each: a program's own count as what it prints.
+    `charge` gets the size of what is kept of each; a program's own count as output.
     """
 
     def __init__(self, charge: Callable[[str], None] = len) -> None:  # type: ignore[assignment]

@@ -44,6 +44,11 @@ class Request(NamedTuple):
     expectations: bool = False  # `# expect:` comments are evaluated, and logged
     folder: str | None = None  # where data sets lie that the program names
 
+    @property
+    def given(self) -> frozenset[str]:
+        """The names that --set gives a value to."""
+        return frozenset(text.partition("=")[0].strip() for text in self.sets)
+
 
 class Ran(NamedTuple):
     """A program that ran, to its end or to an error, or that could not start."""

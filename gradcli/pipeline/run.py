@@ -1,4 +1,4 @@
-"""Pipeline: bytes -> program -> run. What is wrong with a text is told before NumPy is loaded."""
+"""Pipeline: bytes -> program -> run. Errors in the text are reported before NumPy is loaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def execute(
         if request.device != "cpu":
             from .prepared import prepared
 
-            with prepared(request):  # a device that is missing is told first
+            with prepared(request):  # a missing device is reported first
                 pass
         return _refused(request, error, recording)
     from .prepared import prepared
@@ -74,7 +74,7 @@ def program_of(request: Request) -> Program:
     source = Source.from_bytes(request.data, request.name)
     source.mark = reading(request.name)
     try:
-        return parse(source, limits)
+        return parse(source, limits, request.given)
     except (LimitReached, MemoryError) as error:
         limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
         if isinstance(error, LimitReached):

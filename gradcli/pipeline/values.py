@@ -37,7 +37,7 @@ def values_of(program: Program, request: Request) -> Values:
             overrides[name] = _value(item, program, request)
         else:
             words, advice = f"--set {name}: {_no_input(name, program)}", _near(name, program)
-            if name in _named(request):
+            if name in request.given:
                 raise UsageError(words, advice)
             raise _refused(name, program, UsageError(words, advice))
     for name in request.no_grad:
@@ -60,10 +60,9 @@ def values_of(program: Program, request: Request) -> Values:
 def _inputs(program: Program, request: Request) -> dict[str, Input]:
     """--set wins over the comments of the program."""
     most = request.limits.max_memory
-    named = _named(request)
     given: dict[str, Input] = {}
     for name, default in program.defaults.items():
-        if name not in named:
+        if name not in request.given:
             given[name] = _default(default, program, request)
     try:
         for text in request.sets:
@@ -74,13 +73,8 @@ def _inputs(program: Program, request: Request) -> dict[str, Input]:
     return given
 
 
-def _named(request: Request) -> set[str]:
-    """The names that --set gives a value to."""
-    return {text.partition("=")[0].strip() for text in request.sets}
-
-
 def _default(default: Default, program: Program, request: Request) -> Input:
-    """What a comment of the program gives; what is wrong with it is told at its line."""
+    """The value that a comment of the program gives; an error points at its line."""
     name, text, line = default
     try:
         return default_of(name, text, request.path, request.limits.max_memory)
@@ -109,7 +103,7 @@ def _value(item: Input, program: Program, request: Request) -> Any:
     try:
         return _leaf(item.name, item.value, requires_grad)
     except UsageError as error:
-        if item.name in _named(request):
+        if item.name in request.given:
             raise
         raise _refused(item.name, program, error) from None
 

@@ -95,7 +95,7 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
 
 @contextmanager
 def _told_with(request: Request) -> Iterator[None]:
-    """A limit that is met beside a run is told with the program that it was about."""
+    """A limit reached outside a run is reported with the program it concerns."""
     try:
         yield
     except LimitReached as error:

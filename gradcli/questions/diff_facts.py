@@ -52,7 +52,7 @@ class Comparison:
         nodes = sum(self.a.nodes[i].name == self.b.nodes[j].name for i, j in self.pairs.items())
         return SameFact(shared - len(self.unlike), nodes, self.values, self.gradients, self.largest)
 
-    # ---- what is told
+    # ---- the facts
 
     def differences(self) -> Iterator[DifferenceFact]:
         """The graph where it parts, then tensor by tensor."""
@@ -333,8 +333,7 @@ def _line(node: NodeFact | None) -> int | None:
 def _text(node: NodeFact | None) -> str:
     if node is None or node.place is None:
         return ""
-    place = node.place
-    return f"{place.target} = {place.text}" if place.target else place.text
+    return node.place.named(node.place.target)
 
 
 def _shape(fact: TensorFact) -> str:

@@ -43,7 +43,7 @@ class Trail:
             text, line = "", None
             if where is not None:
                 line = where.line
-                text = f"{where.target} = {where.text}" if where.target else where.text
+                text = where.named(where.target)
             found.append(StepFact(name, line, text, value))
         return tuple(found)
 

@@ -46,7 +46,7 @@ class FramingCompiler(StatementCompiler):
     frames: Frames
 
     def function(self, node: Any, scope: Scope, name: str, doc: str | None) -> Any:
-        """What makes a function; its code is told of once."""
+        """What creates a function; its code is reported once."""
         make = super().function(node, scope, name, doc)
         framed = False
 

@@ -17,13 +17,14 @@ from ..recording.collect import Collected, numbers, range_of
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.sides import AnyTensor, array_of, is_live, sides
 from ..recording.snapshot import whole
+from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, loop_names, names_of, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown import chosen, keep
-from .watching import Binder, Interventions, complain, watching
+from .watching import Interventions, complain, watching
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -65,7 +66,7 @@ def recorded(
     interventions: Interventions,
     options: Options,
 ) -> Ran:
-    """The run whose pass is told, or whose result is differentiated."""
+    """The run whose pass is reported, or whose result is differentiated."""
     recording = watching(interventions, values=not options.is_computed)
     if not options.is_computed:
         keep(recording.passes, options.number)
@@ -174,13 +175,14 @@ def _below(found: Collected, of: TensorFact) -> set[int]:
 def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     """The tensor of a name; of those that it was bound to, the last one in the result's graph."""
     assert ran.outcome is not None
-    binder = ran.recording.find(Binder)
+    asked = ran.recording.find(AskedNames)
     below = _below(found, of)
     ids = {id(found.alive[node]) for node in below}
     leaves = {id(found.alive[node].variable) for node in below
               if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
     line = ran.outcome.lines.get(name)
-    for tensor in reversed(binder.history.get(name, ()) if binder is not None else ()):
+    history = asked.tensors(name) if asked is not None else []
+    for tensor in reversed(history):
         if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
             return Wanted(name, tensor, line)
     for known, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
@@ -190,6 +192,8 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     if value is not None and not isinstance(value, AnyTensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
+    if history and name not in {fact.name for fact in found.tensors}:
+        return Wanted(name, history[-1], line, f"{of.name} does not depend on {name}")
     i = index_of(name, found.tensors, "--wrt")
     tensor = found.held[i]
     reason = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..opening import UsageError
@@ -14,17 +15,19 @@ from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, snapshot_text
 from . import shown
+from .asked_names import AskedNames
 from .graph import (
     collected,
-    index_of,
     leaves_of,
     loop_names,
     module_tensors,
     names_of,
+    no_tensor,
     place_reader,
 )
 from .nearest import not_reached
 from .seeds import seed_facts
+from .why.names import asked_of
 
 
 class Arrived(NamedTuple):
@@ -44,9 +47,9 @@ def grad_of_pass(
     graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
     roots = [root_of(ran, one, graph, place) for place in range(len(one.roots))]
     of, text = roots[0]
-    found = list(_arrived(ran, one))
+    found = list(_told_apart(_arrived(ran, one), ran))
     if wrt:
-        facts = [_gradient_of(name, found, ran, of) for name in wrt]
+        facts = [_gradient_of(name, found, ran, one, of) for name in wrt]
     else:
         facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
         facts = [fact for fact in facts if fact.name != of.name or len(roots) > 1] or facts
@@ -99,6 +102,16 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
             yield Arrived(name, line, tensor, snapshot_text(restored(gradient), full=True))
 
 
+def _told_apart(found: Iterator[Arrived], ran: Ran) -> Iterator[Arrived]:
+    """Of several tensors with one name the first keeps it; the others have numbers: x#1."""
+    taken: set[str] = set()
+    for item in found:
+        if item.name in taken:
+            item = item._replace(name=ran.recording.names.numbered(item.tensor) or item.name)
+        taken.add(item.name)
+        yield item
+
+
 def _gradient(one: Pass, tensor: AnyTensor) -> Any:
     leaf = one.leaves.get(id(tensor))
     if leaf is not None and leaf[0] is tensor:
@@ -107,7 +120,9 @@ def _gradient(one: Pass, tensor: AnyTensor) -> Any:
     return None if node is None else one.flows.get((id(node), tensor.output_nr))
 
 
-def _gradient_of(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> GradientFact:
+def _gradient_of(
+    name: str, found: list[Arrived], ran: Ran, one: Pass, of: TensorFact
+) -> GradientFact:
     """The gradient of a name, or why the pass gave it none."""
     for item in found:
         if item.name == name:
@@ -116,6 +131,19 @@ def _gradient_of(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> G
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
     tensor = tensors.get(name)
+    asked = ran.recording.find(AskedNames)
+    history = [] if asked is None else asked.tensors(name)
+    for former in reversed(history if tensor is None else ()):
+        gradient = _gradient(one, former)
+        if gradient is not None:
+            told = snapshot_text(restored(gradient), full=True)
+            return _fact(Arrived(name, ran.outcome.lines.get(name), former, told))
+    if tensor is None and history:
+        tensor = history[-1]
+    if tensor is None:
+        with suppress(UsageError):  # a tied weight's second name
+            tensor = asked_of(name, ran.outcome.bindings, {}).value
+            tensor = tensor if isinstance(tensor, AnyTensor) else None
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))
@@ -124,8 +152,7 @@ def _gradient_of(name: str, found: list[Arrived], ran: Ran, of: TensorFact) -> G
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-        index_of(name, collected(ran.outcome, texts=False).tensors, "--wrt")
-        raise UsageError(f"--wrt {name}: no tensor has this name when the program ends")
+        raise no_tensor(name, [known for known in tensors if tensors[known].requires_grad], "--wrt")
     why = f"{name} does not require grad"
     if tensor.requires_grad:
         recording = ran.recording

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..language.interpreter import Outcome
@@ -19,6 +20,7 @@ from ..recording.sides import AnyTensor, origin_of
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
+LISTED = 8  # names in an advice
 
 
 def loop_names(program: Program) -> frozenset[str]:
@@ -49,7 +51,7 @@ def leaves_of(program: Program, recording: Recording) -> list[Named]:
     for tensor, line, origin in recording.names.nameless():
         place = place_of(origin)
         if place is not None and not place.statement:
-            found.append(Named(" ".join(place.text.split()), line, tensor))
+            found.append(Named(place.text, line, tensor))
     return found
 
 
@@ -127,7 +129,7 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
     known.update(name for name, _ in collecting.parameters(outcome.bindings, AnyTensor))
     found: dict[str, Any] = {}
     for text in of:
-        if text in known or "#" in text or text.replace(".", "_").isidentifier():
+        if text in known or "#" in text or re.fullmatch(r"[\w.]+", text):
             continue
         with outcome.again():
             found[text] = outcome.evaluate(text, "--of")
@@ -137,17 +139,30 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
 
 
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
-    """The tensor of that name; Unusable says which there are."""
+    """The tensor of that name; UsageError says which there are."""
     for i, fact in enumerate(tensors):
         if fact.name == name:
             return i
+    raise no_tensor(name, [fact.name for fact in tensors], option)
+
+
+def no_tensor(name: str, names: Sequence[str], option: str) -> UsageError:
+    """The error of a name that no tensor has."""
+    message = f"{option} {name}: no tensor has this name when the program ends"
+    return UsageError(message, nearest_name(name, names))
+
+
+def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") -> str:
+    """The advice for a name that is none of these."""
     from difflib import get_close_matches
 
-    names = [fact.name for fact in tensors]
-    near = get_close_matches(name, names, 1, 0.5)
-    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    advice = f"did you mean {near[0]}?" if near else f"the tensors are {listed}" if names else ""
-    raise UsageError(f"{option} {name}: no tensor has this name when the program ends", advice)
+    if near := get_close_matches(name, names, 1, 0.5):
+        return f"did you mean {near[0]}?"
+    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+    return f"{which} are {listed}" if names else ""
+
+
+# ---------------------------------------------------------------- places
 
 
 # ---------------------------------------------------------------- places
@@ -181,19 +196,21 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
         place = None
         if is_here(origin) and getattr(origin, "of_source", source) is source:
             span = source.place_of(origin)
-            text = source.text_of(source.span_of(origin))
-            statement = isinstance(origin, ast.stmt)
-            place = Place(span.line, span.column, span.end_line, span.end_column, text,
-                          targets.get(key, ""), statement)  # fmt: skip
+            whole = source.span_of(origin)
+            before = source.line(whole.line)[: whole.column - 1].rstrip()
+            target, plain = targets.get(key, ("", True))
+            place = Place(span.line, span.column, span.end_line, span.end_column,
+                          source.words_of(whole), target, isinstance(origin, ast.stmt),
+                          plain and before.endswith("="))  # fmt: skip
         known[key] = place
         return place
 
     return place_of
 
 
-def _targets(program: Program) -> dict[int, str]:
-    """For the value of each assignment to one name, that name."""
-    found: dict[int, str] = {}
+def _targets(program: Program) -> dict[int, tuple[str, bool]]:
+    """For the value of each assignment to one name, that name; is it NAME = VALUE and no more?"""
+    found: dict[int, tuple[str, bool]] = {}
     pending: list[Any] = list(program.body)
     for node in pending:
         value = getattr(node, "value", None)
@@ -201,9 +218,9 @@ def _targets(program: Program) -> dict[int, str]:
         if getattr(called, "attr", getattr(called, "id", "")) in PASSING:
             continue
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[id(value)] = node.targets[0].id
+            found[id(value)] = node.targets[0].id, len(node.targets) == 1
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found[id(value)] = node.target.id
+            found[id(value)] = node.target.id, False
         for part in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):

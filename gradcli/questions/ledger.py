@@ -1,4 +1,4 @@
-"""Questions: the ledger of a run: gradients by name, stale ones, what passes gave up or keep."""
+"""Questions: the ledger of a run: gradients by name, stale ones, what passes freed or keep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMELESS = "(a tensor without a name)"
 
 
 def ledger(ran: Ran, found: Collected, *, full: bool = False) -> LedgerFact:
-    """Everything that is told of `.grad` and of buffers; `full` asks for numbers, not for texts.
+    """All facts about `.grad` and about buffers; `full` asks for numbers, not for texts.
 
     Tensors come in the order of the table, whatever the order in which a pass came to them.
     """

@@ -12,7 +12,7 @@ from ..recording.orders import Maker, Orders
 from ..recording.sides import gradient_of, node_of
 from .ledger import tensor_names
 
-MOST = 1000  # gradients whose circles are told
+MOST = 1000  # gradients whose circles are reported
 NODES = 1_000_000  # that are looked at for them
 CALLS = {True: "grad", False: "backward"}
 

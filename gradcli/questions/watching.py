@@ -14,6 +14,7 @@ from ..recording.passes import Frees
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
 from ..recording.spectator import Spectator
+from .asked_names import AskedNames
 
 WORDS = {
     "print": "lambda grad: print({name!r}, grad)",
@@ -22,7 +23,6 @@ WORDS = {
 }
 EVERY = "all"  # in the place of a name: every tensor that requires grad
 HOOKED = 100_000  # tensors that have a hook of an option
-KEPT = 1000  # tensors that one asked-for name was bound to
 
 
 # b, net.0.weight, weights[1], params['slope']
@@ -51,7 +51,7 @@ NO_INTERVENTIONS = Interventions()
 
 
 class Tables(NamedTuple):
-    """What is told beside the graph and its tensors."""
+    """What is reported beside the graph and its tensors."""
 
     views: bool = False
     stats: bool = False
@@ -77,7 +77,6 @@ class Binder(Spectator):
         self.is_looking = any(not name.isidentifier() or name == EVERY for name in asked)
         self.kept: set[str] = set()  # names of tensors that may have a gradient
         self.wrt = frozenset(interventions.leaves)
-        self.history: dict[str, list[AnyTensor]] = {}
         self.log = log
         self.functions: list[Any] = []
         self.machine: Machine | None = None
@@ -97,8 +96,9 @@ class Binder(Spectator):
             if self.is_looking and not name.startswith("_"):
                 self._within(name, value)
             return
-        if name in self.wrt:
-            self._wanted(name, value)
+        if name in self.wrt and not value.requires_grad:
+            if value.is_floating_point() and not value.is_inference():
+                value.requires_grad_()
         if not value.requires_grad:
             return
         self.kept.add(name)
@@ -157,14 +157,6 @@ class Binder(Spectator):
         self._with_hook[key] = value if node is None else node  # its identity must stay its own
         return True
 
-    def _wanted(self, name: str, value: AnyTensor) -> None:
-        """Gradients are asked for with respect to it, so it requires grad from here on."""
-        held = self.history.setdefault(name, [])
-        if not value.requires_grad and value.is_floating_point() and not value.is_inference():
-            value.requires_grad_()
-        if len(held) < KEPT and not (held and held[-1] is value):
-            held.append(value)
-
     def _hook(self, asked: str, name: str, value: AnyTensor) -> None:
         assert self.machine is not None
         text = self.hooks[asked]
@@ -205,6 +197,8 @@ def watching(interventions: Interventions = NO_INTERVENTIONS, *, values: bool = 
     recording = Recording()
     if interventions != NO_INTERVENTIONS:
         recording.hears(Binder(interventions, recording.hooks))
+    if interventions.leaves:
+        recording.hears(AskedNames(interventions.leaves))
     recording.hears_of_graph()
     if values:
         recording.hears_of_values()

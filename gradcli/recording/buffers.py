@@ -18,7 +18,7 @@ from .spectator import Spectator
 from .sweep import Sweep
 
 PASSES = 1000
-LINES = 1000  # places whose buffers are told apart
+LINES = 1000  # places whose buffers are counted separately
 NAMES = 8
 
 
@@ -110,7 +110,7 @@ class Buffers:
             self.heaps.put(self._origin_of(node), kept)
 
     def fact(self) -> PassFact:
-        """The pass, by what it gave up."""
+        """The pass, described by what it freed."""
         over = self.over
         return PassFact(
             over.line, over.keep, over.creates, over.captures, over.failed, self.nodes,
@@ -119,7 +119,7 @@ class Buffers:
 
 
 class Like(NamedTuple):
-    """The shape of a sweep, and what its nodes gave up."""
+    """The shape of a sweep, and what its nodes freed."""
 
     shape: tuple[Any, ...]
     heaps: Heaps
@@ -144,7 +144,7 @@ class BufferLog(Spectator):
         return OfNodes([], [], [], [self._swept]) if at_once else OfNodes([], [now.ran], [])
 
     def _swept(self, sweep: Sweep) -> None:
-        """A pass over nodes like those of the one before gave up as much."""
+        """A pass over the same nodes as the one before frees as much."""
         now = self._now
         assert now is not None
         if self._like is None or self._like.shape != sweep.shape:

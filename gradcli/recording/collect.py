@@ -249,9 +249,13 @@ def collect(
                 facts.append(fact._replace(line=line, kind=what))
                 held.append(tensor)
     ends = graph.leaves
+    first: dict[int, int] = {}  # by the identity of a tensor
     tensors = tuple(
-        fact._replace(node=ends.get(id(tensor))) if fact.is_leaf and id(tensor) in ends else fact
-        for fact, tensor in zip(facts, held, strict=True)
+        fact._replace(
+            node=ends.get(id(tensor), fact.node) if fact.is_leaf else fact.node,
+            first=first.setdefault(id(tensor), place),
+        )
+        for place, (fact, tensor) in enumerate(zip(facts, held, strict=True))
     )
     leaves_by_number = dict(sorted(ends.items(), key=itemgetter(1)))
     nodes = _node_facts(graph, place)

@@ -71,7 +71,7 @@ class Track:
         "blanks", "blocked", "origin", "start", "before", "updates", "ratios", "captured",
         "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
         "was_known", "key", "mixed", "stale", "stale_line", "size",
-        "changed_line", "measured", "standing",
+        "changed_line", "measured", "standing", "made",
     )  # fmt: skip
 
     def __init__(self, tensor: Any, key: Key, line: int | None) -> None:
@@ -97,6 +97,7 @@ class Track:
         self.size = 0.0  # of the leaf itself, in the first pass
         self.curve = Curve()
         self.origin: Any = None  # of the node that uses it
+        self.made: Any = None  # what was evaluated when one without a name was made
         self.start: Any = None  # its numbers in the first pass, and in the last one
         self.before: Any = None
         self.standing: Any = None  # as of the last look

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, ref
 
 from ..engine.observer import OfNodes
 from ..engine.origin import current_line
+from ..engine.tensor import Tensor
 from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
@@ -57,6 +58,7 @@ class GradientFlow(Spectator):
 
     def __init__(self, recording: Recording, loop_names: Callable[[Any], frozenset[str]]) -> None:
         self.modules, self.optimizers = recording.modules, recording.optimizers
+        self.births = recording.names
         self.loop_names = loop_names
         self.passing: frozenset[str] = frozenset()  # they mean one thing after the other
         self.wanted: int | None = None
@@ -150,7 +152,9 @@ class GradientFlow(Spectator):
                 self.lost += 1
                 return None
             _, key, line = self.names.get(id(tensor), (None, (None, ""), None))
-            track = Track(tensor, key, line)
+            track = Track(tensor, key, line or self.births.of_birth(tensor))
+            if not key[1]:
+                track.made = self.births.made_by(tensor)
             track.tensor = self._followed(tensor, track)
             if key[1]:
                 self.latest[key] = track
@@ -177,8 +181,8 @@ class GradientFlow(Spectator):
 
     def made(self, tensor: Any) -> None:
         running = self.modules.running
-        if running and tensor is not None and tensor.grad_fn is not None:
-            self.made_in[mark_of(tensor.grad_fn)] = running[-1]
+        if running and type(tensor) is Tensor and tensor.grad_fn is not None:
+            self.made_in[tensor.grad_fn] = running[-1]  # of other nodes their marks know it
 
     # ---- passes
 
@@ -243,7 +247,9 @@ class GradientFlow(Spectator):
     def _blocked(self, now: Running, node: Any, grads: tuple[Any, ...]) -> Blocked:
         found = now.blockers.get(id(node))
         if found is None:
-            found = Blocked(node, self.made_in.get(mark_of(node)), weight_of(grads))
+            mark = mark_of(node)
+            module = self.made_in.get(node) if mark is node else mark.module
+            found = Blocked(node, module, weight_of(grads))
             now.blockers[id(node)] = found
             now.beside[id(found)] = tuple(child for child, _ in node.next_functions)
         return found
@@ -269,7 +275,8 @@ class GradientFlow(Spectator):
         else:
             track.adds(variable, now.row, changed)
         track.origin = now.users.get(key)
-        found = measured(grad)
+        is_wanted = now.row.one.number == self.wanted
+        found = measured(grad, largest=is_wanted)
         if found.zeros == found.size:
             self._looked_into(now)
         if not track.passes:
@@ -279,7 +286,7 @@ class GradientFlow(Spectator):
         now.found[key] = track, found, key
         if found.bad and self.bad is None:
             self.bad = now.row
-        if now.row.one.number == self.wanted:
+        if is_wanted:
             self.one_row = now.row
             self.one[id(track)] = found, norm_of(variable)
 

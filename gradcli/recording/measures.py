@@ -6,7 +6,7 @@ methods of an array too.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from typing import Any, NamedTuple
 
 from numpy import count_nonzero, ndarray
@@ -34,24 +34,24 @@ def array_of(value: Any) -> Any:
     return value if side is OWN else side.array(value)
 
 
-def measured(value: Any) -> Measure:
-    """All of it at once."""
+def measured(value: Any, *, largest: bool = True) -> Measure:
+    """All of it at once; `largest` is False where nobody asks for that."""
     side = side_of(value)
     if side is OWN:
-        return _measured(array_of(value))
-    found = _measured(side.array(value))
+        return _measured(array_of(value), largest)
+    found = _measured(side.array(value), largest)
     if not found.bad:
         side.found_finite(value)
     return found
 
 
-def _measured(array: Any) -> Measure:
+def _measured(array: Any, largest: bool) -> Measure:
     if not array.size:
         return Measure(0.0, 0.0, 0, 0, 0)
     some = looked_at(array) if array.ndim else array
     times = array.size // some.size
     if type(some) is ndarray and some.dtype.char == "f":
-        found = _single(some, times)
+        found = _single(some, times, largest)
         if found is not None:
             return found
     size = abs(some).astype("float64")
@@ -62,15 +62,16 @@ def _measured(array: Any) -> Measure:
     return Measure(norm, top, zeros * times, bad * times, array.size)
 
 
-def _single(some: Any, times: int) -> Measure | None:
+def _single(some: Any, times: int, largest: bool) -> Measure | None:
     """Of single precision, whose squares double precision holds; None where one is not finite."""
     flat = some.reshape(-1)
     wide = flat.astype("float64")
-    top = float(abs(wide).max())
-    if not top < inf:
+    square = float(wide @ wide)
+    if not square < inf:
         return None
+    top = float(abs(wide).max()) if largest else nan
     zeros = flat.size - int(count_nonzero(flat != 0))
-    norm = sqrt(float(wide @ wide)) * sqrt(times)
+    norm = sqrt(square) * sqrt(times)
     return Measure(norm, top, zeros * times, 0, flat.size * times)
 
 

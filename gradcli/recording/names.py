@@ -36,8 +36,8 @@ class Held(NamedTuple):
 
 
 class Results:
-    """What the results of nodes were called, in the order of binding; most are never asked for, so
-    a binding is put down, and it is numbered and found by its node when somebody asks.
+    """What leaves and the results of nodes were called, in the order of binding; most are never
+    asked for, so a binding is put down, and numbered and found by its node when somebody asks.
 
     Nodes that are gone are dropped when there are `most`.
     """
@@ -122,13 +122,13 @@ class Names(Spectator):
                     del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
-            mark = value._grad_fn  # what most lines bind
+            mark: Any = value._grad_fn  # what most lines bind
         else:
             self._leaf(name, value, inside=False)
-            node = node_of(value) if value.requires_grad else None
-            if node is None:
+            if not value.requires_grad:
                 return
-            mark = mark_of(node)
+            node = node_of(value)
+            mark = value if node is None else mark_of(node)
         self.results.put(mark, name)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
@@ -170,10 +170,14 @@ class Names(Spectator):
                     self._leaf(path, tensor, inside=inside)
 
     def _nested(self, name: str, value: Any, *, inside: bool) -> None:
-        """The leaves of short containers in a container: layers[0]["W"]."""
+        """The leaves of modules, objects and short containers in one: layers[0]["W"]."""
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in pairs:
-            if type(item) in CONTAINERS and len(item) <= SHORT and self.looks > 0:
+            if type(item) in PLAIN or isinstance(item, AnyTensor):
+                continue
+            if type(item) not in CONTAINERS:
+                self._contained(f"{name}[{key!r}]", item, inside=inside)
+            elif len(item) <= SHORT and self.looks > 0:
                 self.looks -= 1
                 for path, tensor in tensors_in(f"{name}[{key!r}]", item, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
@@ -211,6 +215,11 @@ class Names(Spectator):
         known, line, _ = self.born.get(id(tensor), (None, None, None))
         return line if known is not None and known() is tensor else None
 
+    def made_by(self, tensor: Any) -> Any:
+        """What was evaluated when a leaf was made, where it had no name yet."""
+        known, _, origin = self.born.get(id(tensor), (None, None, None))
+        return origin if known is not None and known() is tensor else None
+
     def nameless(self) -> Iterator[tuple[Any, int | None, Any]]:
         """Leaves that no name was bound to: the tensor, its line, what was evaluated there."""
         for tensor, line, origin in self.born.values():
@@ -228,6 +237,12 @@ class Names(Spectator):
         """What the result of a node was called, and the how many-th of that name it was."""
         at = self.results.place(mark_of(node))
         return None if at is None else (self.results.names[at], self.results.numbers[at])
+
+    def numbered(self, tensor: Any) -> str:
+        """The last name that a tensor had, and the how many-th of that name it was: x#2."""
+        node = node_of(tensor)
+        at = self.results.place(tensor if node is None else mark_of(node))
+        return "" if at is None else f"{self.results.names[at]}#{self.results.numbers[at]}"
 
     def of_node(self, node: Any) -> str | None:
         """What the result of a node was called."""

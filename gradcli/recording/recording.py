@@ -69,7 +69,7 @@ class Recording:
 
     @property
     def observer(self) -> Observer | None:
-        """Who is told what the engine does."""
+        """The observer of the engine."""
         observer = observer_of(tuple(self.spectators))
         for one in self.spectators:
             if observer is not None:
@@ -78,10 +78,10 @@ class Recording:
 
     @property
     def on_bind(self) -> Callable[[str, Any], None] | None:
-        """Who is told that a global name is bound."""
+        """What is called when a global name is bound."""
         return together(listeners(tuple(self.spectators), "bound"))
 
     @property
     def on_local(self) -> Callable[[Any, str, Any], None] | None:
-        """Who is told that a name of a function is bound."""
+        """What is called when a local name is bound."""
         return together(listeners(tuple(self.spectators), "bound_inside"))

@@ -439,7 +439,7 @@ def alone(gradient: Any) -> Any:
 
 
 def is_alone(gradient: Any) -> bool:
-    """Whether nobody else has a gradient that is told of now."""
+    """Whether no other tensor has a gradient to report now."""
     live = sides.live
     return live is not None and live.is_alone and isinstance(gradient, live.tensor)
 

@@ -32,10 +32,10 @@ class Spectator(Observer):
         """A pass began, and `recording.passes` has put down how."""
 
     def over(self, one: Pass, freed: list[Any]) -> None:
-        """It has ended; `freed` are the nodes whose saved tensors it gave up."""
+        """It has ended; `freed` are the nodes whose saved tensors it released."""
 
     def around(self, observer: Observer) -> Observer:
-        """Who is told what the engine does, in place of the observer that tells all spectators."""
+        """The observer of the engine, in place of the one that notifies all spectators."""
         return observer
 
     def text_of(self, file: str) -> str | None:

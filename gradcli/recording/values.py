@@ -176,7 +176,7 @@ class Values(Spectator):
         self._room = MANY
 
     def _settle(self) -> Entries:
-        """The newest ones join the last ones; of one result the first that was told counts."""
+        """The newest ones join the last ones; of one result the first report counts."""
         first, recent = self._first, self._recent
         for node, output_nr, held, kind, module in self._newest:
             key = id(node), output_nr

@@ -77,7 +77,7 @@ def _row(fact: FileCheck, wide: int, look: Look) -> Line:
 
 
 def _end_of(path: str, wide: int, mark: str) -> str:
-    """A long path is told by its end."""
+    """A long path is shortened at its start."""
     return path if width_of(path) <= wide else mark + cut(path[::-1], wide - len(mark), "")[::-1]
 
 
@@ -113,7 +113,7 @@ def _wrapped(head: str, words: str, look: Look) -> list[Line]:
 
 
 def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
-    """The problem as an error is told: place, source line with carets, advice, what it is."""
+    """The problem in the form of an error: place, source line with carets, advice, what it is."""
     kind, message = problem.kind, problem.message
     if kind in ("error", "assert"):
         kind, _, message = problem.message.partition(": ")

@@ -290,7 +290,11 @@ def _one(report: FlowReport, look: Look) -> list[Line]:
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     rows.extend(_gradient_row(fact) for fact in report.gradients)
     body = columns(rows, look, giving=(3, 4, 2), right=frozenset({3}))
-    return [(cell(said),), BLANK, *(body if report.gradients else [(cell("it reached no leaf"),)])]
+    return [
+        (cell(said),),
+        BLANK,
+        *(body if report.gradients else [(cell("no leaf received a gradient in this pass"),)]),
+    ]
 
 
 def _gradient_row(fact: FlowGradient) -> tuple[Cell, ...]:

@@ -170,7 +170,7 @@ def _value(text: str | None, look: Look) -> str:
 
 
 def passes(ledger: LedgerFact, look: Look) -> list[Line]:
-    """What each pass gave up, or keeps alive."""
+    """What each pass freed, or keeps alive."""
     if not ledger.passes:
         return []
     lines: list[Line] = [(cell("saved tensors that each pass freed or kept", "head"),)]

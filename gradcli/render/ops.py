@@ -49,6 +49,8 @@ def text(facts: CatalogueFact, look: Look) -> Iterator[Terminal]:
 
 def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
     rows: list[Sequence[Cell]] = []
+    faces = list(dict.fromkeys(fact.face for fact in operators))
+    operators = sorted(operators, key=lambda fact: faces.index(fact.face))
     roomy = look.width >= ROOMY  # on a narrow page the description counts for more than the node
     for fact in operators:
         node = cell(_nodes(fact) if roomy else "", "node")

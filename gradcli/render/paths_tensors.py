@@ -20,7 +20,7 @@ def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
         tail = "  ".join(word for word in (share, note) if word)
         room = look.width - width_of(tail) - 2
         head = look.fit(cell(head).text, room)
-        lines.append((Cell(head, "name"), Cell(" " * (room - width_of(head) + 2)),
+        lines.append((Cell(head, "name"), Cell(" " * max(2, room - width_of(head) + 2)),
                       cell(tail, "mark" if note else "dim")))  # fmt: skip
         lines += _product(report, path, look, strokes)
         lines += _steps(report, path, look, strokes)

@@ -12,7 +12,7 @@ from .text import counted
 INDENT = "  "
 LONG = 12  # edges of a path that are all drawn
 KEPT = 3  # edges drawn at each end of a longer one
-DIGITS = 30  # a longer count is told by its size
+DIGITS = 30  # a longer count is shown as a power of ten
 
 
 class Strokes(NamedTuple):

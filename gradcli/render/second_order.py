@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..recording.facts.orders import DerivedFact, HolderFact
 from .text import Line, Look, cell, counted, fitted
 
-MOST = 6  # gradients that are told one by one
+MOST = 6  # gradients that are listed one by one
 
 
 def order_of(facts: Sequence[DerivedFact]) -> Callable[[int], str]:

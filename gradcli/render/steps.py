@@ -14,7 +14,7 @@ from .steps_block import Blocks, is_plain
 from .steps_values import lines_of
 from .text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
 
-FEW_PASSES = 3  # so many are told in full, whether they are alike or not
+FEW_PASSES = 3  # so many are shown in full, whether they are alike or not
 MOST_STEPS = 60  # of one pass, after folding
 LAST_STEPS = 10
 LEAST_HIDDEN = 4  # steps that are worth a fold
@@ -28,7 +28,7 @@ def text(
     expand: Expand = False,
     streamed: bool = False,
 ) -> Terminal:
-    """The narration; with `stops` only the steps of these numbers are told, for each pass."""
+    """The narration; with `stops` only the steps of these numbers are shown, for each pass."""
     lines = unfolded(lambda folds: _page(report, look, stops, folds), expand)
     return after(report.output, paint(lines, look), streamed)
 
@@ -159,7 +159,7 @@ def _left_out(fold: Fold) -> str:
 def chosen(
     kinds: Sequence[int], stops: frozenset[int] | None, *, expand: bool
 ) -> Iterator[int | Fold]:
-    """Which steps are told, by place, and the folds between them."""
+    """Which steps are shown, by place, and the folds between them."""
     if expand:
         yield from range(len(kinds))
     elif stops is not None:
@@ -186,7 +186,7 @@ def _between(places: Sequence[int], count: int, why: str) -> Iterator[int | Fold
 
 
 def _unrepeated(kinds: Sequence[int]) -> Iterator[int | Fold]:
-    """Stretches that repeat themselves are told at their first and at their last time."""
+    """Of repeated stretches the first and the last are shown."""
     at = 0
     for repeat in repeats(kinds):
         yield from range(at, repeat.start)

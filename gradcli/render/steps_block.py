@@ -18,7 +18,7 @@ LABEL = 10  # columns of `incoming` and its like
 TARGET = 16  # of what an edge leads to, on a terminal
 WORDS = 37
 NODE = 26
-SUMMED, COUNTED = 6, 1000  # gradients of a sum that are written, that are told apart by steps
+SUMMED, COUNTED = 6, 1000  # gradients of a sum: that are written, that name their steps
 LONGEST = 22  # characters of an expression that d.../d... names
 _BEFORE = frozenset({"tensor", "node pre", "module pre"})
 
@@ -80,7 +80,7 @@ class Blocks:
             return f"{step.name}  leaf"
         if step.place is None:
             return step.name
-        source = one_line(step.place.text)
+        source = step.place.text
         if step.is_derived:
             told = f"in the gradient of {source}"
             return told if _is_inner(step) else f"{step.name}, {told}"
@@ -88,7 +88,7 @@ class Blocks:
             return source
         if _is_inner(step):
             return f"inside {source}"
-        return f"{step.name} = {source}"
+        return step.place.named(step.name)
 
     # ---- the gradient that comes in
 

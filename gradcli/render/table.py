@@ -20,7 +20,7 @@ from .folds import Folds
 from .text import Cell, Line, Look, at, bare, cell, columns, one_line, width_of
 
 MOST_SAVED, MOST_EVENTS = 40, 20
-SHORT = 14  # a value of more characters is told by its shape and range
+SHORT = 14  # a longer value is shown as its shape and range
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
 FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
@@ -143,18 +143,14 @@ def _requires(fact: TensorFact) -> Cell:
 
 def _rows(tensors: tuple[TensorFact, ...]) -> list[tuple[TensorFact, str]]:
     """The tensors with the words for their names; names of one tensor share a row."""
-    by_tensor: dict[tuple[int, int], list[TensorFact]] = {}
-    rows: list[tuple[TensorFact, list[TensorFact]]] = []
-    for fact in tensors:
-        if fact.node is None:
-            rows.append((fact, [fact]))
-            continue
-        names = by_tensor.setdefault((fact.node, fact.output_nr), [])
-        if not names:
-            rows.append((fact, names))
-        names.append(fact)
-    told = [(_first_of(names), names) for _, names in rows]
-    return [(fact, _names(fact, names)) for fact, names in told]
+    groups: dict[tuple[int, ...], list[TensorFact]] = {}
+    for place, fact in enumerate(tensors):
+        key: tuple[int, ...] = (place if fact.first is None else fact.first,)
+        if fact.node is not None:
+            key = fact.node, fact.output_nr
+        groups.setdefault(key, []).append(fact)
+    firsts = {id(_first_of(names)): names for names in groups.values()}
+    return [(fact, _names(fact, firsts[id(fact)])) for fact in tensors if id(fact) in firsts]
 
 
 def _first_of(names: list[TensorFact]) -> TensorFact:
@@ -221,7 +217,7 @@ def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
         if fact.holder is not None:
             value = f"{fact.holder} = {value}"
         rows.append((
-            cell(one_line(node.place.text) if node.place is not None else ""),
+            cell(node.place.text if node.place is not None else ""),
             cell(node.name, "node"),
             cell(fact.name),
             cell(value),

@@ -270,7 +270,7 @@ class Words:
         key = (row.node, row.output_nr)
         fact = graph.tensors.get(key)
         place = graph.facts[row.node].place
-        source = one_line(place.text) if place is not None else ""
+        source = place.text if place is not None else ""
         if not graph.next[row.node]:
             return self._leaf_name(key), "leaf"
         if fact is not None:
@@ -302,12 +302,7 @@ class Words:
 
     def _assigned(self, name: str, place: Place | None) -> str:
         """The words of an assignment where the text has it; else the expression, and the name."""
-        if place is None:
-            return name
-        source = one_line(place.text)
-        if place.statement or not name:
-            return source
-        return f"{name} = {source}" if place.target == name else f"{name}: {source}"
+        return name if place is None else place.named(name)
 
     def _module(self, key: tuple[int, int], said: str = "") -> str:
         """The module of the library that made a node, if these words don't name it already."""

@@ -32,7 +32,7 @@ INDEXED = frozenset({Tensor, list, tuple})
 class ExpressionCompiler(OperatorCompiler):
     """One method for each expression node."""
 
-    kept: Kept | None = None  # while a condition is compiled: the operands that are told
+    kept: Kept | None = None  # while a condition is compiled: the operands that are shown
 
     def expression(self, node: Any, scope: Scope) -> Closure:
         closure = EXPRESSIONS[type(node)](self, node, scope)

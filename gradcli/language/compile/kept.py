@@ -22,7 +22,10 @@ def operands_of(test: ast.expr) -> Iterator[ast.expr]:
             yield from operands_of(part)
     elif isinstance(test, ast.Call):
         if isinstance(test.func, ast.Attribute):
-            yield from operands_of(test.func.value)
+            owner = test.func.value
+            if isinstance(owner, (ast.Attribute, ast.Subscript)):
+                yield owner
+            yield from operands_of(owner)
         yield from (part for part in test.args if _is_computed(part))
 
 
@@ -30,6 +33,8 @@ def _is_computed(node: ast.expr) -> bool:
     """Whether the text alone does not say the value."""
     if isinstance(node, ast.UnaryOp):
         return _is_computed(node.operand)
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return any(map(_is_computed, node.elts))
     return not isinstance(
         node, (ast.Constant, ast.Lambda, ast.GeneratorExp, ast.Starred, ast.NamedExpr)
     )

@@ -20,7 +20,7 @@ KEPT_REBINDINGS = 32
 
 
 class Globals:
-    """The module's names and what a report wants to know of them."""
+    """The module's names and what a report needs about them."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

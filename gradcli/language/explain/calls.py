@@ -123,6 +123,18 @@ def _arguments(out: Explanation, message: str) -> None:
         _iteration(out)
     if message.startswith(("'method' object", "'builtin_function_or_method' object")):
         _not_called(out)
+    if message.startswith("unsupported operand type") and "builtin_function" in message:
+        _not_an_input(out)
+
+
+def _not_an_input(out: Explanation) -> None:
+    """A name that was meant as an input is a function of PyTorch's or Python's."""
+    for node in out.places.operands(out.place):
+        if isinstance(node, ast.Name) and node.id not in out.places.bindings:
+            owner = "Python's" if node.id in names.BUILTIN_NAMES else "torch."
+            kind = f"{owner} {node.id}" if owner.endswith("s") else owner + node.id
+            out.put(node, f"without a value this is {kind}, a function")
+            out.advise(f"--set {node.id}=1.0, or {node.id} = ... before this line")
 
 
 def _keyword(out: Explanation, word: str) -> None:

@@ -6,13 +6,17 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from ...engine.device import Device
+from ...engine.dtypes import DType
 from ...engine.size import Size
 from ...engine.tensor import Tensor
+from ...engine.wrapped import Wrapped
 from ..compile.kept import Operands
 from ..explained import Explanation
 from ..operations import type_name
 
 SHORT, MOST_SHOWN = 40, 3
+MOST_ITEMS = 8  # of a collection that is shown
 LARGEST = 1_000_000  # elements of two tensors that are compared once more
 
 
@@ -77,21 +81,67 @@ def is_bound(out: Explanation, node: ast.Name) -> bool:
 
 
 def short(value: Any) -> str | None:
-    """A number, a word, a shape or a small tensor as text."""
+    """A number, a string, a shape, a type, a small tensor or collection of these as text."""
     if isinstance(value, Tensor):
-        text = (
-            repr(value.detach())
-            if value.numel() <= 8
-            else f"{type_name(value)} {list(value.shape)}"
-        )
-        if len(text) > SHORT or "\n" in text:
-            text = f"{type_name(value)} {list(value.shape)}"
+        text = _tensor_text(value)
+    elif isinstance(value, Wrapped):
+        text = _array_text(value.array)
     elif type(value) is int and value.bit_length() > 4 * SHORT:
         return None  # making its digits takes long, and has a limit of Python's
-    elif type(value) in (int, float, bool, str, type(None)):
+    elif type(value) is str:
+        text = repr(value if len(value) <= SHORT else f"{value[:SHORT]}...")
+        return text if len(text) <= 2 * SHORT else None
+    elif type(value) in (int, float, bool, complex, type(None), DType, Device):
         text = repr(value)
-    elif type(value) is Size and len(value) <= MOST_SHOWN * 2:
-        text = f"torch.Size({list(value)})"
+    elif type(value) in (list, tuple, set, dict, Size) and len(value) <= MOST_ITEMS:
+        return _collection_text(value)
     else:
         return None
-    return text if len(text) <= SHORT and "\n" not in text else None
+    return text if 0 < len(text) <= SHORT and "\n" not in text else None
+
+
+def _tensor_text(value: Tensor) -> str:
+    """Its elements, where they are few and short; else its type and shape."""
+    text = repr(value.detach()) if value.numel() <= 8 else ""
+    if text and len(text) <= SHORT and "\n" not in text:
+        return text
+    return f"{type_name(value)} {list(value.shape)}"
+
+
+def _array_text(array: Any) -> str:
+    """What NumPy prints of a small array or a number; else its shape."""
+    dtype = getattr(array, "dtype", None)
+    if dtype is None:  # it is an element type
+        return repr(array)
+    if dtype.kind == "U":  # strings of any length
+        return ""
+    text = repr(array) if array.size <= 8 else ""
+    shown = 0 < len(text) <= SHORT and "\n" not in text
+    return text if shown else f"array {list(array.shape)}"
+
+
+def _collection_text(value: Any) -> str | None:
+    """A collection whose items have a short text each; one inside of another has none."""
+    items: list[str | None]
+    if type(value) is dict:
+        if any(map(_is_collection, value.values())):
+            return None
+        items = [f"{short(key)}: {short(item)}" for key, item in value.items()]
+    else:
+        items = [None if _is_collection(item) else short(item) for item in value]
+    if None in items:
+        return None
+    text = ", ".join(map(str, items))
+    if type(value) is tuple:
+        text = f"({text},)" if len(items) == 1 else f"({text})"
+    elif type(value) is Size:
+        text = f"torch.Size([{text}])"
+    elif type(value) is list:
+        text = f"[{text}]"
+    else:
+        text = f"{{{text}}}" if items or type(value) is dict else "set()"
+    return text if len(text) <= 2 * SHORT else None
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, (list, tuple, set, dict))

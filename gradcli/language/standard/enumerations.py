@@ -42,7 +42,7 @@ from .published import classes
 
 
 class Enumeration:
-    """What a class that builds on Enum knows of itself."""
+    """The state of a class that derives from Enum."""
 
     __slots__ = ("above", "composed", "flag", "members", "plain")
 

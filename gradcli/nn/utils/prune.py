@@ -171,7 +171,7 @@ class PruningContainer(BasePruningMethod):
 
 
 class _Amount(BasePruningMethod):
-    """A method that is told how much to take away: a count or a share."""
+    """A method that takes the amount to prune as an argument: a count or a fraction."""
 
     PUBLIC: tuple[str, ...] = ("amount",)
 

@@ -46,7 +46,7 @@ silu = operator(
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
     zero="saturates",
-    doc="self * sigmoid(self).",
+    doc="SiLU (swish): self * sigmoid(self).",
     computes="self/(1 + exp(-self))",
     samples=("F.silu(x)", "torch.autograd.grad(F.silu(x), x, y, create_graph=True)[0]"),
 )

@@ -27,7 +27,7 @@ def _bitwise(name: str, ufunc: str, symbol: str, doc: str, kernel: str, *refused
 for _word, _symbol, _doc in (
     ("and", "&", "Bitwise AND."),
     ("or", "|", "Bitwise OR."),
-    ("xor", "^", "Bitwise XOR."),
+    ("xor", "^", "Bitwise XOR (exclusive or)."),
 ):
     _bitwise(f"bitwise_{_word}", f"bitwise_{_word}", _symbol, _doc, f"bitwise_{_word}_cpu")
 _LEFT, _RIGHT = "Bitwise shift to the left.", "Bitwise shift to the right."

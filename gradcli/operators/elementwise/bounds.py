@@ -191,7 +191,7 @@ clamp_tensor = operator(
         )
     },
     zero="clamps",
-    doc="Clamps elements between two tensors.",
+    doc="Clamps (clips) elements between two tensors.",
     computes="minimum(maximum(self, min), max)",
     corners=(
         "tensor(1.).clamp(tensor(1.), tensor(2.))",

@@ -64,7 +64,7 @@ def _logic(name: str, sample: str, doc: str) -> Any:
 
 logical_and = _logic("logical_and", "i.logical_and(k)", "Are both true, that is not zero?")
 logical_or = _logic("logical_or", "i.logical_or(k)", "Is one of them true?")
-logical_xor = _logic("logical_xor", "i.logical_xor(k)", "Is exactly one of them true?")
+logical_xor = _logic("logical_xor", "i.logical_xor(k)", "Logical XOR (exclusive or), elementwise.")
 
 logical_not = operator(
     "logical_not(Tensor self) -> Tensor",
@@ -99,7 +99,7 @@ def _floating(xp: Any, self: Any, test: Callable[[], Any], other: bool) -> Any:
     return test() if self.dtype.kind in "fc" else xp.full(self.shape, other)
 
 
-isnan = _test("isnan", lambda xp, self: self != self, "Is the element NaN?")
+isnan = _test("isnan", lambda xp, self: self != self, "Is the element NaN (not a number)?")
 isinf = _test(
     "isinf", lambda xp, self: _floating(xp, self, lambda: xp.isinf(self), False), "Is it infinite?"
 )

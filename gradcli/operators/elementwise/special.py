@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import factorial
+from math import factorial, inf
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
@@ -199,13 +199,17 @@ def zeta_of(xp: Any, order: Any, start: Any) -> Any:
     return xp.where((start == xp.inf) & (order > 1), xp.nan, value)
 
 
+LARGEST_FACTORIAL = 170  # of a double
+
+
 def _polygamma(xp: Any, n: int, self: Any) -> Any:
     if n == 0:
         return digamma.forward(xp, self)
     if n == 1:
         return _trigamma(xp, self)
-    zeta = zeta_of(xp, xp.asarray(n + 1.0), self.astype("float64"))
-    return ((-1) ** (n + 1) * factorial(n) * zeta).astype(self.dtype)
+    zeta = zeta_of(xp, xp.asarray(n + 1.0), self.astype("float64")).astype(self.dtype)
+    steps = float(factorial(n)) if n <= LARGEST_FACTORIAL else inf
+    return xp.asarray(steps if n % 2 else -steps).astype(self.dtype) * zeta
 
 
 def _check_order(n: int, self: Any) -> None:
@@ -275,7 +279,7 @@ lgamma = operator(
     refuse=real_only("lgamma_vml_cpu"),
     forward=_lgamma,
     self=lambda grad, self: grad * digamma(self),
-    doc="The logarithm of the absolute value of the gamma function.",
+    doc="Log-gamma: logarithm of the absolute value of the gamma function.",
     corners=("tensor([0., -1.]).lgamma()",),
     samples=("torch.lgamma(p)", "p.lgamma()", "torch.lgamma(x)"),
 )
@@ -284,7 +288,7 @@ composite(
     "gammaln(Tensor self) -> Tensor",
     lambda self: lgamma.run(self),
     where="special",
-    doc="The logarithm of the absolute value of the gamma function.",
+    doc="Log-gamma: logarithm of the absolute value of the gamma function.",
     samples=("torch.special.gammaln(p)",),
 )
 

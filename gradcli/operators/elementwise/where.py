@@ -40,7 +40,7 @@ where = operator(
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
     zero="mask",
-    doc="An element of self where the condition holds, of other elsewhere.",
+    doc="Selects elements of self where the condition holds, of other elsewhere.",
     corners=(
         "torch.where(tensor([True, False]), tensor([1., 2.]), tensor([3., 4.]))",
         "torch.where(tensor([False]), tensor([0.]).sqrt(), tensor([1.]))",
@@ -58,7 +58,7 @@ composite(
     lambda self, condition, other: where.run(condition, self, other),
     where="method",
     numbers="other",
-    doc="An element of self where the condition holds, of other elsewhere.",
+    doc="Selects elements of self where the condition holds, of other elsewhere.",
     samples=("x.where(k, y)", "x.where(x > 0, 0.0)"),
 )
 
@@ -68,7 +68,7 @@ nonzero = operator(
     where="method",
     forward=lambda xp, self: _positions(xp, self),
     acts="dynamic",
-    doc="The positions of the elements that are not zero, one row for each.",
+    doc="Indices of the elements that are not zero, one row for each.",
     samples=("k.nonzero()", "x.nonzero()", "s.nonzero()"),
 )
 
@@ -83,7 +83,7 @@ composite(
     "nonzero.torch(Tensor self, *, bool as_tuple=False) -> Tensor",
     lambda self, as_tuple: _nonzero_tuple(self) if as_tuple else nonzero.run(self),
     where="torch",
-    doc="The positions of the elements that are not zero, as rows or as one tensor a dimension.",
+    doc="Indices of the elements that are not zero, as rows or as one tensor for each dimension.",
     samples=("torch.nonzero(k)", "torch.nonzero(k, as_tuple=True)[0]", "torch.nonzero(v)"),
 )
 
@@ -112,7 +112,7 @@ def _nonzero_tuple(self: Any) -> tuple[Any, ...]:
 argwhere = composite(
     "argwhere(Tensor self) -> Tensor",
     lambda self: nonzero.run(self),
-    doc="The positions of the elements that are not zero, one row for each.",
+    doc="Indices of the elements that are not zero, one row for each.",
     samples=("torch.argwhere(k)", "k.argwhere()"),
 )
 

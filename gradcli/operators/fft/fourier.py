@@ -327,11 +327,17 @@ def _ihfftn(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
 # ---- their names
 
 _ONE = {
-    "fft": (_one("fft", True, False), "The discrete Fourier transform of a dimension."),
-    "ifft": (_one("ifft", False, False), "The inverse of fft."),
-    "rfft": (_one("rfft", True, True), "The first half of the transform of real numbers."),
+    "fft": (_one("fft", True, False), "Discrete Fourier transform along a dimension."),
+    "ifft": (_one("ifft", False, False), "Inverse discrete Fourier transform along a dimension."),
+    "rfft": (
+        _one("rfft", True, True),
+        "Discrete Fourier transform of real numbers, half of it.",
+    ),
     "ihfft": (_one("ihfft", False, True), "The inverse of hfft."),
-    "irfft": (_one_to_real(False), "The inverse of rfft."),
+    "irfft": (
+        _one_to_real(False),
+        "Inverse of rfft: real numbers of half a transform.",
+    ),
     "hfft": (_one_to_real(True), "The transform of a signal whose spectrum is real."),
 }
 _ERRORS = {

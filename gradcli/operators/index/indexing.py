@@ -283,7 +283,7 @@ def setitem(self: Any, item: Any, value: Any) -> None:
             value = view(value, size)
         indices = _beside(target, rest)
         catalogue.row("index_put_").run(target, indices, value, False)
-        # One mask and one number are handed on to masked_fill_, which has the same warning.
+        # One mask and one number go to masked_fill_, which has the same warning.
         given = [index for index in indices if index is not None]
         if value.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte"):
             from ...engine.overlap import warn_expanded  # rows are read without NumPy

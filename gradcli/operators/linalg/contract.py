@@ -110,7 +110,7 @@ def _inner(self: Any, other: Any) -> Any:
 inner = composite(
     "inner(Tensor self, Tensor other) -> Tensor",
     _inner,
-    doc="Products summed over the last dimension.",
+    doc="Inner product over the last dimension.",
     samples=("torch.inner(v, w)", "torch.inner(x, a)", "torch.inner(s, x)", "x.inner(y)"),
     errors=("torch.inner(x, r)", "torch.inner(v, w.double())"),
 )
@@ -132,7 +132,7 @@ def _kron(self: Any, other: Any) -> Any:
 kron = composite(
     "kron(Tensor self, Tensor other) -> Tensor",
     _kron,
-    doc="The Kronecker product.",
+    doc="Kronecker product.",
     samples=("torch.kron(a, b)", "torch.kron(v, a)", "x.kron(y)", "torch.kron(s, v)"),
     errors=("torch.kron(x, 1)",),
 )
@@ -363,7 +363,7 @@ def _cross(self: Any, other: Any, dim: int | None) -> Any:
 cross = composite(
     "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     _cross,
-    doc="The cross product along a dimension of size 3, by default the first such dimension.",
+    doc="Cross product along a dimension of size 3, by default the first such dimension.",
     samples=("torch.cross(a, b)", "torch.cross(a, b, dim=1)", "v.cross(w, 0)", "torch.cross(x, y)"),
     errors=(
         "torch.cross(x.t(), y)",
@@ -404,7 +404,7 @@ trace = operator(
     forward=lambda xp, self: self.trace(dtype="int64" if self.dtype.kind in "iub" else None),
     self=lambda grad, self_sym_sizes: _trace_gradient(grad, self_sym_sizes),
     jacobian="selection and sum",
-    doc="The sum of the diagonal of a matrix.",
+    doc="Trace: the sum of the diagonal of a matrix.",
     computes="self.diagonal().sum()",
     samples=("torch.trace(a)", "x.trace()", "i.trace()"),
     errors=("torch.trace(v)",),

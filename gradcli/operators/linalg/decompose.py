@@ -303,7 +303,7 @@ qr_row = operator(
     check=_check_qr,
     forward=_qr_kernel,
     A=lambda grads, Q, R, mode: _qr_gradient(grads, Q, R, mode),
-    doc="An orthogonal and an upper triangular factor.",
+    doc="QR decomposition: an orthogonal and an upper triangular factor.",
     samples=("torch.linalg.qr(a)[1]",),
 )
 
@@ -311,7 +311,7 @@ qr = composite(
     "qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
     lambda A, mode: named_outputs("linalg_qr", ("Q", "R"), qr_row.run(A, mode)),
     where="linalg",
-    doc="An orthogonal and an upper triangular factor.",
+    doc="QR decomposition: an orthogonal and an upper triangular factor.",
     samples=(
         "torch.linalg.qr(a)[0]", "torch.linalg.qr(a)[1]", "torch.linalg.qr(x.t())[1]",
         "torch.linalg.qr(x)[1]", "torch.linalg.qr(a, mode='complete')[0]",

@@ -159,7 +159,7 @@ det = composite(
     "det(Tensor A) -> Tensor",
     lambda A: det_row(A)[0],
     where="torch method linalg",
-    doc="The determinant of square matrices.",
+    doc="Determinant of a square matrix, or of a batch of them.",
     corners=("torch.det(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.linalg.det(a)", "torch.det(b)", "a.det()", "torch.det(torch.stack([a, b]))"),
     errors=("torch.linalg.det(x)", "torch.linalg.det(v)", "torch.det(i)"),
@@ -301,7 +301,7 @@ inv = composite(
     "inv(Tensor A) -> Tensor",
     lambda A: inverse_of(A, "linalg.inv"),
     where="linalg",
-    doc="The inverse of square matrices.",
+    doc="Inverse of a square matrix, or of a batch of them.",
     corners=("torch.linalg.inv(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.linalg.inv(a)", "torch.linalg.inv(torch.stack([a, b]))"),
     errors=(
@@ -313,7 +313,7 @@ inv = composite(
 inverse = composite(
     "inverse(Tensor self) -> Tensor",
     lambda self: inverse_of(self, "linalg.inv"),
-    doc="The inverse of square matrices.",
+    doc="Inverse of a square matrix, or of a batch of them.",
     corners=("torch.inverse(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.inverse(a)", "b.inverse()"),
     errors=("torch.inverse(torch.zeros(2, 2))",),
@@ -423,7 +423,7 @@ solve = composite(
     "solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     _solve,
     where="linalg",
-    doc="The solution of A X = B, or of X A = B.",
+    doc="Solves a linear system: the solution of A X = B, or of X A = B.",
     computes="inverse(A) @ B",
     corners=("torch.linalg.solve(tensor([[1., 2.], [2., 4.]]), tensor([1., 1.]))",),
     samples=(

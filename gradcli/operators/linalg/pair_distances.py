@@ -155,7 +155,7 @@ composite(
     "str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor",
     _distances,
     where="torch",
-    doc="The p-norm of the difference of each row of one matrix and each of another.",
+    doc="Distance (p-norm) between each row of one matrix and each row of another.",
     computes="vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)",
     corners=("torch.cdist(tensor([[1., 2.]]), tensor([[1., 2.]]))",),
     samples=(

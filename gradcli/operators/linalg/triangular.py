@@ -162,7 +162,7 @@ cholesky = composite(
     "cholesky.linalg(Tensor self, *, bool upper=False) -> Tensor",
     _cholesky,
     where="linalg",
-    doc="The triangular L with L L^T = A of a positive-definite matrix.",
+    doc="Cholesky decomposition: a triangular L with L L^T = A, of a positive-definite matrix.",
     samples=("torch.linalg.cholesky(a @ a.t())", "torch.linalg.cholesky(a @ a.t(), upper=True)"),
     errors=("torch.linalg.cholesky(-a)", "torch.linalg.cholesky(x)"),
 )

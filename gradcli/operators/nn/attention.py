@@ -171,7 +171,7 @@ composite(
     "bool enable_gqa=False) -> Tensor",
     _scaled_dot_product,
     where="functional",
-    doc="softmax(query @ key.T / sqrt(length)) @ value.",
+    doc="Scaled dot-product attention: softmax(query @ key.T / sqrt(length)) @ value.",
     computes="softmax(query @ key.mT/sqrt(query.shape[-1]), -1) @ value",
     samples=(
         "F.scaled_dot_product_attention(x, x, y)",

@@ -118,6 +118,6 @@ native_group_norm = operator(
     acts="along",
     zero="cancels",
     jacobian="normalisation",
-    doc="Groups of channels of each example at mean 0 and variance 1.",
+    doc="Group normalization: mean 0 and variance 1 over groups of channels of each example.",
     samples=("F.group_norm(c, 3)",),
 )

@@ -184,7 +184,7 @@ embedding_table = operator(
     zero="mask",
     jacobian="selection",
     acts="moves",
-    doc="The rows of weight at these indices.",
+    doc="Embedding lookup: the rows of weight at these indices.",
     computes="weight[indices]",
     samples=("F.embedding(j, a)",),
 )
@@ -221,7 +221,7 @@ composite(
     "float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     _functional_embedding,
     where="functional",
-    doc="The rows of weight at these indices.",
+    doc="Embedding lookup: the rows of weight at these indices.",
     computes="weight[input]",
     corners=("F.embedding(tensor([0, 0, 1]), tensor([[1.], [2.]]), padding_idx=1)",),
     samples=("F.embedding(j, a)", "F.embedding(i % 3, a, padding_idx=0)"),
@@ -233,6 +233,6 @@ composite(
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     lambda *arguments: embedding_table.run(*arguments),
     where="torch",
-    doc="The rows of weight at these indices.",
+    doc="Embedding lookup: the rows of weight at these indices.",
     samples=("torch.embedding(a, j)",),
 )

@@ -90,7 +90,7 @@ mse_loss = operator(
     target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
     refuse=floating_only("mse_cpu"),
     jacobian="mean",
-    doc="The square of the difference: its mean, its sum, or of each element.",
+    doc="Mean squared error; or the sum of the squared differences, or each of them.",
     computes="((self - target)**2).mean()",
     samples=(
         "F.mse_loss(x, y)",

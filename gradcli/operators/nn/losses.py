@@ -89,7 +89,7 @@ composite(
     f"mse_loss(Tensor input, Tensor target, {_OLD}{_REDUCE}, Tensor? weight=None) -> Tensor",
     _mse_loss,
     where="functional",
-    doc="The square of the difference: its mean, its sum, or of each element.",
+    doc="Mean squared error; or the sum of the squared differences, or each of them.",
     samples=("F.mse_loss(x, y)", "F.mse_loss(x, y, reduction='sum')", "F.mse_loss(x, v)"),
     errors=("F.mse_loss(x, y, reduction='total')", "F.mse_loss(i, i)"),
 )
@@ -142,7 +142,7 @@ composite(
     "int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
     _nll,
     where="functional",
-    doc="Minus the input at each row's target class: of log-probabilities, the likelihood's.",
+    doc="Negative log likelihood: minus the input at each row's target class.",
     computes="-input.gather(1, target.unsqueeze(1)).mean()",
     corners=("F.nll_loss(tensor([[-1., -2.]]), tensor([-100]))",),
     samples=("F.nll_loss(a, j)", "F.nll_loss(a, j, v.detach(), ignore_index=1)"),

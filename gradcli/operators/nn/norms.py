@@ -23,7 +23,7 @@ composite(
     "Tensor? bias=None, float eps=1e-05) -> Tensor",
     _layer_norm,
     where="functional",
-    doc="Each vector over the last dimensions at mean 0 and variance 1, scaled and shifted.",
+    doc="Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted.",
     computes="(input - input.mean(-1, True))/sqrt(input.var(-1, correction=0, keepdim=True) + "
     "eps)*weight + bias",
     samples=("F.layer_norm(x, (3,))", "F.layer_norm(x, [3], v, w)", "F.layer_norm(c, (3, 3))"),
@@ -35,7 +35,7 @@ composite(
     "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
     _layer_norm,
     where="torch",
-    doc="Each vector over the last dimensions at mean 0 and variance 1, scaled and shifted.",
+    doc="Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted.",
     samples=("torch.layer_norm(x, (3,), v, w)",),
 )
 
@@ -192,7 +192,7 @@ for _face, _extra, _body in (
         f"Tensor? bias=None, float eps=1e-05{_extra}) -> Tensor",
         _body,
         where=_face,
-        doc="Groups of channels of each example at mean 0 and variance 1.",
+        doc="Group normalization: mean 0 and variance 1 over groups of channels of each example.",
         samples=("F.group_norm(c, 3, v, w)", "torch.group_norm(c, 1)"),
         errors=("F.group_norm(c, 2)", "F.group_norm(x[:1], 3)"),
     )

@@ -363,7 +363,7 @@ def _declare_average(ndim: int) -> Any:
         check=_check_average(ndim),
         refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else None,
         jacobian="mean",
-        doc="The mean of each window.",
+        doc="Average pooling: the mean of each window.",
         samples=(f"F.avg_pool{ndim}d({image}, 2)",),
     )  # fmt: skip
     return forward

@@ -121,7 +121,7 @@ for _ndim, _x, _corner in (
         f"max_pool{_ndim}d.functional({_window}, bool return_indices=False) -> Tensor",
         _max_pool(_ndim, False),
         where="functional",
-        doc="The largest element of each window.",
+        doc="Max pooling: the largest element of each window.",
         samples=(f"F.max_pool{_ndim}d({_x}, 2)", f"F.max_pool{_ndim}d({_x}, 2, 1, padding=1)"),
         errors=(f"F.max_pool{_ndim}d(s, 2)",),
     )
@@ -129,7 +129,7 @@ for _ndim, _x, _corner in (
         f"max_pool{_ndim}d({_window}) -> Tensor",
         _max_pool(_ndim, False),
         where="torch",
-        doc="The largest element of each window.",
+        doc="Max pooling: the largest element of each window.",
         corners=(_corner,),
         samples=(f"torch.max_pool{_ndim}d({_x}, 2)",),
     )
@@ -167,7 +167,7 @@ composite(
     "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
     _avg_pool1d,
     where="torch functional",
-    doc="The mean of each window.",
+    doc="Average pooling: the mean of each window.",
     samples=("F.avg_pool1d(c, 2)", "F.avg_pool1d(c, 2, 1, 1, count_include_pad=False)"),
     errors=("F.avg_pool1d(v, 2)", "F.avg_pool1d(s, 2)"),
 )
@@ -195,7 +195,7 @@ for _ndim, _x in ((2, "c[None]"), (3, "c[None, None]")):
         "int? divisor_override=None) -> Tensor",
         _avg_pool(_ndim),
         where="functional",
-        doc="The mean of each window.",
+        doc="Average pooling: the mean of each window.",
         samples=(
             f"F.avg_pool{_ndim}d({_x}, 2)",
             f"F.avg_pool{_ndim}d({_x}, 2, 2, ceil_mode=True)",
@@ -273,7 +273,7 @@ for _ndim, _x, _corner in (
         f"adaptive_avg_pool{_ndim}d(Tensor input, any output_size) -> Tensor",
         native(_adaptive_average(_ndim)),
         where="torch functional" if _ndim == 1 else "functional",
-        doc="The means of windows that divide the input into this many parts.",
+        doc="Adaptive average pooling: the means of windows, this many of them.",
         samples=(f"F.adaptive_avg_pool{_ndim}d({_x}, 2)", f"F.adaptive_avg_pool{_ndim}d({_x}, 1)"),
     )
     composite(

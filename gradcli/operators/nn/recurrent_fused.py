@@ -113,7 +113,7 @@ def _recomputed(
 def _remembered(
     outputs: Any, workspace: Any, hidden: Any, cell: Any, reverse: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """The same from what forward left, where nobody asks for the derivative of the derivative."""
+    """The same from what forward saved, where no second derivative is needed."""
     *gates, cells = (workspace[:, place] for place in range(5))
     if reverse:
         hiddens, befores = cat([outputs[1:], hidden[None]], 0), cat([cells[1:], cell[None]], 0)

@@ -191,7 +191,7 @@ operator(
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     kinded=True,
     acts="random",
-    doc="Normal numbers with a mean and a deviation for each element.",
+    doc="Random numbers of a normal distribution: mean and standard deviation by element.",
     samples=(
         "torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])",
     ),

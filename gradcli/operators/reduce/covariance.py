@@ -83,7 +83,7 @@ def _divided(self: Any, divisor: Any) -> Any:
 cov = composite(
     "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
     _covariance,
-    doc="The covariances of the rows.",
+    doc="Covariance matrix of the rows.",
     samples=(
         "torch.cov(x)", "x.cov(correction=0)", "x.cov(correction=0, aweights=w * w)",
         "torch.cov(x, fweights=j + 1)", "torch.cov(x, aweights=v.detach() ** 2)",
@@ -114,7 +114,7 @@ def _correlation(self: Any) -> Any:
 corrcoef = composite(
     "corrcoef(Tensor self) -> Tensor",
     _correlation,
-    doc="The correlations of the rows.",
+    doc="Correlation coefficients of the rows.",
     samples=("torch.corrcoef(x)", "x.corrcoef()"),
 )
 

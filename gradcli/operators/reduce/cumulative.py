@@ -177,9 +177,9 @@ def _running(xp: Any, self: Any, dim: int, how: str) -> Any:
     return values, indices
 
 
-for _name, _node, _how, _word, _tie in (
-    ("cummax", "Cummax", "maximum", "largest", "tensor([3., 3., 1.])"),
-    ("cummin", "Cummin", "minimum", "smallest", "tensor([1., 1., 3.])"),
+for _name, _node, _how, _tie in (
+    ("cummax", "Cummax", "maximum", "tensor([3., 3., 1.])"),
+    ("cummin", "Cummin", "minimum", "tensor([1., 1., 3.])"),
 ):
     operator(
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
@@ -191,7 +191,7 @@ for _name, _node, _how, _word, _tie in (
         forward=lambda xp, self, dim, _how=_how: _running(xp, self, dim, _how),
         self=lambda grads, self, indices, dim: _cummaxmin_backward(grads[0], self, indices, dim),
         acts="selects",
-        doc=f"Cumulative {_word} element along a dimension, and its index.",
+        doc=f"Cumulative (running) {_how} along a dimension, and its index.",
         corners=(f"{_tie}.{_name}(0)",),
         samples=(
             f"x.{_name}(1)",

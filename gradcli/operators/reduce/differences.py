@@ -53,7 +53,7 @@ def _diff(self: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
 diff = composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     _diff,
-    doc="The n-th forward difference along a dimension.",
+    doc="Differences of neighbours along a dimension, n times.",
     samples=("x.diff()", "torch.diff(x, n=2)", "torch.diff(x, dim=0)", "torch.diff(x, prepend=y)",
              "i.diff()", "k.diff()", "torch.diff(x, prepend=z[:, :1].expand(2, 1), append=y)"),
     errors=("s.diff()", "x.diff(-1)", "x.diff(1, 3)", "x.diff(prepend=v)"),
@@ -281,7 +281,7 @@ composite(
     "gradient(Tensor self, *, any spacing=None, any dim=None, int edge_order=1) -> Tensor[]",
     native(_gradient),
     where="torch",
-    doc="The slopes of a sampled function along each dimension.",
+    doc="Numerical gradient of a sampled function along each dimension.",
     samples=("torch.gradient(c[:, :, :2], dim=1)", "torch.gradient(x, dim=1, spacing=2.0)",
              "torch.gradient(a)", "torch.gradient(v, edge_order=2)",
              "torch.gradient(a, spacing=[2.0, 0.5])", "torch.gradient(v, spacing=(p[0],))",

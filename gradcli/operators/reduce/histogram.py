@@ -94,7 +94,7 @@ histc = operator(
     cost=lambda self, bins, min, max: bins + self.numel(),
     forward=_histc,
     reduced=Reduced(lambda kind, *given: _histc(kind.xp, *given, settle=kind.settle)),
-    doc="How many elements lie in each of equal bins.",
+    doc="Histogram: how many elements lie in each of equal bins.",
     samples=("torch.histc(x, 4)", "x.histc(4, -1, 1)", "torch.histc(x)",
              "torch.histc(x, bins=3, min=1, max=1)", "torch.histc(d, 5)"),
     errors=("torch.histc(i, 4)", "torch.histc(x, 0)", "torch.histc(x, 4, 2, 1)"),
@@ -160,7 +160,7 @@ operator(
     forward=lambda xp, self, bins, range, weight, density: _one_line(
         xp, self, _edges(xp, self.reshape(-1), bins, range), weight, density
     ),
-    doc="How many elements lie in each of equal bins, and the bins' edges.",
+    doc="Histogram: how many elements lie in each of equal bins, and the bins' edges.",
     samples=("torch.histogram(x.detach(), 4)", "torch.histogram(x.detach(), 4, range=(0.0, 1.0))",
              "x.detach().histogram(3, weight=p.detach(), density=True)"),
     errors=("torch.histogram(i, 3)", "torch.histogram(x.detach(), 0)"),

@@ -381,7 +381,7 @@ logsumexp = operator(
     acts="along",
     zero="cancels",
     jacobian="log-sum-exp",
-    doc="The logarithm of the sum of exponentials.",
+    doc="Log-sum-exp: the logarithm of the sum of exponentials.",
     computes="log(exp(self).sum(dim, keepdim))",
     corners=("tensor([-math.inf, -math.inf]).logsumexp(0)",),
     samples=("x.logsumexp(1)", "torch.logsumexp(c, (0, 2))", "x.logsumexp(0, keepdim=True)",

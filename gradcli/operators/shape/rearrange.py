@@ -84,7 +84,7 @@ def _product(size: Sequence[int]) -> int:
 tile = composite(
     "tile(Tensor self, int[] dims) -> Tensor",
     lambda self, dims: repeat.run(self, (1,) * (self.ndim - len(dims)) + tuple(dims)),
-    doc="repeat whose missing counts are 1, from the front.",
+    doc="Repeats the tensor along each dimension; missing counts are 1, from the front.",
     samples=("x.tile(2)", "torch.tile(x, (2, 1))", "v.tile(2, 2)"),
     errors=("x.tile()",),
 )
@@ -308,7 +308,7 @@ triu = operator(
     self=lambda grad, diagonal: triu(grad, diagonal),
     acts="leading",
     zero="mask",
-    doc="The upper triangle, zeros below a diagonal.",
+    doc="Upper triangle, zeros below a diagonal.",
     samples=("x.triu()", "torch.triu(a, 1)", "c.triu(-1)", "a.clone().triu_()"),
     errors=("v.triu()",),
 )

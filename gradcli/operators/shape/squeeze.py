@@ -110,7 +110,7 @@ unsqueeze = operator(
     forward=_unsqueezed,
     self=lambda grad, dim: squeeze_dim(grad, dim),
     jacobian="reshape",
-    doc="Inserts a dimension of size 1.",
+    doc="Adds a dimension of size 1.",
     samples=("x.unsqueeze(0)", "torch.unsqueeze(v, -1)", "s.unsqueeze(0)", "x.t().unsqueeze(1)"),
     errors=("x.unsqueeze(3)", "x.unsqueeze()"),
 )
@@ -130,13 +130,13 @@ for _count in (1, 2, 3):
         f"atleast_{_count}d(Tensor self) -> Tensor",
         lambda self, count=_count: at_least(self, count),
         where="torch",
-        doc=f"At least {_count}-dimensional.",
+        doc=f"A view with at least {_count} dimension{'s' * (_count > 1)}.",
         samples=tuple(f"torch.atleast_{_count}d({name})" for name in "svxc"),
     )
     composite(
         f"atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]",
         lambda tensors, count=_count: tuple(at_least(tensor, count) for tensor in tensors),
         where="torch",
-        doc=f"Each of several tensors at least {_count}-dimensional.",
+        doc=f"Views of tensors with at least {_count} dimension{'s' * (_count > 1)}.",
         samples=(f"torch.atleast_{_count}d([s, v])[0]", f"torch.atleast_{_count}d(s, v)[1]"),
     )

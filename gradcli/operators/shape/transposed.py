@@ -114,7 +114,7 @@ composite(
     "T(Tensor self) -> Tensor",
     _reversed_dims,
     where="property",
-    doc="The dimensions in reverse order.",
+    doc="Transpose: the dimensions in reverse order.",
     samples=("x.T", "s.T", "v.T"),
 )
 

@@ -94,7 +94,8 @@ def _read(place: str, most: int) -> str | None:
         raise UsageError(f"{place} can't be read: {error.strerror}") from None
     if len(data) > most:
         raise UsageError(f"{place} has more than {most:,} bytes", "--max-output raises the limit")
-    return data.decode("utf-8", "replace")
+    # git writes \r\n on Windows; an answer has no \r, since what a program prints is escaped
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _updated(fact: FileCheck, place: str, before: str | None, answer: Terminal) -> FileCheck:

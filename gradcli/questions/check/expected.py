@@ -48,7 +48,7 @@ def _problems(fact: FileCheck, ran: Ran, log: Log) -> Iterator[Problem]:
 
 
 def _unreached(fact: FileCheck, ran: Ran, wish: Expectation) -> Failure | None:
-    """Where the program failed before, that is told and nothing else."""
+    """Where the program failed before, only that error is reported."""
     if not fact.problems:
         raised = "" if wish.raises is None else ", or another error was raised"
         return Failure(f"the program did not reach this line{raised}")

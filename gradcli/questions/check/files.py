@@ -16,12 +16,12 @@ from ...recording.facts.check import FileCheck
 from . import check, defect
 from .options import CheckOptions
 
-MOST_LINKS = 5  # that are told one by one
+MOST_LINKS = 5  # that are listed one by one
 MOST_ENTRIES = 100_000  # files and folders that are looked at below the folders of one call
 
 
 class Place(NamedTuple):
-    """A program to check: how it is told, where it lies, its bytes if they were read already.
+    """A program to check: its name in reports, its path, its bytes if they were read already.
 
     `refused` says why there is nothing to check.
     """
@@ -175,9 +175,9 @@ def checked_within(place: Place, options: CheckOptions) -> FileCheck:
         at = last_place()
         return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED, at=at)
     except MemoryError:
-        message = f"LimitReached: the limit of {limits.max_memory:,} bytes is reached; --max-memory"
+        limit = LimitReached(f"limit of {limits.max_memory:,} bytes", "--max-memory")
         status, at = ExitStatus.LIMIT_REACHED, last_place()
-        return defect(place.name, f"{message} raises it", status, at=at)
+        return defect(place.name, f"LimitReached: {limit}", status, at=at)
     except Exception as error:
         return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
 

@@ -118,7 +118,7 @@ class Shared:
         PLACE.pack_into(self.memory, 0, 0, 0, True)
 
     def last(self) -> tuple[int, int] | None:
-        """The line and column that were told last; None before the program ran."""
+        """The line and column reported last; None before the program ran."""
         line, column, _ = PLACE.unpack_from(self.memory)
         return (line, column) if min(line, column) > 0 else None
 

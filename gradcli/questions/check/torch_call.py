@@ -1,6 +1,6 @@
 """Questions: a function of PyTorch against difference quotients: whole, then call by call.
 
-PyTorch runs the function in double precision; what it computes is handed on as arrays, and the
+PyTorch runs the function in double precision; its results are passed on as arrays, and the
 quotients are those of the other checks. A function mode notes the calls on the way, so that the one
 whose derivative is wrong can be named.
 """

@@ -20,7 +20,7 @@ from .verdicts import verdicts
 def recorded(
     request: Request, write: Callable[[str], None] | None, number: int | None = None
 ) -> Ran:
-    """The run whose passes are told; of the pass with this number everything is kept."""
+    """The run whose passes are listed; the pass with this number is kept whole."""
     recording = Recording()
     hears_of_flow(recording).wanted = number
     return execute(request, write, recording)

@@ -80,13 +80,27 @@ class Training:
             self._add(name, line, tensor, track)
             taken[name] = 1
         for track in sorted((*flow.tracks.values(), *flow.gone), key=_first_pass):
-            if id(track) not in self._names and track.name:
+            if id(track) in self._names:
+                continue
+            name, tensor = self._words(track), track.tensor()
+            if track.name:
                 count = taken[track.name] = taken.get(track.name, 0) + 1
                 name = track.name if count == 1 else f"{track.name}#{count}"
-                tensor = track.tensor()
+                name = (tensor is not None and self._numbered(tensor, track.name)) or name
+            if name:
                 if tensor is not None:
                     self._by_tensor[id(tensor)] = name
                 self._add(name, track.line, tensor, track)
+
+    def _words(self, track: Track) -> str:
+        """The expression that made a leaf which never had a name."""
+        place = None if track.made is None else self.place(track.made)
+        return "" if place is None or place.statement else place.text
+
+    def _numbered(self, tensor: Any, name: str) -> str:
+        """`x#1` for what x stood for once, where it stands for another leaf at the end."""
+        numbered = self.ran.recording.names.numbered(tensor)
+        return numbered if name in self.bindings and numbered.startswith(f"{name}#") else ""
 
     def _add(self, name: str, line: int | None, tensor: Any, track: Track | None) -> None:
         optimiser = None if tensor is None else self.optimizers.of(tensor)

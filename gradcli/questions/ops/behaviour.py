@@ -20,7 +20,7 @@ from .formulas import Made
 from .sample_operands import FLOATING, statement
 from .samples import Apart
 
-MOST = 12  # parts of a composed operator that are told
+MOST = 12  # parts of a composed operator that are listed
 TYPES = ("float64", "int64", "bool")
 
 

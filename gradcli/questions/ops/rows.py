@@ -169,7 +169,7 @@ def named(name: str) -> tuple[OperatorFact, ...]:
     return tuple(
         f
         for f in operators()
-        if name in (_last(f.name), *map(_last, f.calls), *f.nodes, *f.inplace)
+        if name in (last_part(f.name), *map(last_part, f.calls), *f.nodes, *f.inplace)
         or any(name in (o.key, o.inplace_grad_fn) for o in f.overloads)
     )
 
@@ -229,12 +229,12 @@ def fitting(pattern: str) -> tuple[OperatorFact, ...]:
         and any(
             fnmatchcase(name, pattern)
             for call in (fact.name, *fact.calls, *fact.nodes, *fact.inplace)
-            for name in (call, _last(call))
+            for name in (call, last_part(call))
         )
     )
 
 
-def _last(path: str) -> str:
+def last_part(path: str) -> str:
     return path.rpartition(".")[2]
 
 
@@ -250,8 +250,8 @@ def near(name: str) -> tuple[str, ...]:
     known: dict[str, str] = {}
     for fact in operators():
         if fact.face != "hidden":
-            known.setdefault(_last(fact.name), fact.name)
-    plain = _last(name)
+            known.setdefault(last_part(fact.name), fact.name)
+    plain = last_part(name)
     found = get_close_matches(plain, known, n=8, cutoff=NEAR)
     found.sort(key=lambda word: sorted(word) != sorted(plain))  # two letters changed places
     return tuple(known[word] for word in found[:4])

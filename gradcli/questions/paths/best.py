@@ -33,24 +33,31 @@ class Best:
     def __init__(
         self, targets: Sequence[Sequence[int]], sizes: Sequence[Sequence[float | None]]
     ) -> None:
-        self.targets = targets
-        last = len(targets) - 1
-        rest = [0.0] * len(targets)
-        # For each stop its edges from the best to the worst: (what more it costs, edge).
-        self.detours: list[list[tuple[float, int]]] = [[] for _ in targets]
-        for stop in range(last - 1, -1, -1):
-            costs = [
-                cost(size) + rest[to] for to, size in zip(targets[stop], sizes[stop], strict=True)
-            ]
-            least = rest[stop] = min(costs)
-            detours = self.detours[stop] = [(more - least, at) for at, more in enumerate(costs)]
-            detours.sort()
-        self.least = rest[0] if rest else 0.0
+        self.targets, self.sizes = targets, sizes
+        # For each stop the cost of the best path from there on.
+        self.rest = rest = [0.0] * len(targets)
+        for stop in range(len(targets) - 2, -1, -1):
+            least = inf
+            for to, size in zip(targets[stop], sizes[stop], strict=True):
+                whole = cost(size) + rest[to]
+                if whole < least:
+                    least = whole
+            rest[stop] = least
+        self.detours: dict[int, list[tuple[float, int]]] = {}
+
+    def _detours(self, stop: int) -> list[tuple[float, int]]:
+        """The edges of a stop from the best to the worst: (what more it costs, edge)."""
+        found = self.detours.get(stop)
+        if found is None:
+            pairs = zip(self.targets[stop], self.sizes[stop], strict=True)
+            costs = [cost(size) + self.rest[to] - self.rest[stop] for to, size in pairs]
+            found = self.detours[stop] = sorted((more, at) for at, more in enumerate(costs))
+        return found
 
     def paths(self, most: int) -> list[list[int]]:
         """Up to `most` paths, each as the numbers of the edges taken, best first."""
         found: list[list[int]] = []
-        heap: list[tuple[float, int, int, int, int]] = [(self.least, 0, -1, 0, 0)]
+        heap: list[tuple[float, int, int, int, int]] = [(self.rest[0], 0, -1, 0, 0)]
         serial = 0
         while heap and len(found) < most:
             total, _, parent, at, choice = heapq.heappop(heap)
@@ -59,7 +66,7 @@ class Best:
             found.append(path)
             for place in range(at, len(path)):
                 nth = choice + 1 if place == at else 1
-                detours = self.detours[stops[place]]
+                detours = self._detours(stops[place])
                 if nth < len(detours):
                     serial += 1
                     more = detours[nth][0] - detours[nth - 1][0]
@@ -73,7 +80,7 @@ class Best:
             stops.append(self.targets[stops[-1]][place])
         last = len(self.targets) - 1
         while stops[-1] != last:
-            place = self.detours[stops[-1]][choice][1]
+            place = self._detours(stops[-1])[choice][1]
             choice = 0
             path.append(place)
             stops.append(self.targets[stops[-1]][place])

@@ -48,7 +48,7 @@ class Chain:
             if named is None or position in named or position == ways.start or position == end
         ]
         count = len(self.stops)
-        self.number = Numbers(zip(self.stops, range(count), strict=True))
+        self.number: Numbers = dict(zip(self.stops, range(count), strict=True))
         self.edges: list[list[Edge]] = []
         # For each stop a gradient that arrives there: type and shape.
         self.models: list[Any] = [seed, *[None] * (count - 1)]
@@ -85,9 +85,8 @@ class Chain:
         results = ways.run_at(position, seed, self.run)
         found = []
         for place, edge in ways.inputs[position[0]]:
-            stop = self.number[edge]
-            assert stop is not None  # every position is a stop
-            found.append((stop, place, results[place] if place < len(results) else None))
+            value = results[place] if place < len(results) else None
+            found.append((self.number[edge], place, value))  # every position is a stop
         return found
 
     # ---- what holds for all paths

@@ -1,4 +1,4 @@
-"""Questions: the gradient as a formula in the names of the program, tried before it is told."""
+"""Questions: the gradient as a formula in the names of the program, tested before it is shown."""
 
 from __future__ import annotations
 

@@ -14,13 +14,7 @@ from ...recording.collect import Graph
 
 Position: TypeAlias = tuple[int, int]
 Run: TypeAlias = Callable[[Any, dict[int, Any]], Sequence[Any]]
-
-
-class Numbers(dict[Position, int | None]):
-    """The numbers of stops; None for a position that is none."""
-
-    def __missing__(self, position: Position) -> int | None:
-        return None
+Numbers: TypeAlias = dict[Position, int]  # of stops
 
 
 class Ways:
@@ -64,12 +58,12 @@ class Ways:
         edges, last, outputs = self.graph.next, end[0], self.outputs
         outputs[self.start[0]] = [self.start]
         for number in self.order:
-            near = self.inputs[number] = [
-                (place, edge)
-                for place, edge in enumerate(edges[number])
-                if edge is not None and (edge == end if edge[0] == last else edge[0] in rank)
-            ]
-            for _, edge in near:
+            near: list[tuple[int, Position]] = []
+            self.inputs[number] = near
+            for place, edge in enumerate(edges[number]):
+                if edge is None or edge[0] not in rank or (edge[0] == last and edge != end):
+                    continue
+                near.append((place, edge))
                 known = outputs.get(edge[0])
                 if known is None:
                     outputs[edge[0]] = [edge]
@@ -131,14 +125,15 @@ class Ways:
 
     def region(self, position: Position, stops: Numbers, seed: Any, run: Run) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
+        stop_of = stops.get
         near = self.inputs[position[0]]
-        following = [stops[edge] for _, edge in near]
+        following = [stop_of(edge) for _, edge in near]
         while len(near) == 1 and following[0] is None:  # nothing else comes to the next node
             passed = self.run_at(position, seed, run)
             place, position = near[0]
             seed = passed[place] if place < len(passed) else None
             near = self.inputs[position[0]]
-            following = [stops[edge] for _, edge in near]
+            following = [stop_of(edge) for _, edge in near]
         if None not in following:
             return self._step(position, near, following, seed, run)
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
@@ -154,7 +149,7 @@ class Ways:
             count = len(results)
             for place, edge in self.inputs[number]:
                 value = results[place] if place < count else None
-                stop = stops[edge]
+                stop = stop_of(edge)
                 if stop is not None:
                     found[stop] = _added(found[stop], value) if stop in found else value
                     continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...engine.leaf import ends_a_graph
@@ -12,7 +12,8 @@ from ...language.names import Scope
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
-from ..graph import leaves_of, places
+from ..graph import leaves_of, nearest_name, places
+from ..why.names import asked_of
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -62,13 +63,14 @@ class Labels:
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
         seen: set[tuple[str, tuple[int, int]]] = set()
-        for bound in self.naming.entries():
+        # Numbers are those of global names first: a name in a function changes none.
+        for bound in sorted(self.naming.entries(), key=lambda bound: bound.scope is not None):
             spot = _spot(bound, self.by_name.get(bound.name, ()))
             if spot is not None and (spot.name, spot.key) not in seen:
                 seen.add((spot.name, spot.key))
                 self.by_name.setdefault(spot.name, []).append(spot)
                 self.spots.append(spot)
-
+        self.spots.sort(key=attrgetter("clock"))
         self._indexed = {indexed(name): spots for name, spots in self.by_name.items()}
 
     def spot_of(self, tensor: Tensor) -> Spot:
@@ -82,7 +84,7 @@ class Labels:
             return (outer or named[-1:])[0]._replace(tensor=tensor)
         assert self.ran.program is not None
         place = None if node is None else places(self.ran.program)(node)
-        words = "the root" if place is None else place.target or " ".join(place.text.split())
+        words = "the root" if place is None else place.target or place.text
         return Spot(words, None, 1, node, output_nr, tensor, next_sequence())
 
     # ---- from a name to a place
@@ -92,19 +94,34 @@ class Labels:
         name, mark, number = text.rpartition("#")
         if not mark:
             name, number = text, ""
-        found = self.by_name.get(name) or self._indexed.get(name, [])
+        found = self.by_name.get(name) or self._indexed.get(name) or self._second(name)
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
+            which = "the tensors that require grad"
             raise UsageError(f"{option} {text}: no tensor that requires grad has this name",
-                           self._near(name))  # fmt: skip
+                             nearest_name(name, list(self.by_name), which))  # fmt: skip
         outer = [spot for spot in found if spot.scope is None]
         if not number:
             return outer or found
-        if not number.isdecimal() or len(number) > 9 or not 0 < int(number) <= len(found):
-            known = f"{name}#1" + (f" to {name}#{len(found)}" if len(found) > 1 else "")
-            raise UsageError(f"{option} {text}: {name} stood for {len(found)} tensors", known)
-        return [found[int(number) - 1]]
+        wanted = [spot for spot in found if str(spot.number) == number]
+        if not wanted:
+            first, last = found[0].number, found[-1].number
+            known = f"{name}#{first}" + (f" to {name}#{last}" if last > first else "")
+            raise UsageError(f"{option} {text}: {name} stood for {last:,} tensors", known)
+        return wanted
+
+    def _second(self, name: str) -> list[Spot]:
+        """One more name of a tensor that is known by its first, such as a tied weight's."""
+        assert self.ran.outcome is not None
+        try:
+            value = asked_of(name, self.ran.outcome.bindings, {}).value
+        except UsageError:
+            return []
+        if not isinstance(value, Tensor):
+            return []
+        key = Spot("", None, 0, grad_fn_of(value), value.output_nr, value, 0).key
+        return [spot._replace(name=name) for spot in self.spots if spot.key == key][:1]
 
     def _refuse_constant(self, name: str) -> None:
         assert self.ran.outcome is not None
@@ -116,14 +133,6 @@ class Labels:
             raise UsageError(f"--wrt {name}: it does not require grad ({kind})")
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-
-    def _near(self, name: str) -> str:
-        names = list(self.by_name)
-        near = get_close_matches(name, names, 1, 0.5)
-        if near:
-            return f"did you mean {near[0]}?"
-        listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        return f"the tensors that require grad are {listed}" if names else ""
 
     # ---- from a place to a name
 
@@ -172,7 +181,7 @@ class Labels:
                 if position in named:
                     continue
                 place = place_of(alive[number])
-                text = " ".join(place.text.split()) if place is not None else ""
+                text = place.text if place is not None else ""
                 if not text or len(text) > LONGEST or (place is not None and place.statement):
                     text = short_name(alive[number])
                 words[position] = text
@@ -197,7 +206,7 @@ def label_text(spot: Spot, several: bool) -> str:
 def _spot(bound: Bound, earlier: Any) -> Spot | None:
     """What a binding stands for at the end, where a gradient can reach it."""
     thing = bound.alive
-    number = len(earlier) + 1
+    number = max(bound.turn, earlier[-1].number + 1 if earlier else 1)
     if isinstance(thing, Tensor):
         if not thing.requires_grad and not ends_a_graph(thing):
             return None

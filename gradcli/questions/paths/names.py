@@ -33,6 +33,7 @@ class Bound(NamedTuple):
     key: Any
     tensor: Any = None
     number: float | int | None = None
+    turn: int = 0  # which of the tensors with a gradient that its name stood for, from 1 on
 
     @property
     def alive(self) -> Any:
@@ -40,7 +41,7 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
-def _new_bound(*facts: Any) -> Bound:
+def _new_bound(facts: tuple[Any, ...]) -> Bound:
     """One of very many: not by its constructor."""
     return tuple.__new__(Bound, facts)
 
@@ -48,11 +49,12 @@ def _new_bound(*facts: Any) -> Bound:
 class History:
     """All that one name stood for, in order; what died without being asked for is forgotten."""
 
-    __slots__ = ("entries", "limit")
+    __slots__ = ("entries", "limit", "count")
 
     def __init__(self) -> None:
         self.entries: list[Bound] = []
         self.limit = PRUNED
+        self.count = 0  # tensors with a gradient
 
     def add(self, bound: Bound) -> None:
         self.entries.append(bound)
@@ -110,7 +112,7 @@ class Naming(Spectator):
 
     def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
         """A name was given this number."""
-        self._history(scope, name).add(_new_bound(name, scope, clock, 0, None, None, value))
+        self._history(scope, name).add(_new_bound((name, scope, clock, 0, None, None, value, 0)))
 
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
@@ -131,7 +133,10 @@ class Naming(Spectator):
             self.held.append(tensor)
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
-        history.add(_new_bound(name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None))
+        history.count += tensor.requires_grad
+        history.add(_new_bound((
+            name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None, history.count
+        )))  # fmt: skip
 
     # ---- once the program has run
 

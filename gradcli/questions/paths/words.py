@@ -106,7 +106,7 @@ class Words:
 
     def operand(self, node: Any, key: str, tensor: Tensor) -> Symbol:
         """The symbol of a tensor that a node saved under this name: one without a gradient and
-        without a name is told as the operand that it was in the program's expression."""
+        without a name is written as the operand that it was in the program's expression."""
         if not tensor.requires_grad and ("constant", id(tensor)) not in self.known and not any(
             held is tensor for held in self.globals.values()
         ):  # fmt: skip

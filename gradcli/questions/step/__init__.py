@@ -43,7 +43,7 @@ def recorded(
     request: Request, write: Callable[[str], None] | None, options: Options,
     pause: Pause | None = None,
 ) -> Ran:  # fmt: skip
-    """The run whose passes are told; with a pause it stops there."""
+    """The run whose passes are shown; with a pause it stops there."""
     recording = watching(options.interventions)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]

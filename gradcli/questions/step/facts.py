@@ -64,7 +64,7 @@ class Namer:
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
-        return place.target or " ".join(place.text.split())
+        return place.target or place.text
 
     def is_derived(self, node: Any) -> bool:
         """Whether a backward pass made this node: it stands where the node stands that ran."""
@@ -99,7 +99,7 @@ class Namer:
         text = self.factors.get(key)
         if text is None:
             span = self.source.span_of(origin.left if place else origin.right)
-            text = self.factors[key] = " ".join(self.source.text_of(span).split())
+            text = self.factors[key] = self.source.words_of(span)
         return text if len(text) <= SHORT else ""
 
     def root(self, tensor: Any) -> str:
@@ -298,7 +298,7 @@ def walk_fact(
     origin = over.origin
     if ran.program is not None and hasattr(origin, "lineno"):
         span = ran.program.source.span_of(origin)
-        line, text = span.line, " ".join(ran.program.source.text_of(span).split())
+        line, text = span.line, ran.program.source.words_of(span)
     roots = []
     for root, seed in zip(over.roots, walk.seeds, strict=True):
         value = told._value(seed)

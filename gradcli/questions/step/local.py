@@ -3,7 +3,7 @@
 A node computes vector-Jacobian products. Given ones it answers its whole derivative where its
 result is a single number; where it works element by element, which a second, irregular vector
 shows, it answers the derivative of each element. Elsewhere the Jacobian is a matrix that nobody
-ever forms, and what the node does with the incoming gradient is told in words.
+ever forms, and what the node does with the incoming gradient is described in words.
 """
 
 from __future__ import annotations

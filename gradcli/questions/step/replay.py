@@ -1,7 +1,7 @@
 """Questions: values in the middle of a pass: the program is run again, up to that step.
 
 The same file does the same on every run, so what an expression is worth behind step 3 of a pass is
-found by going there once more; nothing has to be kept of values that nobody asks for.
+found by going there once more; values that are not shown need not be kept.
 """
 
 from __future__ import annotations

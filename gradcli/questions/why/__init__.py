@@ -16,6 +16,7 @@ from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport
 from ...recording.sides import AnyTensor, array_of, gradient_of
+from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
@@ -36,6 +37,7 @@ def why_report(
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     chronicle = Chronicle()
+    chronicle.recording.hears(AskedNames((question,)))
     ran = execute(request, write, chronicle.recording)
     return ran, reported(ran, chronicle, question, started if trials else None)
 
@@ -81,8 +83,9 @@ def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Question | None:
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
     others = chronicle.flow.inside()
+    former = ran.recording.find(AskedNames)
     try:
-        asked = asked_of(question, bindings, others)
+        asked = asked_of(question, bindings, others, former)
     except UsageError:
         first = question.partition(".")[0].partition("[")[0].strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
@@ -187,6 +190,8 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
     chronicle = Chronicle() if local else None  # which knows the names in functions
+    if chronicle is not None:
+        chronicle.recording.hears(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, chronicle)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
@@ -212,7 +217,8 @@ def _value(again: Ran, chronicle: Chronicle | None, asked: Question) -> Any:
     assert again.outcome is not None
     others = {} if chronicle is None else chronicle.flow.inside()
     try:
-        return asked_of(asked.name, again.outcome.bindings, others).value
+        former = again.recording.find(AskedNames)
+        return asked_of(asked.name, again.outcome.bindings, others, former).value
     except UsageError:
         return None
 
@@ -220,6 +226,7 @@ def _value(again: Ran, chronicle: Chronicle | None, asked: Question) -> Any:
 def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
     chronicle = Chronicle()
+    chronicle.recording.hears(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, chronicle)
     outcome = f"{asked.name}.grad stays None"
     if again is None or again.outcome is None:

@@ -48,7 +48,7 @@ def root_finding(case: Case) -> Finding | None:
 
 
 def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
-    """Where a bad result came up: in an earlier pass where an update brought it into a leaf."""
+    """Where a bad result came up: in an earlier pass, if an update wrote it into a leaf."""
     first = case.passes.first_bad
     if first is not None and first.number < one.number and _inherited(case, one, wanted):
         finding = _in_pass(case, first, wanted)

@@ -75,7 +75,7 @@ class Case:
     @property
     def code(self) -> str:
         """The name as the program would write it: net[0].weight for net.0.weight."""
-        return _NUMBERED.sub(r"[\1]", self.name)
+        return _NUMBERED.sub(r"[\1]", self.name.partition("#")[0])
 
     def none(self, why: str) -> str:
         """The sentence of a verdict on a gradient that is not there."""
@@ -185,10 +185,9 @@ class Case:
 
     def bound_by(self) -> ast.stmt | None:
         """The statement that gave the asked name this tensor."""
-        for number, node, tensor in reversed(self.flow.bindings.get(self.name, [])):
+        for _, node, tensor in reversed(self.flow.bindings.get(self.name.partition("#")[0], [])):
             if tensor is self.tensor:
                 return self.statement(node)
-            del number
         made = self.made
         statement = None if made is None else self.statement(made.node)
         if isinstance(statement, ast.Assign):
@@ -212,7 +211,7 @@ class Case:
         """The text of a piece of the program, shortened."""
         if not self.is_here(node):
             return ""
-        text = " ".join(self.source.text_of(self.span(node)).split())
+        text = self.source.words_of(self.span(node))
         return text if len(text) <= most else text[: most - 3] + "..."
 
     def whole(self, node: Any) -> str:

@@ -32,15 +32,15 @@ def why_reports(
 
 
 def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Question]:
-    """What is asked for, as a table of tensors has it, then what only functions have names for; a
-    loop's name is no name."""
+    """What is asked for, as a table of tensors has it, then what only functions have names for and
+    names that stood for a leaf once; a loop's name is no name."""
     if ran.outcome is None:
         return
     found = collected(ran.outcome, texts=False, recording=ran.recording)
     pairs = list(zip(found.tensors, found.held, strict=True))
     leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
-    inside = list(_inside(ran, chronicle))
-    if not leaves and not inside:
+    others = [*_inside(ran, chronicle), *_rebound(ran, chronicle)]
+    if not leaves and not others:
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
     seen: set[int] = set()
@@ -48,10 +48,21 @@ def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Question]:
         if id(tensor) not in seen:
             seen.add(id(tensor))
             yield Question(fact.name, tensor, None)
-    for name, tensor in inside:
+    for name, tensor in others:
         if id(tensor) not in seen:
             seen.add(id(tensor))
             yield Question(name, tensor, None)
+
+
+def _rebound(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:
+    """Names of computed tensors that were bound to a leaf before: w = w - lr * w.grad."""
+    assert ran.outcome is not None
+    for name, tensor in named_tensors(ran.outcome.bindings, AnyTensor):
+        if tensor.is_leaf or not tensor.requires_grad:
+            continue
+        before = (bound for _, _, bound in chronicle.flow.bindings.get(name, ()))
+        if any(bound.is_leaf and bound.requires_grad for bound in before):
+            yield name, tensor
 
 
 def _inside(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:

@@ -383,7 +383,7 @@ class Flow(Listener):
             return value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
-        return None  # what a generator expression gives is told by whoever asks it
+        return None  # the values of a generator expression are reported by its consumer
 
     def _copied(self, name: str, parameter: AnyTensor, parts: list[Any]) -> Iterator[int]:
         """What a parameter of a copied module is a copy of."""

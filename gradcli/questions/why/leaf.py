@@ -318,6 +318,10 @@ def _bound_anew(case: Case) -> Finding | None:
     sentence = case.none(f"on line {case.line(node)} {name} was rebound to a new tensor.")
     finding = Finding("rebound", sentence, [Remark(node, f"{name} is bound again")])
     finding.facts.append("no backward was called since")
+    former = [one for one in held if one is not case.tensor and one.requires_grad]
+    numbered = case.ran.recording.names.numbered(former[-1])
+    if numbered:
+        finding.facts.append(f"the last pass came to {numbered}: gradcli why FILE {numbered}")
     finding.advice = f"call backward() on what is computed from {name}"
     return finding
 

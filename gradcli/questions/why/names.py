@@ -12,11 +12,12 @@ from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
 from ...recording.modules import attributes, is_module
 from ...recording.sides import AnyTensor, sides
+from ..asked_names import AskedNames
+from ..graph import nearest_name
 
-_WORD = re.compile(r"\s*([^\W\d]\w*)")
+_WORD = re.compile(r"\s*([^\W\d]\w*)(?:#(\d{1,9}))?")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
 _NUMBER = re.compile(r"[+-]?\d+$")
-LISTED = 8
 
 
 class Row(tuple[int, ...]):
@@ -31,15 +32,23 @@ class Question(NamedTuple):
     element: tuple[int, ...] | None
 
 
-def asked_of(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> Question:
+def asked_of(
+    text: str, bindings: Mapping[str, Any], others: Mapping[str, Any],
+    former: AskedNames | None = None,
+) -> Question:  # fmt: skip
     """The value that a question names; Unusable says which names there are.
 
-    `others` are names inside functions, which count where no global name is meant.
+    `others` are names inside functions, which count where no global name is meant; `former` has
+    what a name stood for before: x#1.
     """
     match = _WORD.match(text)
     if match is None:
-        raise UsageError(f"{text}: not a name", "gradcli why FILE x")
-    first = match[1]
+        raise UsageError(f"{text}: not a name", _near(text, bindings, others))
+    first, number = match[1], match[2]
+    if number is not None and former is not None:
+        name = f"{first}#{number}"
+        bindings = {name: former.tensors(name)[0]}
+        first = name
     if first not in bindings and first not in others:
         raise UsageError(f"{text}: the program has no name {first}", _near(text, bindings, others))
     value = bindings[first] if first in bindings else others[first]
@@ -138,12 +147,4 @@ def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str
 
 
 def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    names = names_in(bindings, others)
-    wanted = text.partition(".grad")[0]
-    near = get_close_matches(wanted, names, 1, 0.5)
-    if near:
-        return f"did you mean {near[0]}?"
-    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-    return f"the tensors are {listed}" if names else ""
+    return nearest_name(text.partition(".grad")[0], names_in(bindings, others))

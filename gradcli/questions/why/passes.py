@@ -95,7 +95,7 @@ class Entry(NamedTuple):
 
 
 class Pass:
-    """What the nodes of a pass were given and gave on, beside what the recording knows of it."""
+    """What the nodes of a pass received and passed on, in addition to what the recording keeps."""
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "sweep",
@@ -182,7 +182,7 @@ class Passes(Spectator):
         (self.shapeless if shaped else self.refusals).append((node, self.flow.value_of(root)))
 
     def since(self, number: int) -> Passes:
-        """What it knows of later passes than this one."""
+        """What it keeps of passes after this one."""
         later = copy(self)
         later.passes = [one for one in self.passes if one.number > number]
         return later

@@ -221,11 +221,28 @@ def _renamed(case: Case, statement: Any) -> Trial | None:
         edits = [insert_before(case, top, f"{fresh} = {case.name}\n")]
         advice = f"{fresh} = {case.name} before line {case.line(top)}, and {fresh} from there on"
         later.insert(0, top)
-    for part in later:
-        for node in ast.walk(part):
-            if isinstance(node, ast.Name) and node.id == case.name:
-                edits.append(replace(case, node, fresh))
+    edits += [replace(case, node, fresh) for node in _global_uses(later, case.name)]
     return Trial(advice, tuple(edits))
+
+
+def _global_uses(parts: list[ast.AST], name: str) -> Iterator[ast.Name]:
+    """Where the global name is used; not in functions that have a name of their own like it."""
+    pending = list(parts)
+    for node in pending:
+        if isinstance(node, ast.Name) and node.id == name:
+            yield node
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)) or not _has_own(node, name):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def _has_own(function: ast.FunctionDef | ast.Lambda, name: str) -> bool:
+    every = list(ast.walk(function))
+    if any(isinstance(node, ast.Global) and name in node.names for node in every):
+        return False
+    return any(isinstance(node, ast.arg) and node.arg == name for node in every) or any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in every
+    )
 
 
 def _fresh(case: Case) -> str:

@@ -13,7 +13,8 @@ FEW = 6  # numbers that are shown one by one
 class Place(NamedTuple):
     """An expression of the program; `target` is the name that its value was assigned to.
 
-    `statement` is true for `y += x` and its like, which name their target themselves.
+    `statement` is true for `y += x` and its like, which name their target themselves; `plain` says
+    that the text has TARGET = EXPRESSION, and not y: Tensor = EXPRESSION or y = (EXPRESSION).
     """
 
     line: int
@@ -23,6 +24,14 @@ class Place(NamedTuple):
     text: str
     target: str = ""
     statement: bool = False
+    plain: bool = True
+
+    def named(self, name: str) -> str:
+        """NAME = EXPRESSION where the text has that, else NAME: EXPRESSION."""
+        if self.statement or not name:
+            return self.text
+        is_there = self.plain and self.target == name.partition("#")[0]
+        return f"{name} = {self.text}" if is_there else f"{name}: {self.text}"
 
 
 class Spread(NamedTuple):
@@ -63,6 +72,7 @@ class TensorFact(NamedTuple):
     kind: str = "tensor"  # of a module: "parameter", "buffer"
     why_not: str = ""  # why it does not require grad, where that is known
     passing: bool = False  # the name is a loop's: it held other tensors before
+    first: int | None = None  # the place of the first name of the same tensor, among all
 
 
 class EventFact(NamedTuple):

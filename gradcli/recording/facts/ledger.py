@@ -67,10 +67,10 @@ class BufferFact(NamedTuple):
 
 
 class PassFact(NamedTuple):
-    """A pass over the graph: what it gave up, or, where it retained the graph, keeps alive.
+    """A pass over the graph: what it freed or, where it retained the graph, keeps alive.
 
     `captured` tells autograd.grad, which answers gradients, from backward, which stores them.
-    `nodes` ran, `freed` of them gave up saved tensors; `bytes` is what all of them had saved.
+    `nodes` ran, `freed` of them released saved tensors; `bytes` is what all of them had saved.
     """
 
     line: int | None

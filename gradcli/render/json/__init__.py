@@ -182,7 +182,7 @@ def _tensor(fact: TensorFact) -> dict[str, Any]:
 
 
 def _nodes(report: Report) -> Iterator[str]:
-    """The rows of all nodes. Of most of them nothing is told but where they were made: nodes of
+    """The rows of all nodes. Most of them have only the place where they were created: nodes of
     one place have all of that in common but their number and their edges."""
     from .detail import node_detail
 

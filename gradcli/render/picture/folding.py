@@ -21,7 +21,7 @@ MOST = 150  # boxes that a picture ever has
 ENDS = 12  # nodes at each end where nothing else helps
 LEAST_TURNS = 4
 MORE_TURNS = (12, 8, 5, 3, 2, 1)  # at each end, where folds are to be open
-DEEPEST = 24  # calls within calls that are told apart
+DEEPEST = 24  # nested calls that get folds of their own
 WIDE, WIDE_ENDS = 12, 4  # leaves of one node
 
 

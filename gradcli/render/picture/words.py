@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import log10, prod
 
-from ...recording.facts import FlowFact, Place, Report, Spread
+from ...recording.facts import FlowFact, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
@@ -39,6 +39,15 @@ def name_rows(name: str) -> Iterator[Row]:
         yield Row(left[:at], "title")
         left = left[at:]
     yield Row(cut(left, WIDEST), "title")
+
+
+def kind_rows(words: str, place: str) -> Iterator[Row]:
+    """What a box is, and its lines: in a row of their own where both do not fit into one."""
+    if WIDEST - width_of(place) < width_of(words) <= WIDEST:
+        yield Row(words, "kind")
+        yield Row(place.removeprefix(" · "), "kind")
+    else:
+        yield Row(line_text(words, WIDEST - width_of(place)) + place, "kind")
 
 
 def full(text: str) -> str:
@@ -80,17 +89,18 @@ class Words:
              if (node, flow.output_nr) in graph.tensors), None)  # fmt: skip
         place = graph.facts[node].place
         if not graph.next[node]:
-            return fact.name if fact is not None else "a leaf without a name"
+            former = next((flow.name for flow in self.flows.get(node, ()) if flow.name), "")
+            return fact.name if fact is not None else former or "a leaf without a name"
         root = self.roots.get(node)
         name = fact.name if fact is not None else (root.name if root is not None else "")
         if place is None:
             return name or graph.names[node]
         if self.is_derived(node):
-            words = f"gradient of {one_line(place.text)}"
+            words = f"gradient of {place.text}"
             return f"{name}: {words}" if name else words
         if name or place.target:
-            return _assigned(name or place.target, place)
-        return self._module(node) or one_line(place.text)
+            return place.named(name or place.target)
+        return self._module(node) or place.text
 
     def is_derived(self, node: int) -> bool:
         """Whether a pass with create_graph made it, at the place of the node that ran."""
@@ -117,12 +127,7 @@ class Words:
         inside = f" in {module}" if module and module != name else ""
         if node in self.roots:
             kind = f"result · {kind}"
-        words = f"{kind}{inside}"
-        if WIDEST - len(at) < width_of(words) <= WIDEST:
-            yield Row(words, "kind")
-            yield Row(at.removeprefix(" · "), "kind")
-        else:
-            yield Row(line_text(words, WIDEST - len(at)) + at, "kind")
+        yield from kind_rows(f"{kind}{inside}", at)
         for at_, edge in enumerate(graph.next[node]):
             constant = graph.constants.get((node, at_)) if edge is None else None
             if constant is not None and not self.is_derived(node):
@@ -142,7 +147,7 @@ class Words:
         place = self.graph.facts[node].place
         if place is not None:
             return place.line
-        fact = self.graph.tensors.get((node, 0))
+        fact = self.graph.tensors.get((node, 0)) or next(iter(self.flows.get(node, ())), None)
         return None if fact is None else fact.line
 
     def _numbers(self, node: int, leaf: bool) -> Iterator[Row]:
@@ -328,13 +333,6 @@ def of(
     if not shaped or shape == () or told in ("", "?") or told.startswith("["):
         return told
     return f"{list(shape)} {told}" if "…" in told else f"{list(shape)} all {told}"
-
-
-def _assigned(name: str, place: Place) -> str:
-    source = one_line(place.text)
-    if place.statement or not name:
-        return source
-    return f"{name} = {source}" if place.target == name else f"{name}: {source}"
 
 
 def is_bad(text: str | None) -> bool:

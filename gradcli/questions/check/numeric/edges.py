@@ -24,7 +24,7 @@ from .tape import Key, Operand, Step, operands_of
 
 MOST_STEPS = 2000  # operations that are looked at
 MOST_ELEMENTS = 32  # of one operand
-MOST_WRONG = 5  # that are told
+MOST_WRONG = 5  # that are reported
 
 
 # What these read of a matrix is one triangle, and their gradient is that of a symmetric matrix.

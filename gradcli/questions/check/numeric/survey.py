@@ -145,7 +145,7 @@ def _kink(
 
 
 def _kink_of(part: Recorded, weights: list[Any], direction: Any, asked: Result) -> EdgeCheck:
-    """The kink in one element and one number of the output, where they can be told apart."""
+    """The kink in one element and one number of the output, where they can be isolated."""
     tolerance = asked.tolerance.atol
     element = _element_of(
         part, direction, lambda some: _kink(part, weights, some, tolerance) is not None
@@ -178,7 +178,7 @@ def _jump(part: Operation, weights: list[Any], direction: Any) -> float:
 
 
 def _jump_of(part: Recorded, weights: list[Any], direction: Any, asked: Result) -> EdgeCheck:
-    """The jump in one element and one number of the output, where they can be told apart."""
+    """The jump in one element and one number of the output, where they can be isolated."""
     element = _element_of(part, direction, lambda some: bool(_jump(part, weights, some)))
     place: tuple[int, ...] = ()
     if element is not None:
