@@ -63,7 +63,7 @@ class ClassValue(Joined):
         self.qualified = qualified
         self.bases = bases
         self.table = table
-        self.native = None if beneath is not None else _native(bases)
+        self.native: Any = None if beneath is not None else _native(bases)
         self.order = linear(self, [base for base in bases if type(base) is ClassValue])
         above = (base.content for base in self.order[1:] if base.content is not None)
         self.content = beneath or next(above, None)  # the type of Python that it builds on

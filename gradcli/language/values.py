@@ -309,6 +309,7 @@ class Instance:
     """An object of a program's class; each class has a host of its name, see `instances`."""
 
     __slots__ = ("kind", "table", "__weakref__")
+    content: Any  # of a class that builds on dict and its like
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
@@ -320,7 +321,7 @@ def stands_for(value: Any) -> Any:
     if not isinstance(value, Instance):
         return value
     if value.kind.content is not None:
-        return value.content  # type: ignore[attr-defined]
+        return value.content
     own = value.kind.enumeration
     if own is None or own.plain is None:
         return value

@@ -126,12 +126,11 @@ def _copy_of(out: Explanation, index: int) -> None:
     if inputs is None or made is None or not isinstance(inputs, ast.Call) or not made[1]:
         return
     text = out.places.text(made[1][0], LONGEST)
-    if text is not None and made[0] in COPIES:
+    if text is not None:
         out.put(inputs, "a new tensor, made in this call")
         out.advise(f"{text} itself", replaced(out.places, inputs, text))
 
 
-COPIES = frozenset("clone contiguous view reshape float double to detach t".split())
 LONGEST = 60
 
 
