@@ -108,7 +108,8 @@ def unused(out: Explanation, cause: Cause) -> None:
     if after is None:
         _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
-    _copy_of(out, cause.detail["index"])
+    if tensor.grad_fn is not None:
+        _copy_of(out, cause.detail["index"])
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
