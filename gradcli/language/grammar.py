@@ -89,7 +89,7 @@ DUNDER_ATTRIBUTES = (
 )
 # Further names of that kind that Python's own modules and objects have, and programs read.
 READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"}) | frozenset(
-    "__defaults__ __kwdefaults__ __annotations__ __bases__".split()
+    "__defaults__ __kwdefaults__ __annotations__".split()
 )
 # What files say of themselves: names like any other.
 OF_FILES = frozenset(

@@ -108,7 +108,8 @@ def unused(out: Explanation, cause: Cause) -> None:
     if after is None:
         _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
-    _copy_of(out, cause.detail["index"])
+    if tensor.grad_fn is not None:
+        _copy_of(out, cause.detail["index"])
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
@@ -126,12 +127,11 @@ def _copy_of(out: Explanation, index: int) -> None:
     if inputs is None or made is None or not isinstance(inputs, ast.Call) or not made[1]:
         return
     text = out.places.text(made[1][0], LONGEST)
-    if text is not None and made[0] in COPIES:
+    if text is not None:
         out.put(inputs, "a new tensor, made in this call")
         out.advise(f"{text} itself", replaced(out.places, inputs, text))
 
 
-COPIES = frozenset("clone contiguous view reshape float double to detach t".split())
 LONGEST = 60
 
 
