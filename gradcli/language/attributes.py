@@ -140,18 +140,7 @@ PROTOCOLS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def own_names(module: Any) -> dict[str, Any]:
-    """module.__dict__, to be read: its switches, its tables, and what the program keeps on it."""
-    own, settable = module.__dict__, members_of(module).settable
-    found = {"training": module.training, **{name: Registered(module, name) for name in PARTS}}
-    found.update((name, adopt(own[name])) for name in own if name in settable)
-    return {**found, **kept_on(module)}
-
-
 def _universal(value: Any, name: str) -> Any:
-    if name == "__dict__" and isinstance(value, Module):
-        session.budget.charge(len(value.__dict__))
-        return own_names(value)
     if type(value) is Builtin and value.wraps is not None and name == "__doc__":
         return value.wraps.doc
     if name == "__class__":

@@ -11,7 +11,6 @@ from .adoption import adopting
 from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS, missing
 from .classes import (
     FUNCTIONS,
-    OBJECT,
     ClassMethod,
     ClassValue,
     Property,
@@ -46,18 +45,10 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
     raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
 
 
-def _as_written(base: Any) -> Any:
-    """dict itself, of the class that stands for it."""
-    stands = type(base) is ClassValue and base.content is not None and base.order == [base]
-    return base.content if stands else base
-
-
 OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
     "__doc__": lambda kind: kind.doc,
     "__module__": lambda kind: "__main__",
     "__annotations__": lambda kind: {},  # which are not evaluated
-    "__bases__": lambda kind: (*map(_as_written, kind.bases),) or (OBJECT,),
-    "__dict__": lambda kind: dict(kind.table),
 }
 
 

@@ -18,7 +18,6 @@ from .attributes import (
     SPECIAL_SET,
     delete_from_library,
     missing,
-    own_names,
     part_of,
     set_on_library,
 )
@@ -63,7 +62,7 @@ class ClassValue(Joined):
         self.qualified = qualified
         self.bases = bases
         self.table = table
-        self.native = None if beneath is not None else _native(bases)
+        self.native: Any = None if beneath is not None else _native(bases)
         self.order = linear(self, [base for base in bases if type(base) is ClassValue])
         above = (base.content for base in self.order[1:] if base.content is not None)
         self.content = beneath or next(above, None)  # the type of Python that it builds on
@@ -329,8 +328,8 @@ def _instance_attribute(value: Any, name: str) -> Any:
         return kind
     if name == "__doc__":
         return kind.doc
-    if name == "__dict__":
-        return value.table if isinstance(value, Instance) else own_names(value)
+    if name == "__dict__" and isinstance(value, Instance):
+        return value.table
     absent = kind.find("__getattr__")
     if absent is not MISSING:
         return call(absent, (value, name), {})

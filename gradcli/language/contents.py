@@ -184,7 +184,8 @@ def _class_of(kind: Type) -> ClassValue:
     known = _CLASSES.get(kind)
     if known is None:
         table: dict[str, Any] = {}
-        for name, work in {**_methods(kind.host), **_SPECIAL[kind.host]}.items():
+        host: Any = kind.host
+        for name, work in {**_methods(host), **_SPECIAL[host]}.items():
             table[name] = work if work is None else Builtin(name, work)
             if work is not None:
                 BUILTIN_METHODS.add(work)

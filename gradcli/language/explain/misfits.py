@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ...engine.tensor import Tensor
 from ..explained import Explanation, replaced, suffixed
@@ -51,7 +52,8 @@ def _rows(out: Explanation, error: BaseException) -> None:
     rows = getattr(layer, "num_embeddings", None)
     if layer is None or type(rows) is not int or not given or not isinstance(given[0], Tensor):
         return
-    least, most = int(given[0].min().item()), int(given[0].max().item())
+    indices: Any = given[0]
+    least, most = int(indices.min().item()), int(indices.max().item())
     out.primary = f"the indices go from {least} to {most}, and there are {rows} rows"
     if least < 0:
         return

@@ -19,7 +19,7 @@ def constant(out: Explanation, cause: Cause) -> None:
     """A tensor that should have a gradient and does not require one: where the graph was cut."""
     places, tensor = out.places, cause.detail["tensor"]
     name = places.name_of(tensor)
-    expression = _root_expression(places, out.place) or _given_first(places, out.place)
+    expression = _root_expression(places, out.place) or _first_argument(places, out.place)
     shown = name or (None if expression is None else places.text(expression)) or "it"
     out.primary = f"{shown} does not require grad"
     if name is None and expression is not None:
@@ -62,7 +62,7 @@ def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
     return None
 
 
-def _given_first(places: Places, place: ast.AST) -> ast.expr | None:
+def _first_argument(places: Places, place: ast.AST) -> ast.expr | None:
     """x in torch.autograd.grad(x, ...) and torch.autograd.backward(x)."""
     called = places.called(place)
     if called is None or called[0] not in ("grad", "backward") or not isinstance(place, ast.Call):
@@ -82,7 +82,7 @@ def root(out: Explanation, cause: Cause) -> None:
     expression = _root_expression(places, out.place)
     text = name if expression is None else places.text(expression)
     out.primary = f"{text or 'it'} has the shape {shape}"
-    start = expression or _given_first(places, out.place)
+    start = expression or _first_argument(places, out.place)
     edits = None if start is None else suffixed(places, start, ".sum()")
     if text is not None and isinstance(expression, ENCLOSED):
         text = f"({text})"
@@ -102,13 +102,14 @@ def unused(out: Explanation, cause: Cause) -> None:
     name = places.name_of(tensor)
     shown = name or f"the input at index {cause.detail['index']}"
     out.primary = f"the graph does not reach {shown}"
-    after = _made_after(out, tensor)
+    after = _created_after(out, tensor)
     if name is not None:
         made_here(out, name, after or f"{name} is made here")
     if after is None:
         _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
-    _copy_of(out, cause.detail["index"])
+    if tensor.grad_fn is not None:
+        _copy_of(out, cause.detail["index"])
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
@@ -126,12 +127,11 @@ def _copy_of(out: Explanation, index: int) -> None:
     if inputs is None or made is None or not isinstance(inputs, ast.Call) or not made[1]:
         return
     text = out.places.text(made[1][0], LONGEST)
-    if text is not None and made[0] in COPIES:
+    if text is not None:
         out.put(inputs, "a new tensor, made in this call")
         out.advise(f"{text} itself", replaced(out.places, inputs, text))
 
 
-COPIES = frozenset("clone contiguous view reshape float double to detach t".split())
 LONGEST = 60
 
 
@@ -145,9 +145,9 @@ def _came_as_far(out: Explanation, shown: str, tensor: Any) -> None:
         out.put(origin_of(last.grad_fn), f"{shown} came as far as {name}")
 
 
-def _made_after(out: Explanation, tensor: Any) -> str | None:
+def _created_after(out: Explanation, tensor: Any) -> str | None:
     """A tensor younger than the root is surely not in its graph."""
-    start = _given_first(out.places, out.place)
+    start = _first_argument(out.places, out.place)
     if not isinstance(start, ast.Name) or tensor.grad_fn is None:
         return None
     table = out.places.local if start.id in out.places.local else out.places.values
