@@ -30,7 +30,7 @@ LAST = {PROGRAM: 1, OUTPUT: 2, LIMITED: 3}
 
 
 class Commands(TyperGroup):
-    """The commands, each made when it is asked for; a file in the place of one gets a hint."""
+    """The commands, each made on demand; a file in the place of one gets a hint."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(NAMES)
@@ -214,5 +214,17 @@ def misused(error: Exception) -> int | None:
 
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli check"  # its settings
-    sys.stderr.write(f"{block('UsageError: ' + bounded(words()))}\nhelp: {path} --help\n")
+    message = _unknown_option(error) or words()
+    sys.stderr.write(f"{block('UsageError: ' + bounded(message))}\nhelp: {path} --help\n")
     return 2
+
+
+def _unknown_option(error: Any) -> str | None:
+    """typer names up to three options, however far they are: only a near one is suggested."""
+    options = getattr(error, "possibilities", None)
+    if not options:
+        return None
+    from difflib import get_close_matches
+
+    near = get_close_matches(error.option_name, options, 1, cutoff=0.75)
+    return f"{error.message}; did you mean {near[0]}?" if near else str(error.message)

@@ -140,7 +140,7 @@ def _net(name: str, seconds: float) -> Iterator[Mark | None]:
 
         net = Net(name, f"LimitReached: {reached(seconds)}\n", last, last * CLOCK)
     except (ImportError, AttributeError, OSError):
-        with _unheard(last):
+        with _default_signal(last):
             yield None
         return
     try:
@@ -179,7 +179,7 @@ def _ringing(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _unheard(seconds: float) -> Iterator[None]:
+def _default_signal(seconds: float) -> Iterator[None]:
     """A signal that no handler waits for ends the process; the shell says which it was."""
     usable = hasattr(signal, "setitimer")
     if usable:

@@ -170,6 +170,6 @@ class LimitReached(BaseException):
         self.limit = limit
         self.option = option
 
-    def told(self, file: str, *labels: Label) -> Diagnostic:
+    def as_diagnostic(self, file: str, *labels: Label) -> Diagnostic:
         """As a diagnostic: where it was reached; the message says which option raises it."""
         return Diagnostic("LimitReached", str(self), labels, (), file, ExitStatus.LIMIT_REACHED)

@@ -24,18 +24,18 @@ def begin() -> None:
     _kept = []
     gc.disable()
     warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
-    sys.unraisablehook = _unheard
+    sys.unraisablehook = _ignored
     for place, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             _stand_in(place, name)
 
 
-def _unheard(unraisable: object) -> None:
-    """A generator of the program that is given up after the run: nobody waits for its errors."""
+def _ignored(unraisable: object) -> None:
+    """Ignores errors of a generator that is closed after the run."""
 
 
 def _stand_in(place: int, name: str) -> None:
-    """In place of a stream that whoever started us has closed, so that no file gets its number.
+    """In place of a stream that the caller has closed, so that no file gets its number.
 
     What is written to standard output fails, as it does on a full disk; standard error is lost.
     """
@@ -69,7 +69,7 @@ def _flushed(status: int) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
     except (ValueError, BrokenPipeError):
-        pass  # closed, or nobody reads any more
+        pass  # closed, or its reader is gone
     except OSError as error:
         return unwritable(error)
     return status

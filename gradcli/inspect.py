@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
     from .pipeline.request import Ran
-    from .questions.why.chronicle import Chronicle
+    from .questions.why.provenance import Provenance
 
 __all__ = ["Answer", "Answers", "Page", "Recording", "paths", "record", "trace", "why"]
 
@@ -73,10 +73,10 @@ class Page:
 
     def html(self) -> str:
         """The page: one file that needs no network."""
-        from .render.picture.drawing import Wish
+        from .render.picture.drawing import DrawOptions
         from .render.picture.page import html
 
-        return "".join(html(self._source, [self._report], Wish(), "auto"))
+        return "".join(html(self._source, [self._report], DrawOptions(), "auto"))
 
     def save(self, path: str) -> None:
         """Writes it to a file."""
@@ -132,7 +132,7 @@ class Recording:
         self._steps, self._reasons = steps, reasons
         self._session: Any = None
         self._recording: Any = None
-        self._chronicle: Chronicle | None = None
+        self._provenance: Provenance | None = None
         self._error: BaseException | None = None
 
     # ------------------------------------------------------------ the recording
@@ -146,7 +146,7 @@ class Recording:
         from .questions.flow import hears_of_flow
         from .questions.shown import keep
         from .questions.watching import watching
-        from .questions.why.chronicle import Chronicle
+        from .questions.why.provenance import Provenance
 
         assert self._frame is not None
         recording = self._recording = drawing() if self._steps else watching(values=True)
@@ -154,7 +154,7 @@ class Recording:
         recording.hears(recording.buffers)
         if self._reasons:
             hears_of_flow(recording)
-        self._chronicle = Chronicle(recording) if self._reasons else None
+        self._provenance = Provenance(recording) if self._reasons else None
         observer = recording.observer
         assert observer is not None
         if _is_own(self._frame):
@@ -202,18 +202,18 @@ class Recording:
 
         ran = self._ran()
         assert ran.outcome is not None
-        if self._chronicle is None:
+        if self._provenance is None:
             raise RuntimeError("reasons were not recorded: inspect.record(reasons=True)")
         whole = self._session.is_whole
         if isinstance(question, str):
-            return _reason(reported(ran, self._chronicle, question, is_whole=whole), ran)
+            return _reason(reported(ran, self._provenance, question, is_whole=whole), ran)
         names: dict[int, str] = {}
         for name, tensor in _named(ran.outcome.bindings):
             names.setdefault(id(tensor), name)
         answers = Answers()
         for tensor, called in _tensors(question):
             asked = Question(names.get(id(tensor), called), tensor, None)
-            answers.append(_reason(reported(ran, self._chronicle, asked, is_whole=whole), ran))
+            answers.append(_reason(reported(ran, self._provenance, asked, is_whole=whole), ran))
         return answers[0] if len(answers) == 1 and not hasattr(question, "_modules") else answers
 
     def flow(self, number: int | None = None) -> Answer:
@@ -232,7 +232,7 @@ class Recording:
 
         Of a graph that a pass has given up it shows the values that the last pass had.
         """
-        known: Any = self._chronicle.passes.every_node() if self._chronicle else {}
+        known: Any = self._provenance.passes.every_node() if self._provenance else {}
         return _paths(self._ran(), of, wrt, known, self._before(), symbolic=symbolic)
 
     def _before(self) -> Callable[[Any], Any]:
@@ -351,12 +351,12 @@ def load(shell: Any) -> None:
 def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
     from .render import json, text, trace as page
     from .render.picture import written
-    from .render.picture.drawing import Wish
+    from .render.picture.drawing import DrawOptions
 
     look = text.Look(False, True, 100, whole=True)
     return Answer(
         page.text(report, look), lambda: json.trace(whole()),
-        lambda: written(report, "svg", Wish(), "auto"),
+        lambda: written(report, "svg", DrawOptions(), "auto"),
     )  # fmt: skip
 
 
@@ -364,7 +364,7 @@ def _paths(
     ran: Ran, of: Any, wrt: Any, known: Any, before: Any = None, *, symbolic: bool
 ) -> Answer:
     from .questions.paths import Options, paths_report
-    from .questions.paths.live import LivePass, heard_by, translated
+    from .questions.paths.live import LivePass, recording_of, translated
     from .questions.paths.translation import Translation
     from .render import paths as page, text
     from .render.json import paths as document
@@ -381,7 +381,7 @@ def _paths(
     live = LivePass(None, stops=False)
     live.translation = Translation(known, before)
     outcome = ran.outcome.with_bindings(bindings)
-    ran = ran._replace(outcome=outcome, heard=heard_by(live), error=None)
+    ran = ran._replace(outcome=outcome, heard=recording_of(live), error=None)
     ran = translated(ran, (asked[0],), (asked[1],))
     ran, report = paths_report(ran, Options((asked[0],), (asked[1],), formula=symbolic))
     if ran.error is not None:

@@ -22,7 +22,7 @@ def _gone(number: int, frame: FrameType | None) -> None:
 
 
 def silent() -> None:
-    """From here on Ctrl-C ends the process at once, unless whoever started us set something."""
+    """From here on Ctrl-C ends the process at once, unless the caller set a handler."""
     if getsignal(SIGINT) is default_int_handler:
         signal(SIGINT, _gone)
 

@@ -20,7 +20,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # <malloc.h> of glibc
 
 
 def standard(sharing: int = 1) -> int:
-    """4 GiB, and at most half of what this process may have, shared by so many processes."""
+    """4 GiB, and at most half of what this process may have, shared by that many processes."""
     return max(1, min(STANDARD, *(have // 2 // max(sharing, 1) for have in _there())))
 
 
@@ -85,7 +85,7 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
             resource.setrlimit(kind, limits)
 
 
-def data_held() -> int:
+def data_size() -> int:
     """Bytes of data that this process has now; 0 where the system does not say."""
     return _now()[1]
 
@@ -131,7 +131,7 @@ def give_back() -> None:
 
 
 @contextmanager
-def collector_held() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Nothing is collected: millions of objects grow that are no garbage, a tree or a list."""
     enabled = gc.isenabled()
     gc.disable()

@@ -16,7 +16,7 @@ SUFFIX = ".expr"
 PROGRAMS = (SUFFIX, ".py", ".ipynb")
 PICTURES = 16  # a notebook holds pictures besides its text: it may be so many times as large
 LOOKED_AT = 10_000  # names of a folder
-PATIENCE = 1.0  # seconds for somebody to open the other end of a pipe
+PATIENCE = 1.0  # seconds in which the other end of a pipe may be opened
 
 
 class UsageError(Exception):
@@ -28,7 +28,7 @@ class UsageError(Exception):
 
 
 class DeviceMissing(UsageError):
-    """A device or an optional part that was asked for is missing."""
+    """A requested device or optional part is missing."""
 
 
 class Opened(NamedTuple):
@@ -125,7 +125,7 @@ def _normal(path: str) -> str:
 
 
 def at_once(path: str, flags: int) -> int:
-    """An opener that waits for nobody: a pipe without a writer would hold the command."""
+    """An opener that does not wait: a pipe without a writer would block the command."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
@@ -135,7 +135,7 @@ def at_once_without_links(path: str, flags: int) -> int:
 
 
 def _first_piece(pipe: int, path: str) -> bytes:
-    """What can be read of a pipe at once; nobody writes to one that lies in a folder for harm."""
+    """What can be read of a pipe at once; one left in a folder to do harm has no writer."""
     ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
         with suppress(BlockingIOError):
@@ -145,7 +145,7 @@ def _first_piece(pipe: int, path: str) -> bytes:
             time.sleep(0.02)
             continue
         return b""  # there is a writer, which has not written yet
-    raise UsageError(f"{path} is a pipe that nobody writes to")
+    raise UsageError(f"{path} is a pipe without a writer")
 
 
 def _names_in(folder: str) -> list[str]:

@@ -23,7 +23,7 @@ class Misuse(ValueError):
 
 
 class Standard(int):
-    """The memory that a run may take when nobody said: it can be shared."""
+    """The default limit of memory, which jobs share."""
 
 
 class Shared(NamedTuple):

@@ -34,7 +34,7 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody may sit there; a stream that was closed is none."""
+    """Whether it is a terminal; a closed stream is none."""
     try:
         return stream.isatty()
     except ValueError:
@@ -134,7 +134,7 @@ def _leads_out(path: str) -> bool:
 def put_in_place(path: str, pieces: Iterable[Terminal]) -> None:
     """A new file under this name, whole; a link of this name is replaced and not followed.
 
-    The file in the making has a name that nobody can know, and is made by us or not at all: who
+    The file in the making has a name that cannot be guessed, and is made by us or not at all: who
     can write beside it may have put links there.
     """
     folder, _ = os.path.split(path)
@@ -154,7 +154,7 @@ def put_in_place(path: str, pieces: Iterable[Terminal]) -> None:
 
 
 def _keep_mode(new: int, path: str) -> None:
-    """Who may read the old file may read the new one, and nobody else."""
+    """The new file gets the permissions of the old one."""
     with suppress(OSError, AttributeError):
         mode = os.lstat(path).st_mode
         if stat.S_ISREG(mode):
@@ -180,7 +180,7 @@ def _with_a_reader(path: str, flags: int) -> int:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(os.stat(path).st_mode):
                 raise
             if time.monotonic() > ends:
-                raise OSError(errno.ENXIO, "it is a pipe that nobody reads from") from None
+                raise OSError(errno.ENXIO, "it is a pipe without a reader") from None
             time.sleep(0.02)
             continue
         os.set_blocking(number, True)
@@ -203,6 +203,6 @@ def tell(text: Terminal) -> None:
 
 
 def close_silently() -> None:
-    """Nobody reads any more: nothing is written when Python ends."""
+    """The reader is gone: nothing is written when Python ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,13 +15,13 @@ from .render.escape import Terminal
 
 
 def is_long(pieces: Sequence[Terminal]) -> bool:
-    """Whether a page needs a pager: it is longer than the screen of somebody who sits there."""
+    """Whether a page needs a pager: it is longer than the screen of a terminal."""
     rows = _rows()
     return bool(rows) and sum(piece.count("\n") for piece in pieces) >= rows and bool(_command())
 
 
 def _rows() -> int:
-    """The height of the terminal; 0 where nobody reads there, or it does not say."""
+    """The height of the terminal; 0 if there is none, or it is unknown."""
     if "CI" in os.environ or os.environ.get("TERM") == "dumb":
         return 0
     try:

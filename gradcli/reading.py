@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .commands import NAMES, module_of
 from .options import Command, Misuse, Option
-from .settings import Unusable, words_of
+from .settings import SettingsError, words_of
 
 
 class Unclear(Exception):
@@ -38,7 +38,7 @@ def read(line: list[str]) -> Call | None:
         line, arguments = parted(with_settings(line))
         given = _values(command, _pairs(command, with_values(line)[1:]))
         return Call(line[0], command.filled({**given, "arguments": arguments}))
-    except (Unclear, Misuse, Unusable):
+    except (Unclear, Misuse, SettingsError):
         return None
 
 

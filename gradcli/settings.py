@@ -20,7 +20,7 @@ ONLY_ON_THE_LINE = frozenset(
 )  # fmt: skip
 
 
-class Unusable(Exception):
+class SettingsError(Exception):
     """A table that can't be used; the words of the message say where and why."""
 
     def format_message(self) -> str:
@@ -74,10 +74,10 @@ def _table(path: str) -> dict[str, Any] | None:
             raise ValueError("a key has too many parts")
         tool = tomllib.loads(text).get("tool", {})
     except (OSError, ValueError, RecursionError) as error:
-        raise Unusable(f"{path} can't be read: {error}") from None
+        raise SettingsError(f"{path} can't be read: {error}") from None
     table = tool.get("gradcli") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise Unusable(f"{path}: {TABLE} is not a table")
+        raise SettingsError(f"{path}: {TABLE} is not a table")
     return table
 
 
@@ -102,16 +102,16 @@ def _words(
 
         near = get_close_matches(key, options, 1)
         advice = f"; did you mean {near[0]}?" if near else ""
-        raise Unusable(f"{path}: {TABLE} has no setting {key}{advice}")
+        raise SettingsError(f"{path}: {TABLE} has no setting {key}{advice}")
     if key in ONLY_ON_THE_LINE:
-        raise Unusable(f"{path}: {key} in {TABLE}: --{key} is for the command line only")
+        raise SettingsError(f"{path}: {key} in {TABLE}: --{key} is for the command line only")
     try:
         words = list(_options(f"--{key}", value, option))
         if option.is_limit:
             words = [] if said.intersection(option.flags) else _lower(words, option)
         yield from words
     except Misuse as error:
-        raise Unusable(f"{path}: {key} in {TABLE}: {error}") from None
+        raise SettingsError(f"{path}: {key} in {TABLE}: {error}") from None
 
 
 def _options(flag: str, value: Any, option: Option) -> Iterator[str]:

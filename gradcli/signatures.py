@@ -1,6 +1,6 @@
 """signatures: what help() and editors see of the library face, read off the declarations.
 
-A declaration's file is read when somebody asks for the function's text, and not before: the
+A declaration's file is read on demand for the function's text, and not before: the
 programs that only call it pay nothing.
 """
 
@@ -14,7 +14,7 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import Any
 
-from .engine.carriers import CARRIERS
+from .engine.carriers import RUNTIME
 from .engine.catalogue import Function
 from .engine.signature import REQUIRED
 
@@ -99,6 +99,6 @@ def describe_methods() -> None:
 
     Function.__signature__ = property(Declared)  # type: ignore[attr-defined]
     for name, function in catalogue.methods.items():
-        call = vars(CARRIERS.tensor).get(name)
+        call = vars(RUNTIME.tensor).get(name)
         if inspect.isfunction(call) and call.__doc__ is None:
             described(call, function)

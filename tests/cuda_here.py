@@ -18,7 +18,7 @@ import numpy
 import pytest
 
 from gradcli.engine import device as devices
-from gradcli.engine.carriers import CARRIERS
+from gradcli.engine.carriers import RUNTIME
 from gradcli.engine.tensor_type import FastShape, TensorType, _kind_on
 
 STAND_IN = Path(__file__).parent / "stand_in"
@@ -41,8 +41,8 @@ def standing_in(count: int = 1) -> Iterator[None]:
     """Within it `import cupy` finds the stand-in, with so many devices."""
     patch = pytest.MonkeyPatch()
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_cupy(name)}
-    library, ones = list(devices._cuda), dict(CARRIERS.ones)
-    arrays = dict(CARRIERS.arrays)
+    library, ones = list(devices._cuda), dict(RUNTIME.ones)
+    arrays = dict(RUNTIME.arrays)
     devices._cuda.clear()
     _forget()
     patch.syspath_prepend(str(STAND_IN))
@@ -56,8 +56,8 @@ def standing_in(count: int = 1) -> Iterator[None]:
         sys.modules.update(before)
         _forget()
         devices._cuda[:] = library
-        CARRIERS.ones.update(ones)
-        CARRIERS.arrays.update(arrays)
+        RUNTIME.ones.update(ones)
+        RUNTIME.arrays.update(arrays)
 
 
 def _is_cupy(name: str) -> bool:
@@ -66,14 +66,14 @@ def _is_cupy(name: str) -> bool:
 
 def _forget() -> None:
     """What the engine keeps of a device that is gone."""
-    for array in [a for a in CARRIERS.arrays if CARRIERS.arrays[a] is not numpy]:
-        del CARRIERS.arrays[array]
+    for array in [a for a in RUNTIME.arrays if RUNTIME.arrays[a] is not numpy]:
+        del RUNTIME.arrays[array]
     for key in [key for key, kind in TensorType._made.items() if kind.xp is not numpy]:
         del TensorType._made[key]
     for key in [key for key in FastShape._made if key[0].xp is not numpy]:
         del FastShape._made[key]
     _kind_on.cache_clear()
-    CARRIERS.mixed = False
+    RUNTIME.mixed = False
 
 
 @contextlib.contextmanager

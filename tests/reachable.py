@@ -55,7 +55,7 @@ from gradcli.language.values import Builtin, Namespace, Type
 
 DEEPEST = 5
 FIRST = 4  # of a long sequence
-# Names that are in no table and are asked for all the same.
+# Names that are in no table and are requested all the same.
 ALWAYS = ("__class__", "__doc__", "__name__", "__qualname__", "__dict__", "__self__", "__func__",
           "__module__", "__wrapped__", "__globals__", "__code__", "__init__", "__call__",
           "_parameters", "_modules", "_data", "_kind", "_kept", "_program_class", "saved_tensors",

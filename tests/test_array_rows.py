@@ -361,7 +361,7 @@ class Names:
 
 @pytest.fixture
 def asked() -> Iterator[list[int]]:
-    """What is asked for, in bytes."""
+    """The memory that is requested, in bytes."""
     found: list[int] = []
     before, state.reserve = state.reserve, found.append
     yield found

@@ -129,7 +129,7 @@ RETURNED = ("A()", "a", "[x, a]", "(g, A())", "'a' * 10**8", "x.register_hook(pr
 
 @pytest.mark.parametrize("value", RETURNED)
 @pytest.mark.parametrize("line", ["trace", "trace --format json", "show --no-open"])
-def test_what_a_hook_should_not_return_is_told_by_its_type(
+def test_what_a_hook_should_not_return_is_reported_by_its_type(
     value: str, line: str, tmp_path: Path
 ) -> None:
     """It is not printed: that may be the program's own code, endless, or an address of ours."""
@@ -205,7 +205,7 @@ def test_messages_call_a_value_as_pytorch_does(value: str) -> None:
     ]
 
 
-def test_arguments_that_do_not_fit_are_told_by_public_names() -> None:
+def test_arguments_that_do_not_fit_are_reported_by_public_names() -> None:
     out, error = outcome_of("""
 import numpy as np
 for call in (lambda: torch.no_grad()(1, 2), lambda: np.float32(1, nosuch=1),

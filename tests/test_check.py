@@ -88,7 +88,7 @@ def test_update_leaves_failures_alone(home: Path) -> None:
     assert not (home / "a.out").exists()
 
 
-def test_a_missing_line_end_is_told(home: Path) -> None:
+def test_a_missing_line_end_is_reported(home: Path) -> None:
     write(home, "a.expr", "print(1, end='')\n")
     write(home, "a.out", "1\n")
     assert gradcli("check", "a.expr").returncode == 1
@@ -375,7 +375,7 @@ def test_the_script_of_the_page(tmp_path: Path) -> None:
         jsonschema.validate(found, json.loads((SCHEMAS / "junit-1.json").read_text("utf-8")))
 
 
-def test_what_is_said_of_other_places_is_told(home: Path) -> None:
+def test_what_is_reported_of_other_places_is_reported(home: Path) -> None:
     """What names held in an assert, and the line that freed the graph."""
     write(home, "p/a.expr", "x = tensor(2.0)\nassert x == 3\n")
     twice = "x = tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\ny.backward()\n"

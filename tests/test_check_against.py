@@ -126,7 +126,7 @@ def test_inputs() -> None:
 
 
 @with_torch
-def test_the_first_difference_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_difference_is_reported_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A derivative of ours is broken for the length of the test."""
     from gradcli import namespace
     from gradcli.engine.row import Formula
@@ -236,7 +236,7 @@ def test_threads_of_the_process_stay_as_they_are() -> None:
     "utils.cpp_extension", "utils.bottleneck", "_dynamo", "fx",
 ])  # fmt: skip
 def test_names_that_are_not_ours_are_not_there(name: str) -> None:
-    """The same closed list: in whatever way PyTorch's own names are asked for."""
+    """The same closed list: in whatever way PyTorch's own names are reached."""
     home, _, last = f"torch.{name}".rpartition(".")
     for text in (f"print(torch.{name})", f"from {home} import {last} as found\nfound",
                  f"getattr({home}, {last!r})"):  # fmt: skip
@@ -275,7 +275,7 @@ def test_nothing_leads_from_pytorchs_objects_to_the_host(text: str) -> None:
 
 
 @with_torch
-def test_it_is_said_that_the_file_is_trusted(tmp_path: Path) -> None:
+def test_it_is_reported_that_the_file_is_trusted(tmp_path: Path) -> None:
     program = tmp_path / "a.expr"
     program.write_text("# check: against torch\nprint(1)\n")
     assert "trusts" not in gradcli("check", str(program)).stderr

@@ -24,7 +24,7 @@ def test_nan_and_infinity_fail_by_themselves(home: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "y.backward()\n"])
-def test_a_nan_is_told_once(home: Path, end: str) -> None:
+def test_a_nan_is_reported_once(home: Path, end: str) -> None:
     """The difference quotients find it, with its cause; the gate says nothing more."""
     write(home, "a.expr", MASKED + end)
     assert [kind for kind, _, _ in problems("a.expr")] == ["gradient"]
@@ -43,7 +43,7 @@ def test_a_mask_of_infinities_is_no_failure(home: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "y = 3\n", "x = torch.ones(2)\nprint(x)\n"])
-def test_what_was_not_checked_is_said(home: Path, text: str) -> None:
+def test_what_was_not_checked_is_reported(home: Path, text: str) -> None:
     write(home, "a.expr", text)
     done = gradcli("check", "a.expr")
     assert done.returncode == 0

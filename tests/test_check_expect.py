@@ -63,7 +63,7 @@ def test_what_does_not_hold(home: Path, name: str) -> None:
     assert (found[0], found[2]) == ("expect", line) and found[1].startswith(message), found
 
 
-def test_all_are_told_and_the_program_goes_on(home: Path) -> None:
+def test_all_are_reported_and_the_program_goes_on(home: Path) -> None:
     write(home, "a.expr", "x = 1  # expect: x == 2\nprint(x)\ny = 3  # expect: y == 4\n")
     doc, done = document("a.expr")
     assert [p["line"] for p in doc["files"][0]["problems"]] == [1, 3] and done.returncode == 1

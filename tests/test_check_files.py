@@ -162,7 +162,7 @@ def test_a_link_out_of_its_folder_is_not_followed_by_its_name(
     assert "hunter" in gradcli("check", "in/b.expr").stdout  # within the folder of the command
 
 
-def test_links_that_lead_out_are_told_and_not_followed(home: Path) -> None:  # noqa: F811
+def test_links_that_lead_out_are_reported_and_not_followed(home: Path) -> None:  # noqa: F811
     write(home, "outside/secret.expr", "print('hidden'\n")
     write(home, "outside/word", "hidden\n")
     write(home, "in/a.expr", GOOD)
@@ -226,7 +226,7 @@ def test_whatever_lies_there_the_report_is_written(home: Path, form: str, count:
     assert done.returncode == 3
     page = done.stdout
     for words in ("in/pipe.expr is not a file", "there is no file gone.expr",
-                  "named.expr is a pipe that nobody writes to", "empty holds no .expr file",
+                  "named.expr is a pipe without a writer", "empty holds no .expr file",
                   "not UTF-8 text", "20,000 bytes of source"):  # fmt: skip
         assert words in page, words
     assert "\x1b" not in page and "\udcff" not in page

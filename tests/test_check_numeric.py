@@ -202,7 +202,7 @@ def test_wrong_backward(name: str) -> None:
         assert edge.element == (2,)
 
 
-def test_a_straight_through_estimator_is_told() -> None:
+def test_a_straight_through_estimator_is_reported() -> None:
     """Right or wrong is the author's to say; that it is no derivative is a fact."""
     found = leaves(FUNCTION.format(forward="x.round()", backward="g") + X +
                    "L = (Own.apply(x) * x).sum()\n")  # fmt: skip
@@ -241,7 +241,7 @@ KINKED = {  # program: the expression that has the kink
 
 
 @pytest.mark.parametrize("call", KINKED, ids=KINKED.values())
-def test_kinks_and_ties_are_said(call: str) -> None:
+def test_kinks_and_ties_are_reported(call: str) -> None:
     """From both sides, also where the central quotient is the gradient; they fail where asked."""
     text = f"x = tensor([0.0, 1.0, -2.0], requires_grad=True)\ny = {call}\nL = (y * 1.5).sum()\n"
     fact = checked(text)
@@ -303,7 +303,7 @@ def test_a_wrong_derivative_that_does_not_arrive() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_nothing_is_said_of_smooth_programs(seed: int) -> None:
+def test_nothing_is_reported_of_smooth_programs(seed: int) -> None:
     text = smooth_program(random.Random(seed))
     fact = checked(text, fail_on=("kink",))
     assert (fact.problems, fact.kinks) == ((), ()), text

@@ -84,7 +84,7 @@ def test_the_others_go_on(
     assert "raw" not in done.stdout + done.stderr + "".join(capfd.readouterr())
 
 
-def test_the_place_is_told_whatever_ended_the_process(
+def test_the_place_is_reported_whatever_ended_the_process(
     home: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:  # fmt: skip
     """The statement that was running is known to the command, and not to the dead process alone."""

@@ -327,12 +327,12 @@ def test_out_into_what_is_no_plain_file(home: Path) -> None:
     os.close(reader)
 
 
-def test_out_into_what_nobody_reads_or_what_holds_more(home: Path) -> None:
+def test_out_into_what_no_one_reads_or_what_holds_more(home: Path) -> None:
     os.mkfifo(home / "pipe")
     (home / "link").symlink_to("pipe")
     for path in ("pipe", "link"):
         told = refused(2, "run", "two_paths.expr", "-o", path)
-        assert "it is a pipe that nobody reads from" in told
+        assert "it is a pipe without a reader" in told
     assert "an empty text is no path" in refused(2, "run", "two_paths.expr", "-o", "")
     assert "Bad file descriptor" in refused(2, "run", "two_paths.expr", "-o", "/dev/fd/99")
     assert answer("trace", "two_paths.expr", "-o", "-") == answer("trace", "two_paths.expr")

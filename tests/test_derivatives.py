@@ -220,7 +220,7 @@ def test_intermediate_values_and_weights() -> None:
     assert "Hessian of ([1.0,10.0] * y).sum()" in weighted and "x[1]    0.   20." in weighted
 
 
-def test_what_does_not_depend_is_said() -> None:
+def test_what_does_not_depend_is_reported() -> None:
     text = program(CASES["one that does not matter"])
     assert ": its derivatives are zeros" in shown(text, wrt=("u",), of=("y",))
 

@@ -277,7 +277,7 @@ def test_the_library_looks_up_no_name_of_a_program(package: str) -> None:
     assert found == {}
 
 
-def test_adopt_refuses_what_nobody_decided_about() -> None:
+def test_adopt_refuses_what_no_one_decided_about() -> None:
     from gradcli.defects import Defect
 
     for stranger in (object(), ast, memoryview(b"x"), open):

@@ -144,7 +144,7 @@ def test_names_that_grow_without_end_are_followed_once() -> None:
     ]  # fmt: skip
 
 
-def test_an_augmented_chain_of_any_length_is_told() -> None:
+def test_an_augmented_chain_of_any_length_is_reported() -> None:
     """What would be too long for an advice is not taken apart at all."""
     chain = " + ".join(["x"] * 700)
     text = (

@@ -73,7 +73,7 @@ def with_repr(body: str) -> str:
          (3, "2:1", "IndexError: cannot fit 'int' into an index-sized integer")),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_while_an_error_is_told(
+def test_what_goes_wrong_while_an_error_is_reported(
     text: str, told: tuple[int, str, str]
 ) -> None:  # fmt: skip
     assert ended(text) == told

@@ -173,7 +173,7 @@ def test_a_legal_second_backward_is_no_error() -> None:
     assert ran.error is None
 
 
-def test_a_later_error_is_told() -> None:
+def test_a_later_error_is_reported() -> None:
     ran = explained("a = torch.ones(2)\nL = a.sum()\nL.backward()\nb = undefined_at_all(3)\n")
     assert ran.error is not None
     assert ran.error.notes[0].endswith("tried: line 3 passes; NameError on line 4 then")

@@ -38,7 +38,7 @@ def report(text: str) -> FlowReport:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_what_is_wrong_is_told(name: str) -> None:
+def test_what_is_wrong_is_reported(name: str) -> None:
     text, wanted = PLANTED[name]
     found: dict[str, set[str]] = {}
     for fact in report(text).verdicts:
@@ -50,7 +50,7 @@ def test_what_is_wrong_is_told(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_nothing_is_told_where_nothing_is_wrong(name: str) -> None:
+def test_nothing_is_reported_where_nothing_is_wrong(name: str) -> None:
     assert report(HEALTHY[name]).verdicts == ()
 
 

@@ -55,7 +55,7 @@ def gradients_with_and_without_hooks(torch: Any, program: str) -> list[dict[str,
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_every_leaf_that_hooks_changed_is_told(program: str) -> None:
+def test_every_leaf_that_hooks_changed_is_reported(program: str) -> None:
     now, without = oracle.ask("gradients_with_and_without_hooks", program)
     told = report(program + "L.backward()\n").effects
     assert {fact.name for fact in told} == {name for name in now if now[name] != without[name]}

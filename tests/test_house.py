@@ -199,7 +199,7 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=room)
-def test_nobody_asks_upwards(path: Path) -> None:
+def test_no_one_asks_upwards(path: Path) -> None:
     """Late imports too; a package that imports its own part loads no room above."""
     own = RANK.get(room(path).partition("/")[0], len(ORDER))
     above = {
@@ -288,7 +288,7 @@ def _texts(nodes: Iterable[ast.expr | None]) -> Iterator[str]:
             yield node.value
 
 
-def test_rows_know_of_operators_and_nobody_else() -> None:
+def test_rows_know_of_operators_and_no_one_else() -> None:
     counted = {
         room(path): len(found)
         for path in MODULES
@@ -315,7 +315,7 @@ def test_first_line_names_the_room(path: Path) -> None:
         assert name in doc.splitlines()[0].lower(), f"{room(path)}: {doc[:40]!r}"
 
 
-def test_nobody_imports_torch() -> None:
+def test_no_one_imports_torch() -> None:
     guilty = [room(p) for p in MODULES for _, name in imports(p) if name.split(".")[0] == "torch"]
     assert guilty == []
 

@@ -244,7 +244,7 @@ nodes_alive = eval("lambda: sum(isinstance(thing, Tensor) for thing in get_objec
 
 @pytest.mark.parametrize(("title", "text"), WHY, ids=[title for title, _ in WHY])
 def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path) -> None:
-    """Of code that was running already; the place is asked for where the verdict is the same."""
+    """Of code that was running already; the place is compared where the verdict is the same."""
     verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
     torch.manual_seed(67280421310721)
     file = tmp_path / "p.py"

@@ -230,7 +230,7 @@ def test_stale_gradients(text: str, stale: list[tuple[Any, ...]]) -> None:
     assert [tuple(fact) for fact in stale_gradients(ran(text))] == stale
 
 
-def test_stale_gradients_of_a_module_are_told_together() -> None:
+def test_stale_gradients_of_a_module_are_reported_together() -> None:
     text = """\
 net = nn.Linear(2, 1)
 o = optim.SGD(net.parameters(), lr=0.1)
@@ -280,7 +280,7 @@ def trace_schema() -> jsonschema.Validator:
 STALE = V + "for i in range(2):\n" + LOSS + "    v.data -= 0.1 * v.grad\n"
 
 
-def test_trace_tells_more_than_one_entry(home: Path) -> None:  # noqa: F811
+def test_trace_reports_more_than_one_entry(home: Path) -> None:  # noqa: F811
     assert "gradients, by the lines" not in answer("trace", "two_paths.expr")
     text = TWO_PATHS.replace("backward()", "backward(retain_graph=True)") + "L.backward()\n"
     shown = answer("trace", "-", stdin=text)

@@ -48,5 +48,5 @@ def test_the_limits_of_a_type(function: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_what_is_said_of_limits(text: str) -> None:
+def test_what_is_reported_of_limits(text: str) -> None:
     assert said(gradcli, text) == oracle.ask("said", text)

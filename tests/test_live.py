@@ -54,7 +54,7 @@ def close(one: Any, other: Any) -> bool:
 
 @needs_torch
 @pytest.mark.parametrize("path", EXPRESSIONS, ids=lambda path: path.stem)
-def test_both_engines_tell_the_same(path: Path) -> None:
+def test_both_engines_report_the_same(path: Path) -> None:
     """Names, lines, nodes, values, gradients; printed text up to addresses."""
     text = path.read_text("utf-8")
     own, live = (traced(text, engine, path.name) for engine in ("own", "torch"))
@@ -286,7 +286,7 @@ def test_paths_lead_through_nodes_of_half_precision() -> None:
 
 
 @needs_torch
-def test_a_node_whose_value_nobody_saw_has_the_shape_of_its_gradient() -> None:
+def test_a_node_whose_value_no_one_saw_has_the_shape_of_its_gradient() -> None:
     text = "net = nn.Linear(4, 9, bias=False)\nnet(torch.ones(2, 3, 4)).sum().backward()\n"
     document = traced(text, "torch")
     numbers = {node["id"] for node in document["nodes"] if node["name"] == "MmBackward0"}
@@ -343,7 +343,7 @@ def test_arguments_are_for_a_program_that_python_runs(tmp_path: Path) -> None:
     assert "-- ARGUMENTS are for a program that Python runs" in done.stderr
 
 
-def test_torch_is_not_loaded_before_it_is_asked_for() -> None:
+def test_torch_is_not_loaded_before_it_is_requested() -> None:
     code = "import gradcli, gradcli.commands.trace, gradcli.pipeline.run, sys; "
     code += "assert 'torch' not in sys.modules and 'gradcli.live' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

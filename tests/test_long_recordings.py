@@ -11,7 +11,7 @@ from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.watching import watching
 from gradcli.questions.why import forgetting, passes as watched, reported
-from gradcli.questions.why.chronicle import Chronicle
+from gradcli.questions.why.provenance import Provenance
 
 ENGINES = ("own", "torch") if oracle.has_torch else ("own",)
 TRAINING = """
@@ -42,23 +42,23 @@ NAMES = ("early.weight", "body.weight", "cut.weight", "head.weight", "spare.weig
          "number", "features", "state", "kept")  # fmt: skip
 
 
-def chronicle_of(steps: int, engine: str) -> tuple[Any, Chronicle]:
-    chronicle = Chronicle()
+def provenance_of(steps: int, engine: str) -> tuple[Any, Provenance]:
+    provenance = Provenance()
     text = TRAINING.replace("{steps}", str(steps))
-    ran = execute(Request(text.encode(), "a.expr", engine=engine), None, chronicle.recording)
+    ran = execute(Request(text.encode(), "a.expr", engine=engine), None, provenance.recording)
     assert ran.error is None, ran.error
-    return ran, chronicle
+    return ran, provenance
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_answers_are_those_of_the_whole_run(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, everything = chronicle_of(140, engine)
+    whole, everything = provenance_of(140, engine)
     monkeypatch.setattr(watched, "ROOM", 50)
     monkeypatch.setattr(forgetting, "BEHIND", 100)
-    ran, chronicle = chronicle_of(140, engine)
-    assert len(chronicle.flow.steps) < len(everything.flow.steps) / 2
+    ran, provenance = provenance_of(140, engine)
+    assert len(provenance.flow.steps) < len(everything.flow.steps) / 2
     for name in NAMES:
-        found = reported(ran, chronicle, name)
+        found = reported(ran, provenance, name)
         assert found == reported(whole, everything, name), name
 
 
@@ -69,11 +69,11 @@ def test_what_is_kept_has_a_bound(engine: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(forgetting, "BEHIND", 100)
     held = []
     for steps in (90, 180):
-        _, chronicle = chronicle_of(steps, engine)
-        flow, values = chronicle.flow, chronicle.flow.values
+        _, provenance = provenance_of(steps, engine)
+        flow, values = provenance.flow, provenance.flow.values
         held.append((len(flow.steps), len(flow.known), len(flow.floats), len(flow.nodes.of_node),
                      sum(value is not forgetting.GONE for value in values)))  # fmt: skip
-        for entries in chronicle.passes.entries.values():
+        for entries in provenance.passes.entries.values():
             assert sum(entry.grad is not None for entry in entries) <= watched.ADDED
     before, after = held
     assert all(one <= 1.25 * other for one, other in zip(after, before, strict=True)), held

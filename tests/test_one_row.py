@@ -128,7 +128,7 @@ def test_paths_has_a_formula_that_gives_the_gradient(name: str) -> None:
         ("length", "structure", "vector-Jacobian product"),
     ],
 )
-def test_step_tells_the_local_derivative(name: str, kind: str, words: str) -> None:
+def test_step_reports_the_local_derivative(name: str, kind: str, words: str) -> None:
     walk = walked(f"{LEAF}y = torch.{name}(torch.stack([x, x * 2]))\ny.sum().backward()\n")
     step = next(s for s in walk.steps if s.node_name == f"{name.capitalize()}Backward0")
     local = step.edges[0].local

@@ -204,7 +204,7 @@ def test_edges() -> None:
     assert differ == []
 
 
-def test_where_a_derivative_chooses_the_edge_is_told() -> None:
+def test_where_a_derivative_chooses_the_edge_is_reported() -> None:
     """A formula that compares, divides by a norm, or takes the sign has corners."""
     from gradcli.questions.ops.detail import detail
     from gradcli.recording.facts.operators import CatalogueFact

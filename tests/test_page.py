@@ -70,7 +70,7 @@ def test_pages_are_small(folder: Path) -> None:
         assert page(folder, name).stat().st_size < 150_000, name
 
 
-def test_every_sign_of_the_docs_is_told_on_the_page(folder: Path) -> None:
+def test_every_sign_of_the_docs_is_reported_on_the_page(folder: Path) -> None:
     from gradcli.render.picture.page import SIGNS
 
     text = (Path(__file__).parent.parent / "docs" / "pictures.md").read_text("utf-8")

@@ -177,13 +177,13 @@ def test_a_local_tensor_that_is_gone() -> None:
     assert names_of(text, "a", "h") == [("h", "a")]
 
 
-def test_private_names_count_where_they_are_asked_for() -> None:
+def test_private_names_count_where_they_are_requested() -> None:
     text = "a = tensor(2.0, requires_grad=True)\n_t = a * 3\nL = _t * _t\n"
     assert names_of(text, "a") == [("L", "a")]
     assert names_of(text, "_t") == [("L", "_t")]
 
 
-def test_several_tensors_of_one_name_are_told() -> None:
+def test_several_tensors_of_one_name_are_reported() -> None:
     text = "x = tensor(3.0, requires_grad=True)\nx = x * 2\nL = x * x\n"
     assert "x stands for 2 tensors on the way; --wrt x#1 asks for another" in printed(
         report(text, "x", "L")
@@ -195,7 +195,7 @@ def test_several_tensors_of_one_name_are_told() -> None:
     [("nope", "no tensor that requires grad"), ("n", "it is an integer"), ("y#5", "stood for 1"),
      ("k", "does not require grad")],
 )  # fmt: skip
-def test_names_that_cannot_be_asked_for(wrt: str, message: str) -> None:
+def test_names_that_cannot_be_requested(wrt: str, message: str) -> None:
     text = "a = tensor(2.0, requires_grad=True)\nn = int(3)\nk = tensor([1])\ny = a * n\n"
     with pytest.raises(UsageError, match=message):
         report(text, wrt)
@@ -293,7 +293,7 @@ def test_what_is_not_finite(value: str) -> None:
     parsed(found)
 
 
-def test_overflow_in_float32_is_told_apart() -> None:
+def test_overflow_in_float32_is_distinguished() -> None:
     text = "a = tensor(1.0, requires_grad=True)\nb = a * 1e30\nc = b * 1e30\nL = c * 1e-30\n"
     assert report(text, "a").equal in (True, False)
     assert report(text.replace("1.0,", "1.0, dtype=torch.float64,"), "a").equal is True

@@ -56,7 +56,7 @@ def test_numbers_of_the_program_keep_their_names() -> None:
     assert found.formula is not None and found.formula.text == "0.25*cos(rate*x)"
 
 
-def test_no_formula_is_told_only_where_asked() -> None:
+def test_no_formula_is_reported_only_where_asked() -> None:
     text = "x = zeros(3)\na = tensor(2.0, requires_grad=True)\nx[0] = a\nx[1] = 3.0\nL = x.sum()\n"
     assert report(text, "a", "L").no_formula == ""
     told = report(text, "a", "L", formula=True)

@@ -108,7 +108,7 @@ def test_a_matrix_of_several_ways() -> None:
     assert [step.structure for step in path.steps] == ["sum · matmul"]
 
 
-def test_large_tensors_are_told_by_shape_and_range() -> None:
+def test_large_tensors_are_reported_by_shape_and_range() -> None:
     text = "x = ones(50, 40, requires_grad=True)\nh = x * 3\nL = h.sum()\n"
     found = report(text, "x", "L")
     assert "shape [50, 40], 3 to 3" in printed(found)

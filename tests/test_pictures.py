@@ -277,7 +277,7 @@ def test_the_json_has_the_chain_rule() -> None:
     assert leaves == {number: arrived[number] for number in leaves}
 
 
-def test_the_json_tells_calls_and_order() -> None:
+def test_the_json_reports_calls_and_order() -> None:
     answer = document("transformer")
     frames = answer["frames"]
     paths = {frame["name"]: frame for frame in frames}

@@ -52,7 +52,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_long_run_is_told_of_and_nothing_remains(program: Path) -> None:
+def test_a_long_run_is_reported_of_and_nothing_remains(program: Path) -> None:
     out, seen = on_terminal(program)
     assert out == "done\n"
     first = next(piece for piece in seen.split(ERASE) if piece)

@@ -355,7 +355,7 @@ def test_repeats() -> None:
     assert fold.repeats([1, 2, 1, 2]) == []
 
 
-def test_repeats_tell_the_whole_sequence() -> None:
+def test_repeats_report_the_whole_sequence() -> None:
     rng = random.Random(5)
     for _ in range(300):
         tokens: list[int] = []

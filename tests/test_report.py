@@ -248,7 +248,7 @@ def program(torch: Any, seed: int) -> dict[str, Any]:
 
 @pytest.mark.skipif(pytorch is None, reason="compares with PyTorch")
 @pytest.mark.parametrize("seed", range(25))
-def test_both_libraries_tell_the_same(seed: int) -> None:
+def test_both_libraries_report_the_same(seed: int) -> None:
     ours = collected(gradcli, program(gradcli, seed))
     theirs = collected(pytorch, program(pytorch, seed))
     assert ours.nodes == theirs.nodes

@@ -175,12 +175,12 @@ def test_text_and_json_say_the_line_of_the_call() -> None:
     assert document["holders"][0]["cycle"] == ["x", "x.grad"]
 
 
-def test_without_a_second_order_nothing_of_it_is_said() -> None:
+def test_without_a_second_order_nothing_of_it_is_reported() -> None:
     shown = page.text(report(PROGRAMS["no graph of a gradient"]), Look(False, True, 200))
     assert " order" not in shown and "cycle" not in shown
 
 
-def test_pytorch_itself_is_told_in_the_same_words(home: Any) -> None:  # noqa: F811
+def test_pytorch_itself_is_reported_in_the_same_words(home: Any) -> None:  # noqa: F811
     if not oracle.has_torch:
         pytest.skip("PyTorch is not installed")
     text = "import torch\n" + PROGRAMS["a gradient of a gradient"] + "q.backward()\n"

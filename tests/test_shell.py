@@ -81,7 +81,7 @@ def test_what_is_offered(words: str, expected: list[str]) -> None:
     assert offered(*words.split(" ")) == expected
 
 
-def test_two_programs_are_told_apart(home: Path) -> None:
+def test_two_programs_are_distinguished(home: Path) -> None:
     (home / "other.expr").write_text("z = 1.0\n")
     assert offered("grad", "--wrt", "") == []
     assert offered("grad", "other.expr", "--wrt", "") == ["z"]

@@ -200,7 +200,7 @@ def gradients(text: str, number: int | None = None, *wrt: str) -> dict[str, Any]
     return {fact.name: fact.value for fact in found.gradients}
 
 
-def test_grad_tells_what_flowed_in_the_pass() -> None:
+def test_grad_reports_what_flowed_in_the_pass() -> None:
     assert gradients(UPDATED) == {"w": 30.0}
     assert gradients(PASSES) == {"x": (3.0, 3.0)}
     assert gradients(PASSES, 2, "x") == {"x": (2.0, 2.0)}

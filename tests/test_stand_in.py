@@ -104,13 +104,13 @@ def test_adding_at_places(cupy: Any, kind: str) -> None:
     assert array.tolist() == [0, 1 if kind == "bool" else 2, 0]
 
 
-def test_the_page_tells_what_is_computed_on_the_host() -> None:
+def test_the_page_reports_what_is_computed_on_the_host() -> None:
     page = (STAND_IN.parents[1] / "docs" / "cuda.md").read_text("utf-8")
     table = {line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| `")}
     assert table == {f"`{name}`" for name in ON_HOST}
 
 
-def test_a_name_that_nobody_has(cupy: Any) -> None:
+def test_a_name_that_no_one_has(cupy: Any) -> None:
     with pytest.raises(AttributeError, match="neither cupy nor numpy has linalg"):
         _ = array_module(Device("cuda")).linalg.nonsense
 

@@ -334,7 +334,7 @@ y.backward()
         ("torch.cat([x, x]).sum()", "the part that belongs to it"),
     ],
 )
-def test_structures_are_told_in_words(expression: str, words: str) -> None:
+def test_structures_are_reported_in_words(expression: str, words: str) -> None:
     text = f"x = tensor([1.0, 2.0, 3.0], requires_grad=True)\nW = ones(2, 3)\ny = {expression}\n"
     walk = walked(text)
     said = {edge.local.words for step in walk.steps for edge in step.edges if edge.local}
@@ -363,7 +363,7 @@ y.backward()
         assert step.edges[0].local.words == "what the program's own backward computes"
 
 
-def test_a_pass_that_fails_is_told_up_to_there() -> None:
+def test_a_pass_that_fails_is_reported_up_to_there() -> None:
     text = TWO_PATHS + "L.backward()\n"
     report = told(text)
     assert report.error is not None and report.error.type == "RuntimeError"

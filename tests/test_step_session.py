@@ -84,7 +84,7 @@ def test_hooks_and_retained_gradients_by_option(home: Path) -> None:  # noqa: F8
     assert "w1.grad = tensor(-72.)" in shown
 
 
-def test_an_error_is_told_after_the_steps(home: Path) -> None:  # noqa: F811
+def test_an_error_is_reported_after_the_steps(home: Path) -> None:  # noqa: F811
     (home / "twice.expr").write_text(TWO_PATHS + "L.backward()\n")
     done = gradcli("step", "twice.expr")
     assert done.returncode == 3 and "stopped in step 3" in done.stdout

@@ -51,7 +51,7 @@ def test_what_follows_is_pytorchs(tmp_path: Any, name: str, value: str) -> None:
     assert told[-1] == "[{}, {}]".format(*oracle.ask("gradients_after_setting", name, value))
 
 
-def test_it_is_told_and_taken_back(tmp_path: Any) -> None:
+def test_it_is_reported_and_taken_back(tmp_path: Any) -> None:
     told = stepped(
         tmp_path, GIVEN, "run b", "set b 1.0", "set zz 1", "set b foo", "set c [1., 2., 3.]",
         "set b", "unset zz", "unset b", "run", "show a.grad",

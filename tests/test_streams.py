@@ -52,7 +52,7 @@ def test_a_full_disk(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("streams", ["2>&-", "<&-", "<&- 2>&-"])
-def test_a_closed_stream_that_nobody_needs(streams: str, tmp_path: Path) -> None:
+def test_a_closed_stream_that_no_one_needs(streams: str, tmp_path: Path) -> None:
     done = shell("run", streams, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tensor(2.)\n", "")
 

@@ -74,7 +74,7 @@ def test_a_wrong_backward_is_named(torch: Any) -> None:
     assert "dw" not in told
 
 
-def test_kinks_are_said(torch: Any) -> None:
+def test_kinks_are_reported(torch: Any) -> None:
     x = torch.tensor([0.0, 1.0], requires_grad=True)
     with pytest.warns(GradientWarning, match="kink: the slope is 0 on the left, 1 on the right"):
         assert_gradients(torch.relu, x)

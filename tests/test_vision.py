@@ -102,7 +102,7 @@ def test_data_that_is_not_there(tmp_path: Path, options: tuple[str, ...], words:
     assert done.returncode == 3 and words in done.stderr
 
 
-def test_damaged_files_are_told(tmp_path: Path) -> None:
+def test_damaged_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "train-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + b"\xff" * 12)
     file = tmp_path / "program.py"
     file.write_text("from torchvision.datasets import MNIST\nMNIST('data')\n")

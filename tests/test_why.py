@@ -341,7 +341,7 @@ def test_ordinary_runs_load_nothing_of_it(tmp_path: Path) -> None:
         "import sys\nfrom gradcli.pipeline.request import Request\n"
         "from gradcli.pipeline.run import execute\n"
         "execute(Request(b'x = tensor(1.0)', 'p'), None)\n"
-        "print([m for m in sys.modules if 'tracing' in m or 'why' in m or 'chronicle' in m])"
+        "print([m for m in sys.modules if 'tracing' in m or 'why' in m or 'provenance' in m])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr

@@ -34,7 +34,7 @@ PRINTED = 64  # bytes of text that an element becomes, and more than the steps i
 
 
 def pay(elements: float, size: float = 0) -> None:
-    """Charge for looking at so many elements, and for memory of so many bytes."""
+    """Charges for looking at that many elements, and for memory of that many bytes."""
     state.reserve(int(size))
     state.charge(int(elements) >> PER_STEP)
 
@@ -219,7 +219,7 @@ def located(given: Given) -> None:
 
 
 def repeatedly(given: Given) -> None:
-    """diff: as many turns as are asked for, also when nothing is left."""
+    """diff: every requested round counts, also when nothing is left."""
     times, longest = number(given.get("n", 1)), max(extent(given["a"]), default=0)
     elements = all_elements(given)
     pay(elements * max(min(times, longest), 1) + 256 * times, elements * widest(given) * 3)
@@ -440,7 +440,7 @@ LISTED = 40  # bytes of a number of Python's in a list
 
 
 def drawn(given: Given) -> None:
-    """Random numbers: as many as are asked for, or as the parameters broadcast to."""
+    """Random numbers: as many as are requested, or as the parameters broadcast to."""
     size = given.get("size")
     rest = [value for name, value in given.items() if name not in ("size", "dtype")]
     own = spread(rest)

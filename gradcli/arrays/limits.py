@@ -94,7 +94,7 @@ def computed(compute: Any, *args: Any, **options: Any) -> Any:
 def seterr(all: Any = None, **kinds: Any) -> dict[str, str]:
     """np.seterr: what it answers are the settings before."""
     before = dict(errors.asked)
-    errors.ask({**before, **_wished(all, kinds)})
+    errors.ask({**before, **_requested_kinds(all, kinds)})
     return before
 
 
@@ -102,17 +102,17 @@ def geterr() -> dict[str, str]:
     return dict(errors.asked)
 
 
-def _wished(every: Any, kinds: dict[str, Any]) -> dict[str, str]:
-    wished = {} if every is None else dict.fromkeys(KINDS, every)
+def _requested_kinds(every: Any, kinds: dict[str, Any]) -> dict[str, str]:
+    requested = {} if every is None else dict.fromkeys(KINDS, every)
     for name, word in kinds.items():
         if name not in KINDS:
             raise TypeError(f"seterr() got an unexpected keyword argument '{name}'")
         if word is not None:
-            wished[name] = word
-    for word in wished.values():
+            requested[name] = word
+    for word in requested.values():
         if word not in WORDS:
             raise ValueError(f"invalid error mode {word!r}")
-    return wished
+    return requested
 
 
 class Errstate:
@@ -122,12 +122,12 @@ class Errstate:
     PUBLIC: tuple[str, ...] = ()
 
     def __init__(self, *, all: Any = None, **kinds: Any) -> None:
-        self._wished = _wished(all, kinds)
+        self._requested_kinds = _requested_kinds(all, kinds)
         self._before: list[dict[str, str]] = []
 
     def __enter__(self) -> None:
         self._before.append(errors.asked)
-        errors.ask({**errors.asked, **self._wished})
+        errors.ask({**errors.asked, **self._requested_kinds})
 
     def __exit__(self, *error: Any) -> None:
         errors.ask(self._before.pop())

@@ -40,7 +40,7 @@ OF_THE_STREAM = frozenset([*rows(LEGACY), "seed", "get_state", "set_state"])
 
 
 def resolve(name: str) -> Any:
-    """A name of the table; others are asked for by nobody."""
+    """A name of the table; no others occur."""
     if name in CONSTANTS:
         return CONSTANTS[name]
     if name in WRITTEN:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.mode import no_grad
-from ..func import transformation  # noqa: F401 (tells duals what they do)
+from ..func import transformation  # noqa: F401 (defines the operations of duals)
 from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
 from ..func.reverse import Identity, gradient
 

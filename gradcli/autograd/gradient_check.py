@@ -23,7 +23,7 @@ class GradcheckError(RuntimeError):
 
 
 class Settings(NamedTuple):
-    """What a check was asked for."""
+    """The arguments of a check."""
 
     eps: float
     atol: float

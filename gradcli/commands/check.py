@@ -286,7 +286,7 @@ def _to_the_first(facts: Iterator[FileCheck]) -> Iterator[FileCheck]:
 def _write_answer(
     env: Environment, facts: Iterator[FileCheck], names: list[str], durations: int
 ) -> tuple[list[FileCheck], int]:
-    """Writes the answer in the form that was asked for; what was checked, and the exit code."""
+    """Writes the answer in the requested form; what was checked, and the exit code."""
     form, quiet = env.common.format, env.common.quiet
     done: list[FileCheck] = []
 
@@ -305,7 +305,7 @@ def _write_answer(
         from ..render import github
 
         env.answer(github.pieces(kept()))
-    done.extend(facts)  # what nobody wanted to read is checked too
+    done.extend(facts)  # programs after a closed pipe are checked too
     status = most_urgent(fact.exit_code for fact in done)
     if form == "junit":
         from ..render import junit

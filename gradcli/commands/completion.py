@@ -18,7 +18,7 @@ from ..options import Option
 if TYPE_CHECKING:
     from ..language.source import Source
 
-LARGEST = 1 << 20  # bytes of a program that is read while somebody waits for a key
+LARGEST = 1 << 20  # bytes of a program that is read while the user waits
 
 
 class Names(NamedTuple):

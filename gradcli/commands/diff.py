@@ -123,7 +123,7 @@ class Run(NamedTuple):
 
 
 def _runs(common: Shared, asked: Arguments) -> tuple[Run, Run]:
-    """The two runs; Unusable where nothing tells them apart."""
+    """The two runs; UsageError where they are the same."""
     files = list(asked.files)
     if len(files) > 2:
         raise UsageError(f"diff compares two programs, and {len(files)} were given")
@@ -152,7 +152,7 @@ def _requests(
     files = list(asked.files)
     first = opened(files[0] if files else None, common.max_source)
     second = opened(files[1], common.max_source) if len(files) > 1 else first
-    env.program = first  # whose name a limit tells that is reached before both run
+    env.program = first  # a limit that is reached before both run names it
     for program in (first, second):
         env.spare(program.path)
     found = []

@@ -244,7 +244,7 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
             limits.enter_context(bounded(common.max_memory, foreign))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)
-        env.show_long()  # no limit holds for somebody who reads
+        env.show_long()  # reading in a pager is not limited
         flush()
         return status
     except BrokenPipeError as error:
@@ -287,10 +287,10 @@ def _usage(message: str, advice: str) -> Diagnostic:
 def _limited(env: Environment, error: LimitReached) -> Diagnostic:
     """A limit that was reached before the program ran or after it, at what ran last."""
     if env.program is None:
-        return error.told("")
+        return error.as_diagnostic("")
     line, column = _place_in_progress() or last_place() or (1, 1)
     label = Label(Span(line, column, line, column + 1), "", primary=True)
-    return error.told(env.program.name, label)
+    return error.as_diagnostic(env.program.name, label)
 
 
 def _so_far(seconds: float) -> str:

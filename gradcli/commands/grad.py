@@ -108,7 +108,7 @@ def _derivatives(
     request: Request, write: Callable[[str], None] | None, env: Environment, asked: Arguments,
     interventions: Interventions,
 ) -> tuple[Ran, GradReport]:  # fmt: skip
-    """Matrices of derivatives, or gradients in the mode that is asked for."""
+    """Matrices of derivatives, or gradients in the requested mode."""
     from ..questions.derivatives import Options, derivatives_report, recorded
 
     options = Options(

@@ -72,7 +72,7 @@ COMMAND = Command(
 
 
 def command(asked: Arguments) -> int:
-    """Lists, or tells all about some; its exit code."""
+    """Lists operators, or describes some; returns the exit code."""
 
     def body(env: Environment) -> int:
         facts = _catalogue_fact(asked)
@@ -104,7 +104,7 @@ def command(asked: Arguments) -> int:
 
 
 def _catalogue_fact(asked: Arguments) -> CatalogueFact:
-    """What was asked for: in detail where it has a name, a line each where it fits a pattern."""
+    """The requested operators: those named in detail, those that fit a pattern a line each."""
     from ..questions.ops.rows import is_pattern, matching
     from ..recording.facts.operators import CatalogueFact
 

@@ -72,16 +72,16 @@ def _written(
 ) -> Iterable[Terminal]:
     """The picture of the last pass, or a page of all of them."""
     from ..options import EVERY_FOLD
-    from ..render.picture.drawing import Wish
+    from ..render.picture.drawing import DrawOptions
 
     every = EVERY_FOLD in wanted.expand or wanted.fold == "none"
     unit = None if wanted.fold == "none" else wanted.fold
-    wish = Wish(unit is not None, every, wanted.depth, unit, wanted.expand - {EVERY_FOLD})
+    options = DrawOptions(unit is not None, every, wanted.depth, unit, wanted.expand - {EVERY_FOLD})
     sideways = wanted.direction == "right"
     if format == "html":
         from ..render.picture.page import html
 
-        return html(source, reports, wish, wanted.theme, sideways=sideways)
+        return html(source, reports, options, wanted.theme, sideways=sideways)
     from ..render.picture import written
 
-    return written(reports[-1], format, wish, wanted.theme, sideways=sideways)
+    return written(reports[-1], format, options, wanted.theme, sideways=sideways)

@@ -1,4 +1,4 @@
-"""commands: `gradcli check --review`: recorded answers, one by one, as somebody decides."""
+"""commands: `gradcli check --review`: recorded answers, accepted one by one."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..recording.facts.steps import StepsReport
     from ..render.steps_session import Session
 
-PATIENT = 10.0**7  # seconds that somebody may think
+PATIENT = 10.0**7  # seconds that a person may take
 MOST = 8 * 2**20  # bytes of commands
 
 
@@ -80,7 +80,7 @@ COMMAND = Command(
 
 
 def command(common: Shared, asked: Arguments) -> int:
-    """Runs the program and tells its passes; its exit code."""
+    """Runs the program and prints its passes; returns the exit code."""
 
     def body(env: Environment) -> int:
         if asked.keys and not patient:
@@ -121,7 +121,7 @@ def command(common: Shared, asked: Arguments) -> int:
 
 
 def _is_interactive(common: Shared, asked: Arguments) -> bool:
-    """Somebody sits there: both ends are a terminal, and nothing else was asked for."""
+    """Whether a person can answer: both ends are a terminal, and no option says otherwise."""
     if asked.plain or asked.commands is not None or common.quiet or common.out is not None:
         return False
     if common.format != "text" or common.file == "-":
@@ -207,10 +207,10 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) 
             return value_at(ran, options(session.changes()), Pause(walk, step, text))
 
     def change(settings: Iterable[tuple[str, int, str]]) -> StepsReport | str:
-        from ..questions.step import told_again
+        from ..questions.step import repeated_steps
 
         with deadline(ran.request.limits.timeout):
-            found = told_again(ran, options(settings))
+            found = repeated_steps(ran, options(settings))
         error = found.error
         return found if error is None else f"{error.type}: {error.message}"
 

@@ -28,7 +28,7 @@ from .distribution import (
 
 
 class _Chances(Distribution):
-    """By probabilities or by logits: the other is computed when it is asked for."""
+    """By probabilities or by logits: the other is computed on demand."""
 
     PUBLIC: tuple[str, ...] = ("probs", "logits")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from .carriers import CARRIERS, Body
+from .carriers import RUNTIME, Body
 from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)
@@ -60,7 +60,7 @@ _straight: dict[int, Body] = {}
 
 
 def _written(row: Row) -> Body:
-    modules, kernel = CARRIERS.arrays, row.forward
+    modules, kernel = RUNTIME.arrays, row.forward
     if hasattr(kernel, "ufunc") or len(row.signature.parameters) != 2:
         return row
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import call, formula
 from .backward import backward_of_tensor
-from .carriers import CARRIERS, Body
+from .carriers import RUNTIME, Body
 from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .node import Node
@@ -81,7 +81,7 @@ WRITTEN: tuple[tuple[type, str, Any], ...] = (
 @cache
 def assemble() -> None:
     """Makes the classes whole, before anybody looks at them."""
-    CARRIERS.into = _into
+    RUNTIME.into = _into
     for owner, name, function in METHODS:
         function.__name__, function.__qualname__ = name, f"{owner.__name__}.{name}"
         setattr(owner, name, function)

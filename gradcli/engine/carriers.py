@@ -1,4 +1,4 @@
-"""Engine: what formulas run on, and who takes the calls of transformations."""
+"""Engine: the classes that formulas run on, and the functions of transformations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def _nowhere(*given: Any) -> Any:
     raise AssertionError("the engine is not assembled")
 
 
-class _Carriers:
-    """What a formula may run on. `device` and `tensor` fill this in: naming the classes here would
-    load an array library wherever only names are wanted."""
+class _Runtime:
+    """The classes that a formula may run on, and what has appeared so far. `device` and `tensor`
+    fill it in: naming the classes here would load an array library where only names are needed."""
 
     __slots__ = (
         "tensor",
@@ -45,8 +45,8 @@ class _Carriers:
         self.complex = False  # has a complex number appeared? see kind.kind_of
 
 
-CARRIERS = _Carriers()
-ARRAYS = CARRIERS.arrays
+RUNTIME = _Runtime()
+ARRAYS = RUNTIME.arrays
 
 
 class _Transformations:
@@ -57,7 +57,7 @@ class _Transformations:
     def __init__(self) -> None:
         self.levels = 0  # how many are open
         self.stack: list[Any] = []  # those of torch.func, innermost last
-        self.draw: Body | None = None  # told of random numbers
+        self.draw: Body | None = None  # notified of random numbers
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents
         self.text: Body | None = None  # how a tensor prints inside
@@ -76,5 +76,5 @@ FUSED = 1 << 17
 def one(array: Any) -> Any:
     """The number 1 as an operand for `array`. A 0-dim array of its type costs NumPy half of what a
     Python number does."""
-    made = CARRIERS.ones.get(array.dtype)
+    made = RUNTIME.ones.get(array.dtype)
     return 1 if made is None or not array.ndim else made

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .carriers import CARRIERS, Body
+from .carriers import RUNTIME, Body
 from .mode import state
 from .row import Factory, Inplace
 from .signature import REQUIRED
@@ -41,7 +41,7 @@ class Function:
 
     @property
     def overloads(self) -> list[Any]:
-        """Its declarations, in their order; their files are read when somebody asks."""
+        """Its declarations, in their order; their files are read on demand."""
         if self._waiting is not None:
             (keys, rooms, load), self._waiting = self._waiting, None
             for room in rooms:
@@ -71,16 +71,16 @@ class Function:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
-                if self.one is not None and args[0].__class__ is CARRIERS.tensor:
+                if self.one is not None and args[0].__class__ is RUNTIME.tensor:
                     return self.one(args[0])
             elif len(args) == 2 and self.two is not None:
                 first, second = args
-                if first.__class__ is CARRIERS.tensor and second.__class__ is CARRIERS.tensor:
+                if first.__class__ is RUNTIME.tensor and second.__class__ is RUNTIME.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
             out, kwargs = self._without_out(args, kwargs)
             if out is not None:
-                return CARRIERS.into(out, self(*args, **kwargs), self.name)
+                return RUNTIME.into(out, self(*args, **kwargs), self.name)
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
@@ -92,8 +92,8 @@ class Function:
                 older = as_today(self.name, overload.signature, args, self.method)
                 if older is not None:
                     return self(*older[0], **older[1])
-        if CARRIERS.call is not None:  # carriers of a transformation among the arguments?
-            return CARRIERS.call(self, args, kwargs)
+        if RUNTIME.call is not None:  # carriers of a transformation among the arguments?
+            return RUNTIME.call(self, args, kwargs)
         raise self.misfit(args, kwargs)
 
     def misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
@@ -115,7 +115,7 @@ class Function:
         out = kwargs["out"]
         if out is None:
             return None, rest
-        tensor = CARRIERS.tensor
+        tensor = RUNTIME.tensor
         wanted = list(out) if isinstance(out, list | tuple) else [out]
         if not all(value.__class__ is tensor for value in wanted):
             raise self.misfit(args, kwargs)
@@ -155,7 +155,7 @@ class Function:
         return None
 
     def _first_call(self, count: int, overload: Any, defaults: tuple[Any, ...]) -> Body:
-        """The overload's function is written when somebody calls it, and put in place of this."""
+        """The overload's function is written at its first call, and replaces this one."""
 
         def first(*args: Any) -> Any:
             run = overload.run
@@ -171,7 +171,7 @@ class Function:
 
     def as_function(self) -> Body:
         """A plain function that does the same: Python calls those fastest, and binds them."""
-        tensor, absent = CARRIERS.tensor, object()
+        tensor, absent = RUNTIME.tensor, object()
 
         def call(first: Any = absent, /, *more: Any, **named: Any) -> Any:
             if first.__class__ is tensor and not named:
@@ -203,7 +203,7 @@ def _key(overload: Any) -> str:
 
 
 class Rows(dict[str, Any]):
-    """Rows by schema name. A row whose file was not read yet is read when it is asked for; whoever
+    """Rows by schema name. A row whose file was not read yet is read on demand; whoever
     goes through all of them reads everything."""
 
     def __init__(self) -> None:
@@ -285,7 +285,7 @@ class Catalogue:
         self.notes: list[tuple[str, str, str, str]] | None = None
 
     def defer(self, table: Any, load: Callable[[str], Any], rooms: list[str]) -> None:
-        """Makes names known whose declarations are read when somebody asks for them."""
+        """Makes names known whose declarations are read on demand."""
         for face, known in (
             ("functions", self.functions), ("methods", self.methods),
             ("properties", self.properties),

@@ -1,7 +1,7 @@
 """Engine: what an error knows beside its words: which node, which operation, which shapes.
 
 An exception may carry `causes`, a tuple of these records. They hold origins, the opaque marks that
-nodes carry, so whoever set the marks can show the places; the engine itself knows no text.
+nodes carry, so the code that set the marks can show the places; the engine itself knows no text.
 """
 
 from __future__ import annotations

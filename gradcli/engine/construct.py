@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .carriers import CARRIERS, TRANSFORMS
+from .carriers import RUNTIME, TRANSFORMS
 from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
 from .dtypes import BY_NAME, OF_ARRAY, DType
 from .errors import type_name
@@ -317,8 +317,8 @@ ELEMENTS = ("fill_value", "s")  # what creation functions call a number that bec
 
 def run_factory(row: Factory, *values: Any) -> Any:
     """Runs a creation function, unless a transformation takes the call."""
-    if TRANSFORMS.levels and CARRIERS.factory is not None:
-        return CARRIERS.factory(row, values)
+    if TRANSFORMS.levels and RUNTIME.factory is not None:
+        return RUNTIME.factory(row, values)
     return manufacture(row, values)
 
 

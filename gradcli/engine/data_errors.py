@@ -21,7 +21,7 @@ LEAF_BYTES = 32  # what a number takes in a list
 
 
 def refusal(data: Any, dtype: DType | None) -> Exception | None:
-    """The first shape, then the types unless one is asked for, then what is stored; None: fine."""
+    """The first shape, then the types unless one is requested, then what is stored; None: fine."""
     shape: list[int] = []
     data = level = _listed(data)
     while isinstance(level, (*SEQUENCES, str)):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS
+from .carriers import RUNTIME
 from .class_name import NamedInC
 from .dtypes import OF_ARRAY
 from .errors import AcceleratorError, DeviceMissing as DeviceMissing
@@ -146,12 +146,12 @@ def use_cuda(device: Device) -> Device:
     return device if device.index is not None else Device("cuda", int(number))
 
 
-CARRIERS.double = numpy.float64
-CARRIERS.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
-CARRIERS.arrays.update(
+RUNTIME.double = numpy.float64
+RUNTIME.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
+RUNTIME.arrays.update(
     dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)
 )
-_cuda: list[Any] = []  # the array library of GPUs, once one was asked for
+_cuda: list[Any] = []  # the array library of GPUs, once one was requested
 
 
 def array_module(device: Device) -> Any:
@@ -175,8 +175,8 @@ def _cuda_library() -> Any:
         )
     from .library import Library
 
-    library = CARRIERS.arrays[cupy.ndarray] = Library(cupy, numpy, cupy)
-    CARRIERS.ones.clear()  # NumPy's arrays of no dimension are no operands of CuPy's; numbers are
+    library = RUNTIME.arrays[cupy.ndarray] = Library(cupy, numpy, cupy)
+    RUNTIME.ones.clear()  # NumPy's arrays of no dimension are no operands of CuPy's; numbers are
     _cuda.append(library)
     return library
 

@@ -20,7 +20,7 @@ class _LinAlgError(RuntimeError):
 
 
 class DeviceMissing(RuntimeError):
-    """The device that was asked for is not there."""
+    """The requested device is not there."""
 
 
 class AcceleratorError(DeviceMissing):

@@ -2,7 +2,7 @@
 
 The same order and the same results as `walk`, with less to ask. Gradients wait at the nodes
 themselves. A node's consumers are always younger, so going down from the youngest number is
-PyTorch's order, and no node has to be looked up before it runs. Leaves are last: nobody can see
+PyTorch's order, and no node has to be looked up before it runs. Leaves are last: no hook can see
 when a leaf without hooks is given its gradient.
 """
 
@@ -29,7 +29,7 @@ ALONE = 2  # references to an array that only one variable holds, as getrefcount
 
 
 def is_ordinary(create_graph: bool, inputs: Sequence[Tensor] | None) -> bool:
-    """No hooks, no graph of the gradients, nobody who records operations."""
+    """No hooks, no graph of the gradients, no recorder of operations."""
     return not (
         state.hooked or state.sweeping or create_graph or inputs is not None
         or state.anomaly or state.saved_hooks or state.recorder is not None
@@ -46,7 +46,7 @@ def sweep(
     roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed,
     told: OfNodes, freed: list[Node],
 ) -> list[Any]:  # fmt: skip
-    """Runs every node below the roots, youngest first. It is asked for no gradients."""
+    """Runs every node below the roots, youngest first. It returns no gradients."""
     ready: Ready = {}
     arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
     watched = state.observer is not None
@@ -140,7 +140,7 @@ def _special(
 
 
 def _store(leaf: Any, mark: Freed) -> None:
-    """Adds to the .grad of a leaf. An array that nobody else holds becomes the gradient itself."""
+    """Adds to the .grad of a leaf. An array that is not shared becomes the gradient itself."""
     value, leaf.buffer = leaf.buffer, None
     if value is None:
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 from .arrays import on_arrays, plain_expression
 from .call import compiled
-from .carriers import CARRIERS, NOTICED
+from .carriers import NOTICED, RUNTIME
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
@@ -34,7 +34,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     if row.broadcasts:
         lines.append("    inputs = None if node.rest is None else node.rest.inputs")
     lines += _unpacking(row)
-    if CARRIERS.complex and row.holomorphic and row.saved_keys:
+    if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, several)
     arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}.intersection(row.saved_keys)
     if row.broadcasts and arrays and not several:
@@ -66,7 +66,7 @@ def specialise_step(row: Row) -> Callable[..., Any]:
     if edges:
         lines.append(f"    {', '.join(edges.values())}, = node.edges")
     lines += _unpacking(row)
-    if CARRIERS.complex and row.holomorphic and row.saved_keys:
+    if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, False)
     body, parts = _gradients(row, edges, inline=True)
     lines += body
@@ -81,7 +81,7 @@ def _names(row: Row) -> dict[str, Any]:
     return formulas | {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
         "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
-        "ARRAYS": CARRIERS.arrays, "is_complex": _is_complex, "conjugate": _conjugate,
+        "ARRAYS": RUNTIME.arrays, "is_complex": _is_complex, "conjugate": _conjugate,
     }  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def _gradients(
 
 
 def underivable(node: Any) -> Any:
-    """What PyTorch says when a derivative is asked for that it does not have."""
+    """PyTorch's error for a derivative that it does not have."""
     raise RuntimeError(f"derivative for aten::{node.called} is not implemented")
 
 
@@ -209,7 +209,7 @@ def edge_places(row: Row) -> dict[str, str]:
 def alike(value: Any, grad: Any) -> Any:
     """A saved operand of another type takes part as in the forward pass: cast to the result's."""
     kind = getattr(value, "dtype", None)
-    if CARRIERS.mixed and kind is not None and not value.ndim:
+    if RUNTIME.mixed and kind is not None and not value.ndim:
         value = placed(value, module_of(grad))
     if kind is None or kind == grad.dtype or kind.char == "?":
         return value
@@ -223,7 +223,7 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Sums broadcast dimensions away and casts back, for inputs that differ from the result."""
     assert node.rest is not None and node.rest.inputs is not None
     inputs = node.rest.inputs
-    if CARRIERS.mixed:
+    if RUNTIME.mixed:
         grads = [
             grad if grad is None or given is None else _homed(grad, *given)
             for grad, given in zip(grads, inputs)
@@ -307,7 +307,7 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
         value = unpack(node, place, as_tensor=True)
         if key in tensors and value.__class__ in (int, float, bool, complex):
             value = plain(shown._kind.xp.asarray(value, dtype=shown._kind.array_dtype), shown._kind)
-        if CARRIERS.complex and row.holomorphic and (key in tensors or _a_value(row, key)):
+        if RUNTIME.complex and row.holomorphic and (key in tensors or _a_value(row, key)):
             if any(g is not None and g._kind.dtype.is_complex for g in grads):
                 value = _conjugate(value)
         values[key] = value

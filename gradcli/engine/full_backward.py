@@ -239,7 +239,7 @@ class Walk:
         if hooks is not None or state.anomaly or (rest is not None and rest.extra is not None):
             grads = self._completed(node, grads)
         runs = self.needed is None or node in self.needed
-        if runs and node in self.targets:  # one that runs is asked for before its hooks
+        if runs and node in self.targets:  # one that runs is looked up before its hooks
             self._captures(node, grads)
         if hooks is not None:
             grads = call_tensor_hooks(node, grads, self.tensors)
@@ -326,7 +326,7 @@ class Walk:
     # ---- the ends
 
     def _captures(self, node: Node, grads: Sequence[Any]) -> None:
-        """What `grad` was asked for; the inputs of `backward` store their gradients themselves."""
+        """The inputs of `grad`; the inputs of `backward` store their gradients themselves."""
         if self.capture:
             assert self.inputs is not None
             found: dict[int, Tensor] = {}

@@ -149,7 +149,7 @@ def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
 def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
     """What runs on a leaf after its .grad has been added to."""
     hooks = variable._need_meta().post_hooks or {}
-    given = variable  # PyTorch tells what a hook returned to the next one, and complains at the end
+    given = variable  # PyTorch passes a result to the next hook, and complains at the end
     for number, hook in list(hooks.items()):
         if state.observer is not None:
             state.observer.hooking("post accumulate", node, hook, number, variable)

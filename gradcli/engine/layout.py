@@ -101,7 +101,7 @@ def _comes_later(first: int, second: int, sizes: Sizes, operands: Sequence[Opera
 def order_of(sizes: Sizes, operands: Sequence[Operand]) -> list[int]:
     """Dimensions in the order in which operands of one size lie, the closest first.
 
-    PyTorch's insertion sort: a comparison that nobody decides leaves row-major order, and goes on.
+    PyTorch's insertion sort: an undecided comparison leaves row-major order, and goes on.
     """
     order = list(range(len(sizes) - 1, -1, -1))
     for start in range(1, len(sizes)):

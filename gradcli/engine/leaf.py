@@ -51,7 +51,7 @@ def reset_gradient(tensor: Tensor, set_to_none: bool) -> None:
 
 
 class _InferenceStorage(Storage):
-    """Stands where a version counter would: whoever saves the tensor for backward meets it."""
+    """Takes the place of a version counter: saving the tensor for backward runs it."""
 
     __slots__ = ()
 

@@ -16,7 +16,7 @@ import numpy
 
 # CuPy has these, and they are computed on the host all the same.
 ON_HOST = frozenset({
-    "linalg",  # silent where a matrix is singular or not definite, which PyTorch's errors tell
+    "linalg",  # silent where a matrix is singular or not definite, which PyTorch reports as errors
     "unique",  # along an axis it compares rows one by one, in Python
 })  # fmt: skip
 # CuPy takes arrays only where NumPy takes numbers, and a list of counts where NumPy takes an array.

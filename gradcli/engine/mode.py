@@ -21,13 +21,13 @@ def _warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _reserve(size: int) -> None:
-    """Nobody watches memory and work unless the pipeline installs a budget."""
+    """Memory and work are unlimited unless the pipeline installs a budget."""
 
 
 class State:
     """What holds for every operation just now.
 
-    `origin` is opaque: whoever runs the program sets it, every node made keeps it. `formula` is
+    `origin` is opaque: the interpreter sets it, every new node keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
     for a number. `warn`, `reserve` (bytes) and `charge` (steps) are replaced by the pipeline, which
     may also ask every walk back to keep the graph, or to create one.
@@ -57,7 +57,7 @@ class State:
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
         self._observer: Any = None
         self._recorder: Any = None
-        self.watched = False  # somebody has hooks or looks on: one question per operation
+        self.watched = False  # there are hooks or an observer: one test per operation
         self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
@@ -74,7 +74,7 @@ class State:
         self._recorder = value
         self._look()
 
-    # Read at every operation and every node of a pass, so by C. The recorder is told of every
+    # Read at every operation and every node of a pass, so by C. The recorder hears of every
     # operation that enters a graph, with its arguments: it can be run again.
     observer: Any = property(attrgetter("_observer"), _observe)
     recorder: Any = property(attrgetter("_recorder"), _record)
@@ -120,7 +120,7 @@ def as_bool(value: Any, call: str, name: str, position: int = 0) -> bool:
 
 
 def _switch(wished: bool) -> None:
-    """Switches grad mode; in inference mode nothing is recorded, whoever asks."""
+    """Switches grad mode; in inference mode nothing is recorded in any case."""
     state.grad_enabled = wished and not state.inference
     state.wished = wished
 

@@ -36,7 +36,7 @@ NOBODY = OfNodes([], [], [])
 
 
 class Observer:
-    """Derive from it and override what is of interest; here nobody listens.
+    """A base class whose methods do nothing: override those of interest.
 
     `node` is a node of the graph, `grads` and `results` hold one gradient (an array, or a tensor
     where the pass makes a graph) or None for each of its outputs or inputs. The kinds of hooks:
@@ -120,7 +120,7 @@ class Observer:
         """A gradient came to a leaf that no longer requires grad: it is not stored."""
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """The gradient of the input with this number, which the pass was asked for."""
+        """The gradient of the input with this number, for a pass that returns it."""
 
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         """A hook is about to run on a gradient (or on several: a tuple)."""
@@ -137,7 +137,7 @@ class Observer:
     # ---- observers and what they listen to
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
-        """Whom the pass that has just begun tells of its nodes: these three methods, or what
+        """The receivers of the nodes of the pass that has just begun: these three methods, or what
         stands for them in this pass. With `at_once` one call for all nodes does as well: it is
         given a `recording.sweep.Sweep` when they have run."""
         told: Any = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .carriers import CARRIERS
+from .carriers import RUNTIME
 from .mode import state
 from .overloads import overloads
 from .run_state import run_state
@@ -40,7 +40,7 @@ def as_today(
         return None
     tensors = [p.name for p in signature.parameters if not p.keyword_only]
     tensors[0] = "input"
-    is_tensor = [value.__class__ is CARRIERS.tensor for value in args]
+    is_tensor = [value.__class__ is RUNTIME.tensor for value in args]
     numbers = [value for value in args if type(value) in (int, float, bool)]
     words = ["beta", "alpha"][: len(numbers)] if "beta" in named else list(named)
     first = 0 if "beta" in named and not method else 1  # where the first number stands

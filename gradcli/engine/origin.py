@@ -1,6 +1,6 @@
 """Engine: where the program in progress is, for those who ask.
 
-Whoever runs a program sets `state.origin`; the engine hands it to nodes and never looks inside.
+The interpreter sets `state.origin`; the engine passes it to nodes and never looks inside.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .carriers import CARRIERS
+from .carriers import RUNTIME
 from .causes import mismatch
 from .device import cpu, placed
 from .dtypes import DType
@@ -107,7 +107,7 @@ def _common_gpu(tensors: Sequence[Tensor]) -> Any:
             continue
         if other is not cpu or tensor._data.ndim:
             two_devices(device, other)
-        CARRIERS.mixed = True
+        RUNTIME.mixed = True
     return device
 
 
@@ -152,7 +152,7 @@ def _check_apart(row: Row, kind: TensorType, operands: Sequence[Any]) -> None:
             continue
         if operand._kind.device is cpu and not operand._data.ndim:
             if row.name in NUMBERS or row.where == "hidden":
-                CARRIERS.mixed = True
+                RUNTIME.mixed = True
                 continue
         if row.name in ITERATED:
             _common_gpu([t for t in operands if t.__class__ is Tensor])

@@ -1,6 +1,6 @@
 """Engine: the text of a tensor, character for character as PyTorch prints it.
 
-Works on a plain array and a few facts about its tensor, so that whoever holds those (the engine,
+Works on a plain array and a few facts about its tensor, so that whatever has those (the engine,
 a reader of recorded answers, a test) gets the same text.
 """
 

@@ -111,7 +111,7 @@ def _version(value: Any) -> int:
 
 
 def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any = None) -> None:
-    """Tells of a new node while somebody watches: saved_tensors_hooks, observer, recorder.
+    """Tells of a new node while an observer is set: saved_tensors_hooks, observer, recorder.
 
     `before` is what an operation in place found in its tensor.
     """

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from .carriers import ARRAYS, CARRIERS, Body
+from .carriers import ARRAYS, RUNTIME, Body
 from .signature import Parameter, Signature
 
 OF = "of:"  # operands meet as for "promote", the result is of the type of the one that is named
@@ -133,7 +133,7 @@ class Row(Declaration):
             "promote", "promote_float", "compare", "scalar", "complex",
         ) or str(self.dtype).startswith(OF)  # fmt: skip
 
-    # What follows is worked out when somebody needs it: most rows are never called.
+    # What follows is computed at first use: most rows are never called.
 
     @cached_property
     def tensors(self) -> tuple[Parameter, ...]:
@@ -277,15 +277,15 @@ class Row(Declaration):
             return self.forward(ARRAYS[args[0].__class__], *args)
         for value in args:
             kind = value.__class__
-            if kind is CARRIERS.tensor:
+            if kind is RUNTIME.tensor:
                 return self.run(*args)
-            xp = CARRIERS.arrays.get(kind)
+            xp = RUNTIME.arrays.get(kind)
             if xp is not None:
                 return self.forward(xp, *args)
             if kind is list and value:
                 first = value[0].__class__
-                if first in CARRIERS.arrays:
-                    return self.forward(CARRIERS.arrays[first], *args)
+                if first in RUNTIME.arrays:
+                    return self.forward(RUNTIME.arrays[first], *args)
                 kind = first
             if (operate := getattr(kind, "__operate__", None)) is not None:
                 return operate(self, args)  # symbols

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from .carriers import CARRIERS
+from .carriers import RUNTIME
 from .causes import Cause, Freed, because
 from .dtypes import bool_, float64, int64
 from .errors import type_name
@@ -172,7 +172,7 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
 
 
 def check_unchanged(tensor: Any, expected: int) -> None:
-    """Raises where a tensor that somebody keeps for the way back was changed in place since."""
+    """Raises if a tensor that was saved for backward has been changed in place since."""
     version = tensor._version
     if version != expected:
         raise RuntimeError(_changed(None, tensor, version, expected))
@@ -207,7 +207,7 @@ def _unpacked(
     if value.__class__ is Tensor:
         _check_one(node, value, expected, place, in_graph)
         return value if as_tensor else value._data
-    if value.__class__ in CARRIERS.arrays and node.saves_output:
+    if value.__class__ in RUNTIME.arrays and node.saves_output:
         kept = saved_output(node)
         if kept is not None and kept.data is value:
             value = kept
@@ -237,7 +237,7 @@ def saved_output(node: Node) -> SavedOutput | None:
         return None
     place = node.row.saved_keys.index(node.row.signature.outputs[0])
     value = node.saved[place]
-    if value.__class__ in CARRIERS.arrays:
+    if value.__class__ in RUNTIME.arrays:
         kept = SavedOutput()
         kept.data, kept.kind = value, kind_of_array(value)
         node.saved = (*node.saved[:place], kept, *node.saved[place + 1 :])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from .carriers import CARRIERS
+from .carriers import RUNTIME
 from .class_name import name_in_messages
 from .dtypes import BY_NAME, DType
 from .mode import state
@@ -120,7 +120,7 @@ class Signature:
     ) -> list[Any] | None:
         """The values of all parameters in order, or None when the call does not fit."""
         if not kwargs and (rest := self._behind_tensors(len(args))) is not None:
-            tensor = CARRIERS.tensor
+            tensor = RUNTIME.tensor
             for value in args:
                 if value.__class__ is not tensor:
                     break
@@ -245,13 +245,13 @@ def _outputs(text: str) -> tuple[str, ...]:
 
 
 def is_tensor(value: Any) -> bool:
-    return value.__class__ is CARRIERS.tensor
+    return value.__class__ is RUNTIME.tensor
 
 
 def is_int(value: Any) -> bool:
     if value.__class__ is int:
         return True
-    if value.__class__ is CARRIERS.tensor:
+    if value.__class__ is RUNTIME.tensor:
         return bool(value.ndim == 0 and value.dtype.category == 1)
     return hasattr(value, "__index__") and not isinstance(value, bool)
 

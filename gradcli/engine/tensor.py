@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS, TRANSFORMS
+from .carriers import RUNTIME, TRANSFORMS
 from .class_name import Named
 from .device import Device
 from .dtypes import FLOATING, DType
@@ -357,7 +357,7 @@ class Tensor(Values, metaclass=Named):
         return self._meta
 
     def _need_array(self) -> Array:
-        """The array itself, for whoever shares its memory; see `plain` on scalars."""
+        """The array itself, for code that shares its memory; see `plain` on scalars."""
         if not isinstance(self._data, numpy.generic):
             return self._data
         self._data = numpy.asarray(self._data)
@@ -410,7 +410,7 @@ class Tensor(Values, metaclass=Named):
 def plain(data: Array, kind: TensorType) -> Tensor:
     """A tensor outside any graph around an array of the kind's array type.
 
-    On the CPU a 0-dim tensor holds a NumPy scalar as long as nobody shares its memory: an operation
+    On the CPU a 0-dim tensor holds a NumPy scalar as long as its memory is not shared: an operation
     on scalars costs a fifth of one on 0-dim arrays.
     """
     out: Tensor = object.__new__(Tensor)
@@ -480,7 +480,7 @@ def from_array(array: Array) -> Tensor:
     return plain(array.astype(kind.array_dtype, copy=False), kind)
 
 
-CARRIERS.tensor = Tensor
+RUNTIME.tensor = Tensor
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .carriers import CARRIERS, SMALL, Body
+from .carriers import RUNTIME, SMALL, Body
 from .catalogue import catalogue
 from .class_name import NamedInC
 from .device import Device, array_module, cpu
@@ -72,9 +72,9 @@ def kind_of(dtype: DType, device: Device = cpu) -> TensorType:
     if kind is None:
         kind = TensorType._made[key] = TensorType(dtype, device)
         if dtype.is_reduced:
-            CARRIERS.reduced = True
-        elif dtype.category == COMPLEX and not CARRIERS.complex:
-            CARRIERS.complex = True
+            RUNTIME.reduced = True
+        elif dtype.category == COMPLEX and not RUNTIME.complex:
+            RUNTIME.complex = True
             catalogue.forget_formulas()  # those written until now did not think of it
     return kind
 
@@ -107,7 +107,7 @@ class FastShape:
         self.kind, self.few, self.strides = kind, few, strides
 
 
-LARGE = 1 << 16  # elements from which memory is asked for before a kernel runs
+LARGE = 1 << 16  # elements from which memory is requested before a kernel runs
 FORMS = NUMBERS = 4096  # so many are kept
 
 

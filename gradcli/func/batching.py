@@ -83,7 +83,7 @@ def one_by_one(row: Row, values: Sequence[Any], level: int) -> Any:
 
 
 def _of_none(row: Row, values: Sequence[Any], level: int) -> Any:
-    """What no samples give: a sample of zeros tells the shapes."""
+    """The result for no samples: a sample of zeros gives the shapes."""
 
     def zeros(value: Any) -> Any:
         if value.__class__ is list:

@@ -221,7 +221,7 @@ def masked_fill(call: Call) -> Any:
 
 
 def random(call: Call) -> Any:
-    """Random numbers: each sample its own where vmap was asked for that."""
+    """Random numbers: different for each sample where vmap was told so."""
     if randomness_at(call.level) == "different":
         return call.run(**{name: call.spread_out(name) for name in call.ranks})
     if call.row.name == "native_dropout":

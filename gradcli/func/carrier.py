@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.carriers import CARRIERS, TRANSFORMS
+from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.mode import state
@@ -36,7 +36,7 @@ class Carrier(Tensor):
         raise AssertionError("every kind of carrier knows its level")
 
     def stand_in(self) -> Tensor:
-        """An ordinary tensor of the same shape and type, for whoever asks no more than that."""
+        """An ordinary tensor of the same shape and type, for code that needs no more than that."""
         raise AssertionError("every kind of carrier has a stand-in")
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ def standing(value: Any) -> Any:
 
 
 def run(overload: Any, values: Sequence[Any]) -> Any:
-    """Runs an overload whose arguments are bound, by whoever carries them."""
+    """Runs an overload whose arguments are bound, through the innermost carrier."""
     top = highest(values)
     if top is None:
         return straight(overload)(*values)
@@ -323,5 +323,5 @@ def _operators() -> None:
 install()
 _operators()
 catalogue.rows.each(_guard)
-CARRIERS.call = call
-CARRIERS.factory = manufacture
+RUNTIME.call = call
+RUNTIME.factory = manufacture

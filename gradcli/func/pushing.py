@@ -3,7 +3,7 @@
 The forward derivative of a row is not declared: it is the transpose of the declared backward. Where
 a row works element by element its formula is its own transpose, and is given the tangent in place
 of the gradient; where a result is a view, so is its tangent; everywhere else the formula runs on a
-gradient that nobody has chosen yet, and the pass back through it is the derivative forward.
+gradient that is not chosen yet, and the pass back through it is the derivative forward.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     """x.mul_(y) and its like: the tangent changes in place as well, so that views of it follow."""
     row, target = twin.row, values[0]
     if not is_dual(target, level):
-        target = _made_dual(target, level)
+        target = _as_dual(target, level)
         values = [target, *values[1:]]
     if row.view:
         primal = run(twin, [primal_of(value, level) for value in values])
@@ -243,7 +243,7 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     return target
 
 
-def _made_dual(tensor: Any, level: int) -> Any:
+def _as_dual(tensor: Any, level: int) -> Any:
     """An ordinary tensor that is given a tangent by what is written into it; its base too."""
     zeros = catalogue.functions["zeros_like"]
     base = tensor._base
@@ -260,7 +260,7 @@ def _made_dual(tensor: Any, level: int) -> Any:
 
 
 def _turned(tensor: Any, tangent: Any, level: int) -> Any:
-    """The tensor itself becomes a dual: whoever holds it sees the tangent."""
+    """The tensor itself becomes a dual, for all its holders."""
     if tensor.__class__ is not Tensor:
         return dual(tensor, tangent, level)
     tensor._need_array()

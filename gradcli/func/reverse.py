@@ -59,7 +59,7 @@ def alias(value: Any, pairs: list[tuple[Tensor, Tensor]], connected: bool) -> An
     return batched(alias(value.in_front(), pairs, connected), 0, level)
 
 
-UNCHOSEN = "unchosen"  # how these leaves were made: nobody outside asks for their gradient
+UNCHOSEN = "unchosen"  # how these leaves were made: their gradient is internal
 
 
 def unchosen(out: Any) -> Any:

@@ -177,7 +177,7 @@ def _places(name: str, out_dims: Any, spec: Spec) -> list[Any]:
 
 
 def _unwrapped(name: str, out: Any, place: Any, samples: int, level: int) -> Any:
-    """A result with its samples along the dimension that was asked for."""
+    """A result with its samples along the requested dimension."""
     if place is None:
         if is_batched(out, level):
             raise ValueError(

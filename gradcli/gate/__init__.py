@@ -1,1 +1,1 @@
-"""gate: `gradcli check` in other hands: pytest, and whoever checks programs one after the other."""
+"""gate: `gradcli check` for other programs: pytest, and callers that check programs one by one."""

@@ -172,7 +172,7 @@ class Program(pytest.Item):
 
 
 class Page(TerminalRepr):
-    """A failure, as `gradcli check` tells it."""
+    """A failure, as `gradcli check` prints it."""
 
     def __init__(self, fact: FileCheck) -> None:
         self.fact = fact

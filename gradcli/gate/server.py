@@ -41,7 +41,7 @@ class Gate:
             return None
 
     def close(self) -> None:
-        """Nobody asks any more: its input ends, and so does the process."""
+        """Closes the input of the process, which then ends."""
         self._process.communicate()
 
 

@@ -90,7 +90,7 @@ def _without_gaps(entries: dict[str, Entry], there: int, path: str) -> None:
             raise damaged(path, f"{called!r} has {entry.end - entry.start:,} bytes, which is not "
                           "what its shape needs")  # fmt: skip
     if place != there:
-        raise damaged(path, f"the header tells of {place:,} bytes, the file holds {there:,}")
+        raise damaged(path, f"the header declares {place:,} bytes, the file holds {there:,}")
 
 
 def _from_bfloat16(array: Any) -> Any:

@@ -2,7 +2,7 @@
 
 What the library returns, yields, stores under a published name or gives to a program's function
 passes `adopt`: it is a value of the list already, or is made into one, containers inside out. A
-type that nobody decided about is a defect of gradcli, never a value.
+type that is not listed is a defect of gradcli, never a value.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ SEQUENCES = frozenset({str, list, tuple})
 
 
 def _charge_sequence(size: int, *parts: Any) -> None:
-    """A sequence of so many items is made of these."""
+    """A sequence of that many items is made of these."""
     if size > SMALL:
         size *= max([width_of(part) if type(part) is str else 8 for part in parts])
         session.budget.charge_bytes(size)

@@ -69,7 +69,7 @@ class Budget:
         self.output = 0
         self.depth = 0
         self.asked = 0
-        self.missed: BaseException | None = None  # what was raised where nobody could catch it
+        self.missed: BaseException | None = None  # raised where nothing could catch it
         self.spare: bytearray | None = None  # a small program touches none of it
         self.first_node = sequence_so_far()  # every node takes a number: their difference counts
         self.base_memory, mapped = memory_in_use()
@@ -152,7 +152,7 @@ class Budget:
             raise self.depth_reached()
 
     def memory_reached(self) -> LimitReached:
-        self.spare = None  # whoever tells it needs some
+        self.spare = None  # reporting it needs some
         return LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
 
     def depth_reached(self) -> LimitReached:

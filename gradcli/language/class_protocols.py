@@ -224,7 +224,7 @@ def above(bases: Iterable[Any]) -> tuple[Any, ...]:
 BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
 
 
-def _made_or_asked(*args: Any) -> Any:
+def _type_builtin(*args: Any) -> Any:
     """type(value), or type(name, bases, table), which is a class statement in one line."""
     if len(args) != 3:
         return types_room.type_call(*args)
@@ -240,4 +240,4 @@ def _made_or_asked(*args: Any) -> Any:
     return make_class(name, name, above(bases), dict(table), None)
 
 
-types_room.CONSTRUCT["type"] = _made_or_asked
+types_room.CONSTRUCT["type"] = _type_builtin

@@ -169,7 +169,7 @@ class Search:
             yield from self.of_value(part, None, None, depth + 1)
 
     def _of_function(self, name: str, depth: int) -> Iterator[Reason]:
-        """A function of the program: what its text alone tells of its answer."""
+        """A function of the program: what its text alone shows of its result."""
         function = self.places.bound_by.get(name)
         if not isinstance(function, ast.FunctionDef) or name in self.followed:
             return

@@ -1,7 +1,7 @@
 """language: what Python's C does over text, numbers and keys costs; charged before it begins.
 
 A step pays for about a quarter of a microsecond. Small values cost no more than the look at their
-size; nobody has to charge for them.
+size; which need not be charged.
 """
 
 from __future__ import annotations

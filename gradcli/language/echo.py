@@ -42,7 +42,7 @@ class Page:
         self.width = 0  # of what is done of the current line
         self.ahead = 0  # of what waits
         self.groups = [Group()]
-        self.queue = [list(self.groups)]  # by depth, those of which nobody has decided
+        self.queue = [list(self.groups)]  # by depth, those not decided yet
         self.indentation = 0
 
     def text(self, text: str) -> None:

@@ -3,8 +3,8 @@
     y.backward()        # expect: x.grad == tensor([2., 4.])
     y.backward()        # expect: raises RuntimeError: a second time
 
-What is expected becomes statements of the tree, so that it is checked, resolved and limited as the
-program itself is. It never stops the program: a log keeps what did not hold.
+Expectations become statements of the tree, so that they are checked, resolved and limited like the
+program itself. They never stop the program: a log keeps those that did not hold.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Failure(NamedTuple):
 
 
 class Log:
-    """What became of the expectations of a run."""
+    """The results of the expectations of a run."""
 
     def __init__(self, expectations: tuple[Expectation, ...]) -> None:
         self.expectations = expectations
@@ -56,19 +56,19 @@ class Log:
         self.expected: BaseException | None = None  # the error that came last where one was due
         self.ends_as_expected = False
 
-    def tell(self, wish: Expectation, failure: Failure | None) -> None:
+    def tell(self, expectation: Expectation, failure: Failure | None) -> None:
         """The program came to it; of what does not hold the first time counts."""
-        self.reached.add(wish)
+        self.reached.add(expectation)
         if failure is not None:
-            self.failures.setdefault(wish, failure)
+            self.failures.setdefault(expectation, failure)
 
     def over(self, error: BaseException) -> None:
         """The error that ended the program."""
         self.ends_as_expected = error is self.expected
 
 
-class Wish(NamedTuple):
-    """What a statement of the tree tells the log: that a condition is due, or how an error came."""
+class ExpectationStep(NamedTuple):
+    """A statement in the tree that reports to the log: a condition, or how an error came."""
 
     what: str  # holds, met, or missed
     expectation: Expectation
@@ -79,10 +79,10 @@ def woven(source: Source, body: list[ast.stmt]) -> list[ast.stmt]:
     comments = dict(_comments(source, body))
     found: list[Expectation] = []
     for place, (line, start, text) in _placed(source, body, comments):
-        wish, condition = _read(source, body, (line, start, text))
-        found.append(wish)
-        _put(place, wish, condition)
-    source.expectations = tuple(sorted(found, key=lambda wish: wish.span.line))
+        expectation, condition = _read(source, body, (line, start, text))
+        found.append(expectation)
+        _put(place, expectation, condition)
+    source.expectations = tuple(sorted(found, key=lambda expectation: expectation.span.line))
     return body
 
 
@@ -238,39 +238,39 @@ def _expression(source: Source, comment: Comment) -> ast.expr:
 # ---------------------------------------------------------------- into the tree
 
 
-def _put(place: Place, wish: Expectation, tree: ast.expr | None) -> None:
+def _put(place: Place, expectation: Expectation, tree: ast.expr | None) -> None:
     block, statement = place
     at = next(n for n, item in enumerate(block) if getattr(item, "tries", item) is statement)
     if tree is None:
-        block[at] = _attempt(block[at], wish)
+        block[at] = _attempt(block[at], expectation)
         block[at].tries = statement
         return
-    condition = _telling("holds", wish, tree)
-    while at + 1 < len(block) and hasattr(block[at + 1], "wish"):
+    condition = _telling("holds", expectation, tree)
+    while at + 1 < len(block) and hasattr(block[at + 1], "expectation_step"):
         at += 1  # several stand in the order of the text
     block.insert(at if isinstance(statement, JUMPS) else at + 1, condition)
 
 
-def _attempt(statement: ast.stmt, wish: Expectation) -> ast.Try:
-    """try: STATEMENT / except TYPE: tell, raise / else: tell"""
-    error = ast.parse(wish.raises or "", "<expectation>", "eval").body
+def _attempt(statement: ast.stmt, expectation: Expectation) -> ast.Try:
+    """try: STATEMENT / except TYPE: report, raise / else: report"""
+    error = ast.parse(expectation.raises or "", "<expectation>", "eval").body
     again = ast.Raise(exc=None, cause=None)
-    handler = ast.ExceptHandler(type=error, name=None, body=[_telling("met", wish), again])
-    tried = ast.Try(body=[statement], handlers=[handler], orelse=[_telling("missed", wish)],
+    handler = ast.ExceptHandler(type=error, name=None, body=[_telling("met", expectation), again])
+    tried = ast.Try(body=[statement], handlers=[handler], orelse=[_telling("missed", expectation)],
                     finalbody=[])  # fmt: skip
-    mark: Any = _telling("met", wish)
+    mark: Any = _telling("met", expectation)
     for node in (*ast.walk(error), again, handler):
         ast.copy_location(node, mark)
     ast.copy_location(tried, statement)
     return tried
 
 
-def _telling(what: str, wish: Expectation, value: ast.expr | None = None) -> ast.Expr:
-    span = wish.span
+def _telling(what: str, expectation: Expectation, value: ast.expr | None = None) -> ast.Expr:
+    span = expectation.span
     places: dict[str, Any] = {
         "lineno": span.line, "end_lineno": span.line,
         "col_offset": span.column - 1, "end_col_offset": span.end_column - 1,
     }  # fmt: skip
     node = ast.Expr(value=value or ast.Constant(value=None, **places), **places)
-    node.wish = Wish(what, wish)  # type: ignore[attr-defined]
+    node.expectation_step = ExpectationStep(what, expectation)  # type: ignore[attr-defined]
     return node

@@ -7,7 +7,7 @@ import functools
 import types
 
 # Node types that a program may contain. A node type that a new Python brings is in neither table
-# and is refused until somebody decides; a test compares both tables with Python's own list.
+# and is refused until it is decided; a test compares both tables with Python's own list.
 STATEMENTS: frozenset[type[ast.AST]] = frozenset({
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.While, ast.Break,
     ast.Continue, ast.Pass, ast.FunctionDef, ast.Return, ast.With, ast.Assert, ast.Try, ast.Raise,

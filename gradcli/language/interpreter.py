@@ -166,7 +166,7 @@ class Machine:
         """The random numbers are those that the program began with; `as_new` sees to it."""
 
     def listen(self, listener: Any) -> None:
-        """From here on the closures tell every expression."""
+        """From here on the closures report every expression."""
         from .tracing import TracingCompiler
 
         compiler = TracingCompiler(self.program, self.globals, self.overrides, listener)

@@ -124,7 +124,7 @@ def mark_echoes(body: list[ast.stmt], text: str, begins: list[int]) -> None:
     lines = text.split("\n")
     last_in: dict[int, ast.stmt] = {}  # by the number of the mark above it
     for node in body:
-        if not hasattr(node, "wish"):
+        if not hasattr(node, "expectation_step"):
             last_in[bisect_right(begins, node.lineno)] = node
     for last in last_in.values():
         if isinstance(last, ast.Expr) and not _is_silenced(lines, last):

@@ -1,7 +1,7 @@
 """language: which errors are gradcli's own, whatever line of the program was running.
 
 A class of the library may be given anything, and then fails in Python's words as PyTorch's does:
-that is the program's error, at its line: it may put a tensor where `items()` is asked for. An
+that is the program's error, at its line: it may put a tensor where `items()` is called. An
 undefined name in gradcli's text, or something private that its own objects lack, no program can
 bring about.
 """
@@ -12,7 +12,7 @@ from opcode import opmap
 from types import FunctionType, ModuleType
 
 HOUSE = __file__.rpartition("language")[0]
-ROOM = f"{HOUSE}language"  # which tells the program of its own names
+ROOM = f"{HOUSE}language"  # which knows the names of the program
 RAISED = opmap["RAISE_VARARGS"]
 
 
@@ -31,7 +31,7 @@ def is_defect(error: BaseException) -> bool:
     if not code.co_filename.startswith(HOUSE) or code.co_filename.startswith(ROOM):
         return False
     if raised and code.co_code[asker.tb_lasti] == RAISED:
-        return False  # somebody decided to say so
+        return False  # the program raised it itself
     return isinstance(error, NameError) or _is_internal(error.obj, error.name or "")
 
 

@@ -292,7 +292,7 @@ def _operands_by_name(places: Places, node: Any) -> dict[str, ast.expr]:
 
 
 def _swapped(places: Places, node: Any, left: ast.expr, right: ast.expr) -> bool | None:
-    """Whether `2 * x` became mul(x, 2); None where the text alone does not tell."""
+    """Whether `2 * x` became mul(x, 2); None where the text does not show it."""
     if len(node.edges) < 2 or all(edge is not None for edge in node.edges[:2]):
         return False  # a number on the left makes pow and div into rows of one edge
     if isinstance(right, ast.Constant):

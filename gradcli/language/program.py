@@ -18,7 +18,7 @@ from ..diagnostics import (
     Span,
     noted,
 )
-from ..memory import collector_held
+from ..memory import collector_paused
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker
@@ -91,7 +91,7 @@ def parse(
     """
     limits = limits or SourceLimits()
     _limit_size(source, limits)
-    with collector_held():
+    with collector_paused():
         body, checker, literals = _checked(source, limits)
         if source.cells:
             mark_echoes(body, source.text, source.cells)
@@ -125,7 +125,7 @@ def _limit_size(source: Source, limits: SourceLimits) -> None:
         size = len(source.text.encode("utf-8", "replace"))
     if size > limits.max_source:
         limit = LimitReached(f"limit of {limits.max_source:,} bytes of source", "--max-source")
-        raise ProgramError(limit.told(source.name))
+        raise ProgramError(limit.as_diagnostic(source.name))
 
 
 # ---------------------------------------------------------------- text to tree

@@ -55,7 +55,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-LONGEST = 1000  # characters of a line that somebody wrote: searching takes their square
+LONGEST = 1000  # characters of a line: searching takes their square
 
 
 def advice(line: str, message: str, span: Span) -> Iterator[str]:

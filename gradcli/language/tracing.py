@@ -1,8 +1,8 @@
-"""language: a compiler whose closures tell what they do, for a run that is to be explained.
+"""language: a compiler whose closures report what they do, for a run that is explained.
 
-The ordinary compiler tells nothing, so that ordinary runs pay nothing. Here every expression that
-may bring forth a value says so, with what stood inside of it, by way of a stack: what is evaluated
-between an expression's beginning and its end belongs to it. A statement begins a stack of its own.
+The ordinary compiler reports nothing, so that ordinary runs pay nothing. Here every expression that
+may compute a value reports it with its parts, by means of a stack: what is evaluated between the
+beginning and the end of an expression belongs to it. A statement begins a new stack.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUIET = (
 
 
 class Listener:
-    """Who hears of a traced run. Derive from it; here nobody listens."""
+    """The listener of a traced run. A base class whose methods do nothing."""
 
     __slots__ = ()
 
@@ -75,20 +75,20 @@ class Listener:
         """It has ended."""
 
     def holds(self, name: str, value: Any) -> None:
-        """What a name of a function holds, where nobody told of its binding."""
+        """What a name of a function holds, whose binding was not reported."""
 
     def made_before(self, node: ast.AST, value: Any) -> None:
         """A leaf that was there before the run was heard, and the expression that made it."""
 
     def given(self, value: Any) -> None:
-        """An operand of the expression in progress, where nobody told of its parts."""
+        """An operand of the expression in progress, whose parts were not reported."""
 
     def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
 
 
 def tracing(listener: Listener) -> Callable[..., StatementCompiler]:
-    """A maker of compilers that tell this listener."""
+    """A maker of compilers that report to this listener."""
 
     def make(program: Any, store: Any, overrides: dict[int, Any]) -> StatementCompiler:
         return TracingCompiler(program, store, overrides, listener)

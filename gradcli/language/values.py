@@ -173,7 +173,7 @@ def stepwise(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function; where it has no public name, the host's errors of arguments tell this."""
+    """The same function; where it has no public name, the host's errors of arguments name this."""
     if type(function) is FunctionType:
         own = function.__qualname__
         if own.startswith("_") or "<" in own:
@@ -309,7 +309,7 @@ class Instance:
     """An object of a program's class; each class has a host of its name, see `instances`."""
 
     __slots__ = ("kind", "table", "__weakref__")
-    content: Any  # of a class that builds on dict and its like
+    content: Any  # where the class builds on dict and its like: a slot of its host
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind

@@ -1,7 +1,7 @@
 """Live: a pass whose gradients PyTorch's engine captures by itself, without a hook on any node.
 
-The engine stores gradients in leaves, or it answers those of the edges that it is asked for. Here
-it is asked for all edges of the graph; what came for the leaves is stored by a second, short pass
+The engine stores gradients in leaves, or it returns those of the edges that it is given. Here
+it is given all edges of the graph; what came for the leaves is stored by a second, short pass
 over them alone. A graph in which code of the program could run, or that could fail on the way, is
 none for it: there a leaf would miss what PyTorch stores before an error.
 """
@@ -69,7 +69,7 @@ class Capturing:
         except Exception as error:  # our defect: the program goes on
             self.recorder.defects.append(error)
         for _, mark in found.inner.values():
-            mark.origin = None  # who goes over it in another way shall tell of them
+            mark.origin = None  # who goes over it in another way shall report them
         return None
 
     def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
@@ -211,7 +211,7 @@ class Capturing:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """What goes wrong in telling is our defect: the program goes on. Whoever is given a
+        """An error in reporting is our defect: the program goes on. Whoever is given a
         gradient within it need not copy it."""
         side = self.side
         side.is_alone = True
@@ -241,7 +241,7 @@ class Capturing:
         return found
 
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
-        """What nodes hand on along edges on which several gradients meet: only a hook tells."""
+        """What nodes hand on along edges on which several gradients meet: only a hook shows."""
         results: dict[int, Any] = {}
 
         def watch(node: Any) -> Any:

@@ -71,7 +71,7 @@ def _saver(recorder: Recorder, nodes: list[Any]) -> Cause | None:
 
 
 def _changer(recorder: Recorder, message: str) -> Cause | None:
-    """The change in place that made the version that the message tells; of a weight that was saved
+    """The change in place that made the version in the message; of a weight that was saved
     transposed the shape has another order."""
     told = NAMED.search(message)
     if told is None:

@@ -32,9 +32,9 @@ class Expecting(ast.NodeTransformer):
 
     def statement(self, node: Any) -> ast.stmt:
         """What runs in the place of one."""
-        what, wish = node.wish
+        what, expectation = node.expectation_step
         number = len(self.expectations)
-        self.expectations.append(wish)
+        self.expectations.append(expectation)
         if what != HOLDS:
             return _call(what, node, number)
         self.asked = {id(part) for part in operands_of(node.value)}

@@ -33,7 +33,7 @@ def diagnostic_of(
     message = TRIGGERED.sub("", str(raised))
     kept = tuple(labels.values())[:MOST_CALLS]
     if isinstance(raised, LimitReached):
-        return raised.told(text.source.name, *kept)
+        return raised.as_diagnostic(text.source.name, *kept)
     return Diagnostic(type(raised).__name__, message, kept, (), text.source.name)
 
 

@@ -25,7 +25,7 @@ class Functions:
         self.swapped: list[tuple[FunctionType, CodeType, CodeType]] = []
 
     def rewrite(self, machine: Any) -> None:
-        """From here on they tell the machine's listener what they compute."""
+        """From here on they report what they compute to the machine's listener."""
         found = list(self._functions())
         if not found or any(map(_is_compiled, self.names.values())):
             return  # torch.compile reads the code of functions

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 Kept = tuple[tuple[str, Any], ...]  # names, and the tensors that a node has saved under them
-MOST = 2000  # results behind which nobody has looked
+MOST = 2000  # results not examined yet
 
 
 class _Nowhere:
@@ -38,7 +38,7 @@ class Labels:
         self.pending: list[Any] = []
         self.modules: list[Any] = []  # that are running
 
-    def label(self, root: Any, origin: Any = None, *, is_told: bool = True) -> bool:
+    def label(self, root: Any, origin: Any = None, *, is_reported: bool = True) -> bool:
         """Says of a result's node where it was made. Whether that was new."""
         about = root.metadata
         mark = about.get(KEY)
@@ -49,7 +49,7 @@ class Labels:
         mark.origin = origin or state.origin or NOWHERE
         mark.is_packed = self.packs is not None and self.packs(False) is not None
         mark.module = self.modules[-1] if self.modules else None
-        if not is_told:
+        if not is_reported:
             self._behind(root, mark)
         elif not self.recorder.passes.is_light:
             self._look(root)
@@ -67,7 +67,7 @@ class Labels:
         return known  # type: ignore[no-any-return]
 
     def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
-        """The nodes behind it that nobody knows, by their identity: they are of its operation."""
+        """The unknown nodes behind it, by their identity: they are of its operation."""
         found: dict[int, Any] = {}
         pending = [root]
         for node in pending:

@@ -1,4 +1,4 @@
-"""Live: large tensors as they were: not copied while nobody changes them."""
+"""Live: large tensors as they were: not copied until they change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WHOLE = 4096  # elements of a tensor that is recorded with all its numbers
 
 
 class Large:
-    """A large tensor as it was: the tensor itself, as long as nobody changes it in place."""
+    """A large tensor as it was: the tensor itself, until it is changed in place."""
 
     __slots__ = ("tensor", "version", "summary", "copy", "__weakref__")
 
@@ -39,7 +39,7 @@ class Large:
         self.copy = None
 
     def restored(self) -> Any:
-        """What a page tells of it: the tensor as it was, or a summary."""
+        """What a page shows of it: the tensor as it was, or a summary."""
         self.settle()
         copy = self.copy
         if copy is not None and copy.numel() <= WHOLE:

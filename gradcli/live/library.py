@@ -1,4 +1,4 @@
-"""Live: PyTorch as a module, imported when it is asked for."""
+"""Live: PyTorch as a module, imported on demand."""
 
 from __future__ import annotations
 

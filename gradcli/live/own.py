@@ -20,7 +20,7 @@ from .text import Text
 
 
 class OwnSide(Side):
-    """The engine's own side, for who tells what Python runs."""
+    """The engine's own side, where Python runs the program."""
 
     tensor = Tensor
 
@@ -43,7 +43,7 @@ class Placed(Observer):
 
 
 class OwnHooks:
-    """Hooks: the engine tells of its own."""
+    """Hooks: the engine reports its own."""
 
     is_light = False
 
@@ -70,7 +70,7 @@ class OwnRecorder:
         self.running = 0
 
     def tells(self, listener: Any) -> None:
-        """The engine tells its listener of refused passes by the errors that they end in."""
+        """The engine reports refused passes by the errors that they end in."""
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -83,7 +83,7 @@ class OwnRecorder:
             state.observer, state.origin = before
 
     def _placed(self) -> Observer:
-        """The observer, told of each event once it is known where the program is."""
+        """The observer, notified of each event once it is known where the program is."""
         placed, observer = Placed(), self.observer
         told = {event: self._standing(getattr(observer, event)) for event in EVENTS}
         told |= {"made": self._made, "started": self._started}
@@ -114,7 +114,7 @@ class OwnRecorder:
         if node is not None and spot.node is not None:
             node.origin = spot.node
         self.observer.made(tensor)
-        if tensor is not None and self.on_operation is not None and not spot.is_told:
+        if tensor is not None and self.on_operation is not None and not spot.is_reported:
             self.on_operation(spot.node, (), {}, tensor)
 
     def _started(self, *facts: Any) -> None:

@@ -28,7 +28,7 @@ KINDS = {
 }
 TABLES = (("tensor", "_backward_hooks"), ("post accumulate", "_post_accumulate_grad_hooks"))
 OF_TABLES = (("module", "_backward_hooks"), ("module pre", "_backward_pre_hooks"))
-# Of nodes: PyTorch does not tell of these calls, a rewritten program does.
+# Of nodes: PyTorch does not report these calls, a rewritten program does.
 OF_NODES = {"register_hook": "node", "register_prehook": "node pre"}
 OF_MODULES = {
     "register_full_backward_hook": "module",
@@ -87,7 +87,7 @@ class PassTeller:
         recorder = self.recorder
         recorder.stepping = None  # an error has ended that step
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None or self._is_untold(args):
+        if recorder.side.transform() is not None or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
         with recorder.side.hands_off():
             if any(root is None or recorder.side.edge(root) is None for root in roots):
@@ -165,7 +165,7 @@ class PassTeller:
                 self._over(freed, keep, False, outer=True, done=done)
         return ()
 
-    def _is_untold(self, args: tuple[Any, ...]) -> bool:
+    def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """Several gradients at once, which stand for others, are not reported, nor is a pass that
         PyTorch refuses to begin, or that ends in edges of the graph."""
         with self.recorder.side.hands_off():
@@ -227,7 +227,7 @@ class PassTeller:
         if type(node) is self.leaf:
             before, after = self._of_leaf(node)
         else:
-            self.recorder.labels.label(node, self.recorder.elsewhere, is_told=False)
+            self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
             if self.is_light and not self.standing:  # a module's hook runs between the two
                 handles.append(node.register_hook(self._at_once(node)))
                 return
@@ -328,7 +328,7 @@ class PassTeller:
         for result in results:
             if result is not None and result.grad_fn is not None:
                 origin = recorder.side.origin(node)
-                if recorder.labels.label(result.grad_fn, origin, is_told=False):
+                if recorder.labels.label(result.grad_fn, origin, is_reported=False):
                     recorder.observer.made(result)
 
     def _label_sums(self, grads: Iterable[Any]) -> None:
@@ -343,7 +343,7 @@ class PassTeller:
                     self.recorder.observer.made(grad)
 
     def _label_sum(self, node: Any, room: int) -> Any:
-        """The origin of a node, found in its parts where nobody has told it."""
+        """The origin of a node, found in its parts where it was not reported."""
         recorder = self.recorder
         origin = recorder.side.origin(node)
         if origin is not None or not room:
@@ -352,7 +352,7 @@ class PassTeller:
             if part is not None and type(part) is not self.leaf:
                 origin = self._label_sum(part, room - 1) or origin
         if origin is not None:
-            recorder.labels.label(node, origin, is_told=False)
+            recorder.labels.label(node, origin, is_reported=False)
         return origin
 
     def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
@@ -441,7 +441,7 @@ class PassTeller:
                     self._stand_for(kind, ref(table), number)
 
     def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
-        """In place of each hook one that tells; the hooks come back when the pass is over."""
+        """Replaces each hook by one that reports; the hooks come back when the pass is over."""
         mark = self.recorder.side.mark
         by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
         leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
@@ -487,7 +487,7 @@ class PassTeller:
 
         if not hasattr(hook, "__name__"):
             return functools.partial(spy)
-        spy.__name__ = hook.__name__  # PyTorch's errors tell it
+        spy.__name__ = hook.__name__  # PyTorch's errors print it
         return spy
 
 

@@ -1,4 +1,4 @@
-"""Live: the code of a program, with what it calls to tell planted among its constants."""
+"""Live: the code of a program, with the functions that it reports to among its constants."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def compiled(text: Text, machine: Any) -> CodeType:
 
 
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
-    """One that tells of names, or of every expression where a listener wants to hear of them."""
+    """One that reports names, or every expression where a listener wants to hear of them."""
     if machine.listener is None:
         rewriter = Registering(text, machine)
         return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}

@@ -57,7 +57,7 @@ def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -
         node.id for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )  # fmt: skip
-    scope: Any = None  # nobody has resolved the names: Python does
+    scope: Any = None  # names are not resolved here: Python does that
     return Program(
         source, tuple(tree.body), scope, {}, (), tuple(names), {}, {}, {}, {}, frozenset()
     )
@@ -158,7 +158,7 @@ class LiveMachine(Told):
         self.random = random_state(self.recorder.torch)
         try:
             code = compiled(self.text, self)
-            self.text.is_told = True
+            self.text.is_reported = True
         except SyntaxError as wrong:
             span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
                         (wrong.offset or 1) + 1)  # fmt: skip
@@ -186,7 +186,7 @@ class LiveMachine(Told):
         return self.outcome(error)
 
     @contextmanager
-    def as_asked(self, device: str, dtype: str | None) -> Iterator[None]:
+    def with_defaults(self, device: str, dtype: str | None) -> Iterator[None]:
         """--device and --dtype: what PyTorch makes when a program says neither."""
         torch = self.recorder.torch
         before = torch.get_default_dtype()

@@ -1,4 +1,4 @@
-"""Live: what PyTorch does while a program runs, told to an observer as the engine would tell it.
+"""Live: what PyTorch does while a program runs, reported to an observer as the engine reports it.
 
 A function mode hears of every operation, hooks of modules and parameters, and while a pass runs,
 hooks of its nodes. All of it is gone when the recording ends; nothing of it changes a number.
@@ -59,12 +59,12 @@ class Recorder:
         self.deleting = self.torch.Tensor.grad.__delete__
         self._held_off: list[Any] = []
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
-        self.elsewhere: Any = None  # the origin of nodes that a pass finds and nobody told of
-        self.on_operation: Any = None  # told of each, where nothing else tells of expressions
-        self.on_parameter: Any = None  # told of each that a module is given
-        self.on_pass: Any = None  # told of the frame that a pass is called from
-        self.on_refused: Any = None  # told of a pass that could not begin
-        self.on_switched: Any = None  # told of each tensor whose requires_grad was set
+        self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
+        self.on_operation: Any = None  # called with each, where nothing else reports expressions
+        self.on_parameter: Any = None  # called with each that a module is given
+        self.on_pass: Any = None  # notified of the frame that a pass is called from
+        self.on_refused: Any = None  # notified of a pass that could not begin
+        self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
         self.stepping: Any = None  # what an optimizer is about to change, while it steps
         self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
@@ -165,7 +165,7 @@ class Recorder:
     def _answered(self, given: tuple[Any, ...], result: Any) -> None:
         """The outermost module that the program called: what went on in it was not told."""
         spot = self.text.spot(sys._getframe(2))
-        if spot.node is None or spot.is_told or self.passes.running or self.side.transform():
+        if spot.node is None or spot.is_reported or self.passes.running or self.side.transform():
             return
         try:
             with self.side.hands_off():
@@ -278,7 +278,7 @@ class Recorder:
             if attribute in QUIET:
                 if attribute == "grad_fn":
                     self.passes.capturing.is_off = True  # the program may put hooks on its nodes
-                    return self._asked_node(function, args)
+                    return self._requested_node(function, args)
                 return function(*args, **kwargs)
             if attribute == "data":
                 self._shared(args)
@@ -329,7 +329,7 @@ class Recorder:
             self.observer.required(leaf)
         if self.on_switched is not None and switching:
             self.on_switched(state.origin, args[0], args[0].requires_grad)
-        if self.on_operation is not None and self._is_untold(spot, name, args, result):
+        if self.on_operation is not None and self._is_unreported(spot, name, args, result):
             with self.side.hands_off():
                 self.on_operation(spot.node, args, kwargs, result)
         if name == "retain_grad" and (node := self.side.node(args[0])) is not None:
@@ -337,12 +337,12 @@ class Recorder:
         if name.startswith("register_") and name.endswith("hook"):
             self.passes.registered(name, args, result)
 
-    def _is_untold(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
-        """Whether nobody else tells of an operation: where the program's code tells of itself,
+    def _is_unreported(self, spot: Any, name: str, args: tuple[Any, ...], result: Any) -> bool:
+        """Whether nothing else reports an operation: where the program's code reports itself,
         or a module of a library is called: one that goes on with what has left the graph."""
         if name in SHAPES and not isinstance(result, self.side.tensor):  # as type(dtype) gives
             return False
-        if not spot.is_told and not self.labels.modules:
+        if not spot.is_reported and not self.labels.modules:
             return True
         return self.on_cut is not None and self.on_cut(args, result)
 
@@ -399,8 +399,8 @@ class Recorder:
         if tensor._base is not None:
             self._tell_new(tensor._base)
 
-    def _asked_node(self, function: Any, args: tuple[Any, ...]) -> Any:
-        """A view of what was changed in place is given a new node when somebody asks for it."""
+    def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """A view of a tensor changed in place gets its new node on demand."""
         node = function(*args)
         if node is not None and not self.passes.running and self.side.transform() is None:
             self.stand(sys._getframe(3))
@@ -408,7 +408,7 @@ class Recorder:
         return node
 
     def _shared(self, args: tuple[Any, ...]) -> None:
-        """From here on elements may change and no version tells of it."""
+        """From here on elements may change and no version reports it."""
         self.side.is_shared = True
         tensor = args[0] if args else None
         if isinstance(tensor, self.side.tensor) and not hasattr(type(tensor), "materialize"):
@@ -428,7 +428,7 @@ class Recorder:
         """Whether gradients are for it."""
         try:
             return bool(tensor.requires_grad and tensor.is_leaf)
-        except RuntimeError:  # a view that PyTorch lets nobody use any more
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return False
 
     def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Live: a rewritten program that tells of hooks on nodes, of which PyTorch tells nobody."""
+"""Live: a rewritten program that reports hooks on nodes, which PyTorch does not report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live: a program's tree with calls in it that tell what its names are bound to.
+"""Live: a program's tree with calls that report what its names are bound to.
 
 Lines and columns stay as they are, so tracebacks and places are those of the text.
 """
@@ -40,7 +40,7 @@ class Told:
         self.recorder.on_operation = self.operation
 
     def operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
-        """A call of PyTorch that no rewritten code tells of: its operands and what it gave."""
+        """A call of PyTorch that no rewritten code reports: its operands and what it gave."""
         if node is not None:
             heard(self.listener, node, (*args, *kwargs.values()), result)
 
@@ -70,7 +70,7 @@ def planted_call(name: str, place: ast.AST, *arguments: ast.expr) -> ast.Call:
 class Rewriter(ast.NodeTransformer):
     def __init__(self, text: Text, machine: Any) -> None:
         self.machine = machine
-        self.nodes: list[ast.AST] = [ast.Pass()]  # numbers start with 1: a sign tells the scope
+        self.nodes: list[ast.AST] = [ast.Pass()]  # numbers start with 1: the sign is the scope
         self.values: dict[str, Any] = {}
         self.spares = 0
         self.depth = 0
@@ -141,7 +141,7 @@ class Rewriter(ast.NodeTransformer):
         return lambda number, value: (tell if number >= 0 else tell_inside)(number, value)
 
     def call(self, target: Any) -> ast.stmt:
-        """The call that tells of a name just bound, or of what a function was given."""
+        """The call that reports a name just bound, or the arguments of a function."""
         name = target.arg if isinstance(target, ast.arg) else target.id
         number = self.number(target)
         if isinstance(target, ast.arg) or (self.depth and name not in self.globals[-1]):
@@ -157,7 +157,7 @@ class Rewriter(ast.NodeTransformer):
     # ------------------------------------------------------------ statements
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        if self.expecting is not None and hasattr(node, "wish"):
+        if self.expecting is not None and hasattr(node, "expectation_step"):
             return self.expecting.statement(node)
         return self.generic_visit(node)
 

@@ -1,6 +1,6 @@
 """Live: a recording of code that is running already: a notebook's cell, a test, a script.
 
-A frame that runs can't be rewritten. What PyTorch is asked for is heard all the same, with its
+A frame that runs can't be rewritten. Its calls of PyTorch are heard all the same, with its
 place; a number that left the graph is known until Python computes with it.
 """
 
@@ -42,7 +42,7 @@ _read: dict[str, Program] = {}  # by the name of the file
 
 
 def program_of(frame: FrameType) -> Program:
-    """The text that a frame runs; an empty one where nobody has it. Each place of it knows that it
+    """The text that a frame runs; an empty one where it is unknown. Each place of it knows that it
     is of this text: nodes of a graph may have been recorded in another one, in another cell."""
     filename = frame.f_code.co_filename
     linecache.checkcache(filename)
@@ -73,7 +73,7 @@ def _called(filename: str) -> str:
 
 
 class Session:
-    """What spectators know as the machine: here a frame of somebody else's program."""
+    """What spectators know as the machine: here a frame of another program."""
 
     def __init__(
         self, frame: FrameType, side: TorchSide | OwnSide, observer: Observer,
@@ -96,7 +96,7 @@ class Session:
         self.targets = _targets(tree)
         self.given: dict[int, Any] = {}  # no option of the command line changes a running text
         self.teller: Any = None
-        self.log = None  # nobody reads expectations here
+        self.log = None  # expectations are not read here
         self.functions = Functions(self.text, self.globals.values)
         self.is_whole = False  # whether all of the text runs rewritten
         self.stack = ExitStack()
@@ -132,7 +132,7 @@ class Session:
         self.stack.enter_context(self.recorder.recording())
 
     def code(self) -> CodeType:
-        """Of a text that nobody runs yet: it tells everything."""
+        """Of a text that does not run yet: everything is reported."""
         self.is_whole = True
         code = compiled(self.text, self)
         self.text.told.update((code, *codes_of(code)))
@@ -179,7 +179,7 @@ class Session:
         )
 
     def _made_within(self, line: int) -> None:
-        """Leaves that nobody told of, such as those of a copied module: where the text has them."""
+        """Leaves that were not reported, such as those of a copied module."""
         blocks = (part for part in ast.walk(self.text.tree) if isinstance(part, ast.With))
         ends = (part.end_lineno or line for part in blocks if part.lineno == line)
         if self.listener is not None:

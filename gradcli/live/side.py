@@ -64,7 +64,7 @@ class TorchSide(Live):
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
-        self.unsorted: list[ref[Large]] = []  # those that nobody has asked for since
+        self.unsorted: list[ref[Large]] = []  # those not read since
         self.room: deque[tuple[int, ref[Large]]] = deque()
         self.bytes = self.copied = 0
         self.copies: deque[tuple[int, ref[Large]]] = deque()
@@ -238,7 +238,7 @@ class TorchSide(Live):
     def node(self, tensor: Any) -> Any:
         try:
             return tensor.grad_fn
-        except RuntimeError:  # a view that PyTorch lets nobody use any more
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return None
 
     def edge(self, tensor: Any) -> Any:
@@ -264,7 +264,7 @@ class TorchSide(Live):
         return tensor.detach()._values() if tensor.layout is self.torch.sparse_coo else tensor
 
     def kept(self, node: Any) -> tuple[tuple[str, Any], ...]:
-        """Its saved tensors. What a pack hook holds is not asked for: unpacking runs code."""
+        """Its saved tensors. What a pack hook holds is not read: unpacking runs code."""
         if self.about_to_run[0] is node:
             return self.about_to_run[1]
         mark = self.mark(node)
@@ -382,7 +382,7 @@ class TorchSide(Live):
         return large
 
     def _sort(self) -> None:
-        """Most of what is held is gone before anything changes: its memory is asked for late."""
+        """Most of what is held is gone before anything changes: its memory is read late."""
         fresh, self.unsorted = self.unsorted, []
         for known in fresh:
             large = known()
@@ -476,7 +476,7 @@ def rows() -> dict[str, Any]:
 
 
 def torch_side(torch: Any) -> TorchSide:
-    """The one side of PyTorch, made known when it is asked for first."""
+    """The one side of PyTorch, made known at first use."""
     if not isinstance(sides.live, TorchSide):
         resolve("Tensor")  # small tensors of our own stand for numbers: they need their methods
         make_known(TorchSide(torch))

@@ -39,7 +39,7 @@ def _is_behind(outer: Any, frame: Any) -> bool:
 
 
 class Teller:
-    """Hands what the program tells to a listener; `nodes` are the expressions by their numbers."""
+    """Passes the reports of the program to a listener; `nodes` are the expressions by number."""
 
     def __init__(
         self, nodes: list[ast.AST], listener: Listener, side: TorchSide, defects: list[Exception]

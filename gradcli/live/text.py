@@ -22,13 +22,13 @@ class Spot:
     """A place in the text, and a caller that stands there: what PyTorch warns of while it runs is
     counted and told at the line of the program."""
 
-    __slots__ = ("node", "call", "is_told")
+    __slots__ = ("node", "call", "is_reported")
 
     def __init__(
-        self, node: ast.AST | None, call: Callable[..., Any], *, is_told: bool = False
+        self, node: ast.AST | None, call: Callable[..., Any], *, is_reported: bool = False
     ) -> None:
         self.node, self.call = node, call
-        self.is_told = is_told  # by rewritten code, expression by expression
+        self.is_reported = is_reported  # by rewritten code, expression by expression
 
 
 NOWHERE = Spot(None, _call)
@@ -43,7 +43,7 @@ class Text:
         # By identity, for the hash of a code is made of all its constants.
         self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
         self.told: set[CodeType] = set()  # what runs rewritten
-        self.is_told = False  # all of it does
+        self.is_reported = False  # all of it does
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -75,8 +75,8 @@ class Text:
         spot = known[1].get(frame.f_lasti)
         if spot is None:
             node = self.node_at(code, frame.f_lasti)
-            told = self.is_told or code in self.told
-            spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_told=told)
+            told = self.is_reported or code in self.told
+            spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_reported=told)
         return spot
 
     def _caller(self, frame: FrameType) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ LOAD = ast.Load()
 
 
 class Tracer(Rewriter):
-    """Tells a Teller, beside what a Rewriter tells."""
+    """Reports to a Teller, in addition to what a Rewriter reports."""
 
     teller: Teller
 
@@ -43,10 +43,10 @@ class Tracer(Rewriter):
         ):
             if self.is_fixed(node):
                 return node
-            return self.told(node)
+            return self.reported(node)
         return super().visit(node)
 
-    def told(self, node: Any) -> ast.expr:
+    def reported(self, node: Any) -> ast.expr:
         """The expression between its beginning and its end."""
         number = self.number(node)
         self.inner(node)
@@ -171,7 +171,7 @@ class Tracer(Rewriter):
         for part in node.body:
             made = self.visit(part)
             body.extend(made if isinstance(made, list) else [made])
-        told = self.calls(*(item.optional_vars for item in node.items))
+        calls = self.calls(*(item.optional_vars for item in node.items))
         for item in node.items:
             number, manager = self.number(item.context_expr), item.context_expr
             first = planted_call("managing", manager, ast.Constant(number))
@@ -179,8 +179,8 @@ class Tracer(Rewriter):
             item.context_expr = ast.copy_location(ast.BoolOp(ast.Or(), [first, made]), manager)
             entered = _statement(planted_call("entered", manager, ast.Constant(number)))
             left = _statement(planted_call("left", manager))
-            body = [entered, ast.copy_location(ast.Try([*told, *body], [], [], [left]), node)]
-            told = []
+            body = [entered, ast.copy_location(ast.Try([*calls, *body], [], [], [left]), node)]
+            calls = []
         node.body = body
         return node
 

@@ -1,7 +1,7 @@
 """Library: tensors that stand under a parameter's name and are computed of other parameters.
 
 `weight_norm` and `prune` compute them before each call of the module, and so put them here;
-`parametrize` computes them when somebody reads the name.
+`parametrize` computes them when the name is read.
 """
 
 from __future__ import annotations

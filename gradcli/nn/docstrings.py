@@ -1,4 +1,4 @@
-"""Library: docstrings of the classes of torch.nn, put together when somebody reads one."""
+"""Library: docstrings of the classes of torch.nn, assembled when one is read."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def trunc_normal_(
     share = _below((b - mean) / std) - _below((a - mean) / std)
     with no_grad():
         # Few normal values fall into a narrow or far interval: there uniform ones are rejected.
-        draw = _normal_within if share > 0.3 else _uniform_kept
+        draw = _normal_within if share > 0.3 else _rejection_sampled
         tensor.copy_(draw(tensor, mean, std, a, b, generator))
     return tensor
 
@@ -179,7 +179,9 @@ def _normal_within(tensor: Any, mean: float, std: float, a: float, b: float, gen
     return result
 
 
-def _uniform_kept(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
+def _rejection_sampled(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
     """Uniform values, each kept with a probability in proportion to the density there."""
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     result = tensor.uniform_(a, b, generator=generator).clone()

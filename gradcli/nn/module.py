@@ -363,10 +363,13 @@ class Module:
 
     # ---- calls and hooks
 
-    def forward(self, *args: Any) -> Any:
+    def _no_forward(self, *args: Any) -> Any:
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
+
+    # A variable, so that type checkers let each class take arguments of its own.
+    forward: Callable[..., Any] = _no_forward
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__

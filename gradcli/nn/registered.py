@@ -42,7 +42,7 @@ def has(module: Module, name: str) -> bool:
 
 
 def unlike(module: Module, name: str, what: str) -> AttributeError:
-    """The error of a path whose name leads to nothing, or to something else than was asked for."""
+    """The error of a path whose name leads to nothing, or to another kind of thing."""
     if not has(module, name):
         return AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     article = "a" if what == "buffer" else "an"

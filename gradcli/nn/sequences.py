@@ -302,14 +302,14 @@ class LSTM(RNNBase):
         if hx is None:
             hx = (self._zeros(input, self._state_size), self._zeros(input, self.hidden_size))
         else:
-            hx = self._given_state(hx, batched)
+            hx = self._checked_state(hx, batched)
         self.check_forward_args(input, hx)
         output, hidden, cell = self._run("lstm", input, hx)
         if batched:
             return output, (hidden, cell)
         return output.squeeze(self._batch_dim), (hidden.squeeze(1), cell.squeeze(1))
 
-    def _given_state(self, hx: Any, batched: bool) -> Any:
+    def _checked_state(self, hx: Any, batched: bool) -> Any:
         wide = 3 if batched else 2
         if hx[0].dim() != wide or hx[1].dim() != wide:
             which = "batched 3-D" if batched else "unbatched 2-D"

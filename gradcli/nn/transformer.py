@@ -29,7 +29,7 @@ def _activation(given: Any) -> Any:
 
 
 def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
-    """-inf above the diagonal: nobody looks ahead."""
+    """-inf above the diagonal: a position attends to no later one."""
     full = catalogue.functions["full"]((size, size), float("-inf"), dtype=dtype, device=device)
     return catalogue.functions["triu"](full, 1)
 

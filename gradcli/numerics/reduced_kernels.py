@@ -323,7 +323,7 @@ def soft_margin_slope(kind: Any, grad: Any, self: Any, target: Any, reduction: i
     return settle(slope / settle(size + 1)) * grad
 
 
-LEVELS, ROUNDS = 8, 16  # of partial sums, each of so many of the level below
+LEVELS, ROUNDS = 8, 16  # of partial sums, each of that many of the level below
 
 
 def sum_of_losses(kind: Any, losses: Any) -> Any:

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-from ..engine.carriers import ARRAYS, CARRIERS, Body, one
+from ..engine.carriers import ARRAYS, RUNTIME, Body, one
 from .thresholds import FUSED, ROUNDED, SMALL
 
 
@@ -24,7 +24,7 @@ def precise(function: Body, *arrays: Any) -> Any:
                     return kind(of_float(*arrays))
                 except (ValueError, OverflowError):
                     pass  # outside its domain: the array library knows which infinity or NaN it is
-        return function(*arrays, dtype=CARRIERS.double).astype(kind)
+        return function(*arrays, dtype=RUNTIME.double).astype(kind)
     return function(*arrays)
 
 
@@ -54,7 +54,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
-    """x * factor + offset, rounded once where somebody reads the number.
+    """x * factor + offset, rounded once where a reader sees the number.
 
     PyTorch's compiled code fuses the two. Where they cancel, as in 1 - tanh(x)**2 for a large x,
     that decides what is printed. Numbers are taken in the type of `x`; on tensors and symbols it is
@@ -72,17 +72,17 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
         factor = kind(factor)
     if offset.__class__ is float:
         offset = kind(offset)
-    return (xp.multiply(x, factor, dtype=CARRIERS.double) + offset).astype(kind)
+    return (xp.multiply(x, factor, dtype=RUNTIME.double) + offset).astype(kind)
 
 
 def less_square(x: Any) -> Any:
-    """1 - x * x, rounded once where somebody reads the number."""
+    """1 - x * x, rounded once where a reader sees the number."""
     xp = ARRAYS.get(x.__class__)
     if xp is None or x.dtype.char != "f":
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
-    return (1.0 - xp.square(x, dtype=CARRIERS.double)).astype(x.dtype)
+    return (1.0 - xp.square(x, dtype=RUNTIME.double)).astype(x.dtype)
 
 
 def transcendental(name: str, most: int = ROUNDED) -> Body:
@@ -94,7 +94,7 @@ def transcendental(name: str, most: int = ROUNDED) -> Body:
         if size > most:
             return function(self)
         if size > 1 and self.dtype.char == "f":
-            return function(self, dtype=CARRIERS.double).astype(self.dtype)
+            return function(self, dtype=RUNTIME.double).astype(self.dtype)
         return precise(function, self)
 
     forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly

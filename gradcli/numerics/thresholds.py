@@ -1,6 +1,6 @@
 """Numerics: up to how many elements a result gets PyTorch's last bits, why, and what that costs.
 
-People read numbers one by one, and compare them with what PyTorch printed; nobody reads ten
+People read numbers one by one, and compare them with what PyTorch printed; no one reads ten
 thousand of them. So each rule holds up to a size, and larger arrays take NumPy's way. A cost is
 processor time at the bound, in the worst shape that was found, beside NumPy's way.
 

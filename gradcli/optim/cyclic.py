@@ -82,7 +82,7 @@ class CyclicLR(LRScheduler):
         return power
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         share = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)

@@ -35,7 +35,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return self._scaled(self.gamma)
@@ -55,7 +55,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
@@ -73,7 +73,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         return self._rates() if self.last_epoch == 0 else self._scaled(self.gamma)
 
     def _closed_form(self) -> list[Any]:
@@ -92,7 +92,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.factor)
         if self.last_epoch != self.total_iters:
@@ -123,7 +123,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
         if self.last_epoch > self.total_iters:
@@ -146,7 +146,7 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -161,7 +161,7 @@ class MultiplicativeLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0:
             return self._rates()
         return [
@@ -190,7 +190,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0 or self.last_epoch > self.total_iters:
             return self._rates()
         now = 1.0 - self.last_epoch / self.total_iters
@@ -212,7 +212,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch == 0:
             return self._rates()
         pairs = list(zip(self.base_lrs, self._rates(), strict=True))
@@ -251,7 +251,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         return self._now()
 
     def _now(self) -> list[Any]:

@@ -81,7 +81,7 @@ class OneCycleLR(LRScheduler):
         return (end - start) * share + start
 
     def get_lr(self) -> list[Any]:
-        self._told_to_step()
+        self._warn_called_outside_step()
         if self.last_epoch > self.total_steps:
             raise ValueError(
                 f"Tried to step {self.last_epoch} times. The specified number of total steps is "

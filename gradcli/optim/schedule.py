@@ -71,7 +71,7 @@ class LRScheduler:
         self.step()
         self._is_initial = False
 
-    def _told_to_step(self) -> None:
+    def _warn_called_outside_step(self) -> None:
         """PyTorch's warning where get_lr is called from outside."""
         if not self._get_lr_called_within_step:
             state.warn(

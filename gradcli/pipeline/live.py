@@ -80,13 +80,13 @@ def _run(
 
     def put(text: str) -> None:
         if guessed:
-            return  # it would tell numbers that nobody gave
+            return  # it would report numbers that have no value
         printed.append(text)
         if write is not None:
             write(text)
 
     with ExitStack() as stack:
-        stack.enter_context(machine.as_asked(request.device, request.dtype))
+        stack.enter_context(machine.with_defaults(request.device, request.dtype))
         if recording is not None:
             recording.begin(machine)
         held_before = memory_in_use()[0]

@@ -68,7 +68,7 @@ class Ran(NamedTuple):
 
     @property
     def recording(self) -> Recording:
-        """What was kept of the run; an empty one where nobody asked for one."""
+        """The recording of the run; an empty one unless the request has one."""
         from ..recording.recording import Recording
 
         return self.heard or Recording()

@@ -68,7 +68,9 @@ def program_of(request: Request) -> Program:
     most = request.limits.max_source
     if len(request.data) > most and ".ipynb" not in request.name:
         raise ProgramError(
-            LimitReached(f"limit of {most:,} bytes of source", "--max-source").told(request.name)
+            LimitReached(f"limit of {most:,} bytes of source", "--max-source").as_diagnostic(
+                request.name
+            )
         )
     limits = SourceLimits(max_source=most, expectations=request.expectations)
     source = Source.from_bytes(request.data, request.name)
@@ -80,5 +82,5 @@ def program_of(request: Request) -> Program:
         if isinstance(error, LimitReached):
             limit = LimitReached(error.limit, error.option)
         place = Label(place_reached(source, error), "", primary=True)
-    del source  # what was parsed goes: whoever tells the limit needs some memory
-    raise ProgramError(limit.told(request.name, place))
+    del source  # frees the parsed text: reporting the limit needs some memory
+    raise ProgramError(limit.as_diagnostic(request.name, place))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def _watched(
     request: Request, budget: Budget, warned: Warned, observer: Observer | None
 ) -> Iterator[None]:
-    """The engine tells its warnings, asks for memory, shows what it does, and keeps graphs."""
+    """The engine reports warnings and events, charges memory, and keeps graphs."""
     before = state.warn, state.observer, state.keep_graph, state.create_graph
     asked = state.reserve, state.charge
     state.reserve, state.charge = budget.charge_bytes, budget.charge
@@ -56,7 +56,7 @@ def running(
 
     def put(text: str) -> None:
         if guessed:
-            return  # it would tell numbers that nobody gave
+            return  # it would report numbers that have no value
         printed.append(text)
         if write is not None:
             write(text)

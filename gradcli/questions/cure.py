@@ -5,7 +5,7 @@ in its place; an empty span is a place to insert. `attempt` applies edits to a p
 runs what comes out under the same inputs, options and limits, and answers with the new `Ran`:
 
     again = attempt(ran, [(span, "x")], room)
-    if again is None: ...              # nobody can say: no program, out of time, a limit
+    if again is None: ...              # unknown: no program, out of time, a limit
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
 
@@ -29,7 +29,7 @@ from ..recording.sides import AnyTensor
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .why.chronicle import Chronicle
+    from .why.provenance import Provenance
 
 Edit: TypeAlias = tuple[Span, str]
 
@@ -75,9 +75,9 @@ def attempt(
     ran: Ran,
     edits: Sequence[Edit],
     room: Room,
-    chronicle: Chronicle | None = None,
+    provenance: Provenance | None = None,
 ) -> Ran | None:
-    """The edited program's run; None when it tells nothing (see above)."""
+    """The edited program's run; None when it shows nothing (see above)."""
     if ran.program is None or not edits:
         return None
     text = edited(ran.program.source, edits)
@@ -102,7 +102,7 @@ def attempt(
         assert ran.outcome is not None and ran.outcome.machine is not None
         ran.outcome.machine.rewind()
     with as_new():
-        again = execute(request, None, chronicle.recording if chronicle else None)
+        again = execute(request, None, provenance.recording if provenance else None)
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:

@@ -43,7 +43,7 @@ def compared(
     second, report_b, steps_b = _run(b, single)
     if _stopped(second):
         return None, second
-    with _told_with(a):
+    with _limits_reported(a):
         steps = steps_a, steps_b
         return _side_by_side(
             (first, second), (report_a, report_b), steps, settings, tolerance
@@ -77,7 +77,7 @@ def _side_by_side(
 def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:
     """`single`: random numbers are drawn in single precision, whatever type they get."""
     trail = Trail()
-    with as_new(), _told_with(request):
+    with as_new(), _limits_reported(request):
         draws.single = single
         if request.engine == "own":
             with recording(trail):
@@ -94,15 +94,15 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
 
 
 @contextmanager
-def _told_with(request: Request) -> Iterator[None]:
+def _limits_reported(request: Request) -> Iterator[None]:
     """A limit reached outside a run is reported with the program it concerns."""
     try:
         yield
     except LimitReached as error:
-        raise ProgramError(error.told(request.name, _place(error.__traceback__))) from None
+        raise ProgramError(error.as_diagnostic(request.name, _place(error.__traceback__))) from None
     except MemoryError as error:
         limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
-        raise ProgramError(limit.told(request.name, _place(error.__traceback__))) from None
+        raise ProgramError(limit.as_diagnostic(request.name, _place(error.__traceback__))) from None
 
 
 def _place(trace: TracebackType | None) -> Label:

@@ -46,7 +46,7 @@ class Comparison:
         self.order = _order(a.nodes)
 
     def same(self) -> SameFact:
-        """What is equal, once all differences were asked for."""
+        """What is equal, once all differences are listed."""
         other = {fact.name for fact in self.b.tensors}
         shared = sum(fact.name in other for fact in self.a.tensors)
         nodes = sum(self.a.nodes[i].name == self.b.nodes[j].name for i, j in self.pairs.items())
@@ -261,7 +261,7 @@ def parting(
         if tolerance.close(mine.value, yours.value):
             continue
         if not _alike(mine.value, yours.value):
-            return None  # of another shape: the tensors tell it better
+            return None  # of another shape: the tensors show it better
         _, x, y, _, _ = _worst(mine.value, yours.value)
         words = f"value of operation {number} of {len(pairs)}"
         return DifferenceFact(

@@ -73,9 +73,9 @@ class Frames(Spectator):
         self.within: dict[int, tuple[int, Frame]] = {}  # by a node's identity; its sequence number
 
     def begin(self, machine: Machine) -> None:
-        """Functions will tell that they run."""
+        """Makes functions report that they run."""
         if not isinstance(machine, Machine):
-            return  # Python runs it: modules tell of themselves
+            return  # Python runs it: modules report themselves
         before = machine.compiler
         compiler = FramingCompiler(machine.program, machine.globals, machine.overrides)
         compiler.dynamic.update(before.dynamic)
@@ -97,7 +97,7 @@ class Frames(Spectator):
 
         return run
 
-    # ---- what the engine tells
+    # ---- events of the engine
 
     def entering(self, module: Any) -> None:
         self.frame = Frame(self.frame, module, current_origin())

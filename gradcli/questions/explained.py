@@ -25,7 +25,7 @@ TRIED = "      tried: "
 
 
 def with_trials(ran: Ran, started: float) -> Ran:
-    """The same run, whose error tells which of its advice helps."""
+    """The same run, whose error says which of its advice helps."""
     error, outcome = ran.error, ran.outcome
     if error is None or outcome is None or not error.cures:
         return ran
@@ -52,7 +52,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:
-    """What trying showed; empty if it does not help, None if nobody can say."""
+    """The result of the trial; empty if it does not help, None if unknown."""
     if again is None or again.outcome is None:
         return None
     if again.error is None:

@@ -56,7 +56,7 @@ class Options(NamedTuple):
 
     @property
     def is_computed(self) -> bool:
-        """Whether a gradient is asked for that no pass of the program gave."""
+        """Whether a requested gradient comes from no pass of the program."""
         return bool(self.of or self.create_graph or self.grad_output is not None)
 
 
@@ -77,7 +77,7 @@ def recorded(
 
 
 def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
-    """The gradients that were asked for; an error on the way ends up in what is returned."""
+    """The requested gradients; an error on the way ends up in what is returned."""
     report = GradReport(ran.request.name, ran.request.device, None, "", output=ran.output,
                         warnings=ran.warnings)  # fmt: skip
     recording = ran.recording

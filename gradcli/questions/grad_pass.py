@@ -27,7 +27,7 @@ from .graph import (
 )
 from .nearest import not_reached
 from .seeds import seed_facts
-from .why.names import asked_of
+from .why.names import question_of
 
 
 class Arrived(NamedTuple):
@@ -142,7 +142,7 @@ def _gradient_of(
         tensor = history[-1]
     if tensor is None:
         with suppress(UsageError):  # a tied weight's second name
-            tensor = asked_of(name, ran.outcome.bindings, {}).value
+            tensor = question_of(name, ran.outcome.bindings, {}).value
             tensor = tensor if isinstance(tensor, AnyTensor) else None
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:

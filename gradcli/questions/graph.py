@@ -84,14 +84,14 @@ def collected(
     names = recording.names
     pairs = zip(found.tensors, found.held, strict=True)
     told = (
-        _made_within(fact, found) if fact.requires_grad
+        _with_module(fact, found) if fact.requires_grad
         else fact._replace(why_not=names.why_not(tensor))
         for fact, tensor in pairs
     )  # fmt: skip
     return found._replace(tensors=tuple(told))
 
 
-def _made_within(fact: TensorFact, found: Collected) -> TensorFact:
+def _with_module(fact: TensorFact, found: Collected) -> TensorFact:
     """A result that came into a list later has the line of its expression, not the list's."""
     place = None if fact.node is None or fact.is_leaf else found.nodes[fact.node].place
     if place is None or "[" not in fact.name:
@@ -116,7 +116,7 @@ def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]
 def _grad_fn(tensor: AnyTensor) -> Any:
     try:
         return tensor.grad_fn
-    except RuntimeError:  # a view that PyTorch lets nobody use any more
+    except RuntimeError:  # a view that PyTorch no longer lets anyone use
         return None
 
 

@@ -17,7 +17,7 @@ from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
 
 Modules = Callable[[Any], str]
 
-AT_EACH_END = 50  # passes at each end of a run, where every pass is asked for
+AT_EACH_END = 50  # passes at each end of a run, where every pass is requested
 
 
 def keep(passes: Passes, number: int | None) -> None:
@@ -144,7 +144,7 @@ def flows(
 def _without_a_value(
     one: Pass, found: Collected, known: set[tuple[int, int]], full: bool
 ) -> Iterator[FlowFact]:
-    """What flowed at nodes of which nobody saw what they made."""
+    """What flowed at nodes whose results were not seen."""
     named = {(fact.node, fact.output_nr): fact for fact in found.tensors if not fact.is_leaf}
     for (identity, output_nr), gradient in one.flows.items():
         number = found.numbers.get(identity)

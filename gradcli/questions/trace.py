@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.classes import is_instance
-from ..memory import collector_held
+from ..memory import collector_paused
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
@@ -97,7 +97,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     report = run_report(ran)
     if outcome is None:
         return report
-    with collector_held():
+    with collector_paused():
         recording = ran.recording
         passes = recording.passes
         chosen = shown.chosen_passes(passes, options.number)
@@ -155,7 +155,7 @@ def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> Det
 def _with_tables(
     ran: Ran, report: Report, found: Collected, one: Pass | None, tables: Tables
 ) -> Report:
-    """The report with the tables that were asked for."""
+    """The report with the requested tables."""
     if tables.saved:
         frees = ran.recording.find(Frees)
         by = frees.lines if frees is not None else {}
@@ -174,7 +174,7 @@ def _with_tables(
 
 
 def _profile(ran: Ran) -> ProfileFact | None:
-    """What each line of the program cost, if that was asked for."""
+    """What each line of the program cost, if that was requested."""
     profile = ran.recording.find(Profile)
     if profile is None or ran.program is None:
         return None
@@ -276,5 +276,5 @@ def _without_values(report: Report) -> Report:
     )
     detail = report.detail
     if detail is not None and unknown:
-        detail = detail._replace(walk=None)  # its numbers came of numbers that nobody gave
+        detail = detail._replace(walk=None)  # its numbers came of inputs without a value
     return report._replace(tensors=tensors, flows=flows, detail=detail)

@@ -58,7 +58,7 @@ def _writes(
         tensor = entry.tensor()
         name = NAMELESS if tensor is None else names(tensor)[0]
         seen = sharing.get(memory.get(entry.memory, -1), [])
-        if name == NAMELESS and seen:  # x[0] = 5 changes a part of x that nobody calls anything
+        if name == NAMELESS and seen:  # x[0] = 5 changes a part of x that has no name
             name = seen[0]
         yield WriteFact(
             name, entry.line, "" if place is None else place.text, entry.before, entry.after,

@@ -30,8 +30,8 @@ PATH = re.compile(r"[^\W\d]\w*(\.\w+|\[-?\d+\]|\['[^'=]*'\])*")
 
 
 class Setting(NamedTuple):
-    """A gradient that somebody who steps through a pass replaces: of which name (`y`, or `y#2`, its
-    second tensor), in which pass, by which expression."""
+    """A gradient that the user replaces while stepping through a pass: of which name (`y`, or
+    `y#2`, its second tensor), in which pass, by which expression."""
 
     name: str
     number: int
@@ -176,7 +176,7 @@ class Binder(Spectator):
         return self.hooks.get(file.removeprefix("--hook "))
 
     def complain(self) -> None:
-        """Raises what is wrong with the hooks that were asked for, once the program has run."""
+        """Raises what is wrong with the requested hooks, once the program has run."""
         if self.complaint is not None:
             raise self.complaint
         for name in self.hooks:

@@ -222,7 +222,7 @@ def collect(
     held: list[Any] = []
     facts: list[TensorFact] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the .grad of an inner tensor warns: here nobody is misled
+        warnings.simplefilter("ignore")  # the .grad of an inner tensor warns
         for name, tensor in named_tensors(bindings, kind):
             written = texts and len(facts) < TEXTS
             fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
@@ -267,7 +267,7 @@ def _tensor_fact(
 ) -> TensorFact:
     try:
         function, is_leaf = tensor.grad_fn, tensor.is_leaf
-    except RuntimeError:  # a view that PyTorch lets nobody use any more
+    except RuntimeError:  # a view that PyTorch no longer lets anyone use
         function, is_leaf = None, False
     grad = tensor.grad
     return TensorFact(

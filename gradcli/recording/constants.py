@@ -104,7 +104,7 @@ class Constants(Spectator):
         return Operand(place, known[0], known[2])
 
     def of(self, node: Any) -> Sequence[Operand] | None:
-        """The operands of a node; None where nobody kept them."""
+        """The operands of a node; None if they were not kept."""
         newest = (self._recent or self._first or (None,))[-1]
         if newest is not self._newest:
             self._newest = newest

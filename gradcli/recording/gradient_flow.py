@@ -336,7 +336,7 @@ class GradientFlow(Spectator):
                 track.under_first |= track.passes == 1
 
     def _is_trained(self, track: Track) -> bool:
-        """What is changed from pass to pass; of the first one nobody knows yet."""
+        """What is changed from pass to pass; of the first one it is unknown yet."""
         if track.is_parameter or track.updates or track.passes == 1:
             return True
         tensor = track.tensor()

@@ -131,7 +131,7 @@ class HookLog(Spectator):
         self.runs.append(_Run(node, name, words, text, new, kind, line, call))
 
     def facts(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:
-        """The log; `names` tells what a node without a name is called at the end."""
+        """The log; `names` gives the final names of nodes without a name."""
         return tuple(
             EventFact(name or names(node), words, before, after, kind, line, call)
             for node, name, words, before, after, kind, line, call in self.runs

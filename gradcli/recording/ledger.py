@@ -99,7 +99,7 @@ class Ledger(Spectator):
         self.accounts: dict[int, Account] = {}
         self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
-        self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory nobody shares yet
+        self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
 
     # ---- gradients
@@ -219,7 +219,7 @@ class Ledger(Spectator):
             self._shared[key] = (held, account, is_grad)
 
     def _look_again(self) -> None:
-        """A single number is given memory of its own once somebody shares it: `x.grad.data`."""
+        """A single number gets memory of its own once it is shared: `x.grad.data`."""
         if self._alone:
             waiting, self._alone = self._alone, []
             for tensor, account, is_grad in waiting:

@@ -35,7 +35,7 @@ def array_of(value: Any) -> Any:
 
 
 def measured(value: Any, *, largest: bool = True) -> Measure:
-    """All of it at once; `largest` is False where nobody asks for that."""
+    """All measures at once; `largest` is False where that one is not needed."""
     side = side_of(value)
     if side is OWN:
         return _measured(array_of(value), largest)

@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 class Results:
     """What leaves and the results of nodes were called, in the order of binding; most are never
-    asked for, so a binding is put down, and numbered and found by its node when somebody asks.
+    asked for, so a binding is put down, and numbered and found by its node on demand.
 
     Nodes that are gone are dropped when there are `most`.
     """
@@ -252,17 +252,17 @@ class Names(Spectator):
         return None if at is None else self.results.names[at]
 
     def of_module(self, module: Any) -> str:
-        """What a module was called; empty where nobody knows."""
+        """The name of a module; empty if unknown."""
         known = self.modules.get(id(module))
         return known[1] if known is not None and known[0]() is module else ""
 
     def why_not(self, tensor: Any) -> str:
-        """Why a tensor that a name was bound to does not require grad; empty where nobody knows."""
+        """Why a tensor that a name was bound to does not require grad; empty if unknown."""
         known = self.held.get(id(tensor))
         return known.reason if known is not None and known.tensor() is tensor else ""
 
     def of_leaf(self, tensor: Any) -> str:
-        """What a tensor without a grad_fn was called; empty where nobody knows."""
+        """The name of a tensor without a grad_fn; empty if unknown."""
         known = self.held.get(id(tensor))
         return known.name if known is not None and known.tensor() is tensor else ""
 

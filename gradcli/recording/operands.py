@@ -12,7 +12,7 @@ _MODULES = frozenset({"torch", "F", "nn", "functional"})  # torch.cat is no meth
 
 
 def operands(text: str, count: int, name: str = "") -> tuple[str, ...]:
-    """The texts of the `count` inputs; empty where the text does not tell.
+    """The texts of the `count` inputs; empty where the text does not show it.
 
     With the name of a node only a function of that name tells: `F.linear(x, W, b)` makes an
     AddmmBackward0, whose inputs stand in another order.

@@ -49,7 +49,7 @@ class Orders(Spectator):
             self._makers.setdefault(mark_of(tensor.grad_fn), maker)
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """A gradient that was asked for."""
+        """A requested gradient."""
         self._answered(grad)
 
     def stored(self, variable: Any) -> None:
@@ -57,7 +57,7 @@ class Orders(Spectator):
         self._answered(gradient_of(variable))
 
     def _answered(self, gradient: Any) -> None:
-        """A pass of PyTorch came to this gradient: nobody told of the nodes that it made."""
+        """A pass of PyTorch came to this gradient: the nodes that it created were not reported."""
         maker = self.running[-1] if self.running else None
         if maker is None or maker.newest is None or gradient is None:
             return
@@ -77,7 +77,7 @@ class Orders(Spectator):
                 maker.order = max(maker.order, before.order + 1)
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
-        """A pass that makes no graph has nothing to tell."""
+        """A pass that makes no graph has nothing to report."""
         makes = self.running and self.running[-1] is not None
         return OfNodes([], [self.ran], []) if makes else NOBODY
 

@@ -53,11 +53,11 @@ class Pass:
         # Leaves that a pass with `inputs` may not reach: tensor, value; by identity.
         self.beside: dict[int, tuple[Any, Any]] = {}
         self._flows: dict[tuple[int, int], Any] = {}
-        self.sweep: Sweep | None = None  # what flows is read off it when it is asked for
+        self.sweep: Sweep | None = None  # what flows is read off it on demand
         self.of_flow: Callable[[Any], Any] | None = None
         self.of_leaf: Callable[[Any], Any] | None = None
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}
-        self.unread: dict[int, Any] = {}  # gradients of leaves that nobody else has
+        self.unread: dict[int, Any] = {}  # gradients of leaves that are not shared
         self.walk: Walk | None = None
 
     @property

@@ -1,7 +1,7 @@
 """Recording: a stopwatch that goes from line to line of a running program, forward and backward.
 
-Whoever runs the program says when a line is entered and left; the engine tells as to its observer
-what is made and which node works. Time that telling takes is nobody's.
+The interpreter says when a line is entered and left; the engine tells as to its observer
+what is made and which node works. The time of reporting is not counted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Stopwatch:
         self.since = perf_counter_ns()
 
     def account(self, line: int, way: int) -> Account:
-        """The account of a line, opened when it is asked for first."""
+        """The account of a line, opened at first use."""
         key = (line, way)
         found = self.accounts.get(key)
         if found is None:
@@ -94,7 +94,7 @@ class Stopwatch:
 
 
 class Timing(Observer):
-    """Puts time and bytes on the accounts of lines; an inner observer hears on nobody's time."""
+    """Adds time and bytes to the accounts of lines, without the time of an inner observer."""
 
     def __init__(self, watch: Stopwatch, inner: Observer) -> None:
         self.watch = watch

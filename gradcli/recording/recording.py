@@ -60,7 +60,7 @@ class Recording:
         """The part of this kind, where it heard of the run."""
         return next((one for one in self.spectators if isinstance(one, kind)), None)
 
-    # ---- what whoever runs the program asks for
+    # ---- what the interpreter asks for
 
     def begin(self, machine: Any) -> None:
         """The program is about to run."""

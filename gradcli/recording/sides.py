@@ -85,7 +85,7 @@ class Side:
         return found
 
     def freed(self, node: Any) -> bool | None:
-        """Whether a pass gave that up; None where only reading it tells."""
+        """Whether a pass freed that; None where only reading it shows."""
         flag: bool | None = getattr(node, "freed", None)
         return flag
 
@@ -119,7 +119,7 @@ class Side:
         return str(getattr(getattr(node, "owner", None), "__name__", ""))
 
     def saved(self, node: Any) -> Any:
-        """What it had saved, to be held until it is asked for."""
+        """What it had saved, to be held until it is read."""
         return node.saved
 
     def saved_under(self, node: Any, saved: Any, key: str) -> Any:
@@ -190,7 +190,7 @@ class Side:
         return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))
 
     def found_finite(self, tensor: Any) -> None:
-        """Somebody has looked at all its elements just now: `bad` need not."""
+        """All its elements were just examined: `bad` need not."""
 
     def changed_at(self, tensor: Any) -> Any:
         """The place that changed a tensor in place last, where that is kept with it."""
@@ -215,7 +215,7 @@ class Side:
 
 
 class Live(Side):
-    """What PyTorch's side tells besides. `live.side` has the answers."""
+    """What PyTorch's side answers besides. `live.side` has the answers."""
 
     is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
@@ -236,7 +236,7 @@ OWN = Side()
 
 
 class _Sides:
-    """PyTorch's side, once somebody has made it known."""
+    """PyTorch's side, once it is registered."""
 
     __slots__ = ("live",)
 
@@ -353,7 +353,7 @@ def users_class(node: Any) -> str:
 
 
 def saved_by(node: Any) -> Any:
-    """What a node had saved, to be held until it is asked for."""
+    """What a node had saved, to be held until it is read."""
     return node.saved if node.__class__ is Node else side_of_node(node).saved(node)
 
 
@@ -434,7 +434,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def alone(gradient: Any) -> Any:
-    """A gradient that stays as it is: a copy, where somebody else has it too."""
+    """A gradient that stays as it is: a copy, where it is shared."""
     return gradient if is_alone(gradient) else gradient.detach().clone()
 
 
@@ -465,7 +465,7 @@ def counter_of(tensor: Any) -> Any:
 
 
 def key_of(memory: Any) -> int:
-    """What tells a piece of memory from others that are alive; PyTorch wraps the same one anew."""
+    """What distinguishes memory from other live memory; PyTorch wraps the same one anew."""
     return int(getattr(memory, "_cdata", 0)) or id(memory)
 
 

@@ -109,7 +109,7 @@ NOTHING = Told()
 
 
 def snapshot_text(snapshot: Any, *, full: bool) -> Told:
-    """A snapshot as text, with `full` as numbers too; None tells nothing."""
+    """A snapshot as text, with `full` as numbers too; nothing of None."""
     if snapshot is None:
         return NOTHING
     if isinstance(snapshot, Summary):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Spectator(Observer):
     """Derive from it and override what is of interest, of the engine's events too.
 
-    A run asks nothing else of whoever watches it, and pays for no event that nobody overrides.
+    A run needs nothing else of a spectator, and pays for no event without a listener.
     """
 
     __slots__ = ()
@@ -44,7 +44,7 @@ class Spectator(Observer):
 
 
 class Several(Observer):
-    """An observer for the engine that tells several spectators."""
+    """An observer of the engine that notifies several spectators."""
 
     def __init__(self, spectators: tuple[Spectator, ...]) -> None:
         self.spectators = spectators
@@ -74,7 +74,7 @@ def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..
 
 
 def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
-    """What the engine tells: nobody, one of them, or several."""
+    """The observer for the engine: none, one spectator, or several."""
     watching = tuple(one for one in spectators if any(listeners((one,), name) for name in EVENTS))
     if len(watching) < 2:
         return watching[0] if watching else None
@@ -82,7 +82,7 @@ def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
 
 
 def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
-    """One call for all of them; None where nobody listens."""
+    """One call for all of them; None where there is no observer."""
     if len(told) < 2:
         return told[0] if told else None
     return _both(*told) if len(told) == 2 else _all(told)

@@ -109,7 +109,7 @@ class Steps(Spectator):
         kept = sorted(self.passes.kept.items())
         return {number: one.walk for number, one in kept if one.walk is not None}
 
-    # ---- what the engine tells
+    # ---- events of the engine
 
     def began(self, one: Pass) -> None:
         if self.alone and len(self.passes.running) == 1:
@@ -137,7 +137,7 @@ class Steps(Spectator):
             return
         parts = walk.parts(node, len(grads))
         if walk.over.inputs is not None and not any(parts):
-            return  # nothing that was asked for lies behind what would hand on to it
+            return  # nothing that was requested lies behind what would hand on to it
         step = self._step(walk, node)
         step.parts = parts
         step.grads = tuple(map(self._as_now, grads))

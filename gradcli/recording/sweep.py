@@ -14,7 +14,7 @@ MOST = 2000  # gradients that are kept of one pass
 
 
 class Sweep:
-    """What its nodes were given. Nobody else has these gradients, so they stay as they are."""
+    """The gradients that its nodes received. They are not shared, so they stay as they are."""
 
     __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several",
                  "leaves")  # fmt: skip

@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class Fresh(NamedTuple):
-    """A result of PyTorch's, or a leaf that a library transposes: nobody has asked for it yet."""
+    """A result of PyTorch's, or a leaf that a library transposes: not read so far."""
 
     node: Any
     tensor: Any
@@ -94,16 +94,16 @@ class Values(Spectator):
             self._keep(node, output_nr, tensor, self.modules.innermost)
 
     def met(self, node: Any, leaf: Any, module: Any) -> None:
-        """A node of which nobody has its result."""
+        """A node whose result is gone."""
         if leaf is None:
             self._keep(node, 0, None, module)
         else:
             self._put(node, leaf, module, is_leaf=True)
 
-    # ---- results that nobody has asked for
+    # ---- results that have not been read
 
     def _put(self, node: Any, tensor: Any, module: Any, *, is_leaf: bool) -> None:
-        """Holds it as it is; it is looked at when it is asked for, or is about to change."""
+        """Holds it as it is; it is copied on demand, or before it changes."""
         count = self._count = self._count + 1
         self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
         self._bytes += _size(tensor)
@@ -281,7 +281,7 @@ class Values(Spectator):
         self.accumulated(variable, grad)
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
-        """A gradient that the pass was asked for."""
+        """A gradient that the pass returns."""
         variable = getattr(node, "variable", None)
         if variable is not None:
             self.accumulated(variable, grad)

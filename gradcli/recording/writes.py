@@ -13,7 +13,7 @@ MOST = 10_000  # changes
 
 
 class Write(NamedTuple):
-    """A change; `memory` tells which tensors it changed."""
+    """A change; `memory` says which tensors it changed."""
 
     tensor: ref[Any]
     memory: int

@@ -43,7 +43,7 @@ def pieces(
 def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
     """What is to be said of one program: notes, then what does not hold."""
     for note in fact.notes:
-        if is_told(note):
+        if is_reported(note):
             yield paint(_wrapped("note: ", note, look), look)
     narrow = look._replace(width=look.width - 2)
     for line in paint(
@@ -54,7 +54,7 @@ def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
         yield _problem(fact, problem, look)
 
 
-def is_told(note: str) -> bool:
+def is_reported(note: str) -> bool:
     """Whether a note says more than the row of the program does."""
     return not note.startswith("no ")
 
@@ -124,7 +124,7 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
 
 
 def _span(problem: Problem, text: str) -> Span | None:
-    """Where it is, in a text or, where nobody has the text, by its numbers alone."""
+    """The place, in the text or, without a text, by line and column alone."""
     source = text.split("\n")
     number = problem.line
     if number is None or (text and not 0 < number <= len(source)):

@@ -22,7 +22,7 @@ from ..diagnostics import CELL_MARK, Diagnostic, Label, Span
 from .escape import Terminal, block
 from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
 
-LONGEST = 400  # columns of a quoted line where nobody looks at a screen
+LONGEST = 400  # columns of a quoted line without a terminal
 GAP = 2  # lines left out between two labels are marked when there are more than these
 MOST_LINES = 4  # of one label that spans several
 LEAD = 12  # characters in front of the first label that a long line keeps

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..recording.facts.check import FileCheck, Problem
 from . import escape
-from .check import is_told, summary
+from .check import is_reported, summary
 from .escape import Terminal
 
 
@@ -25,7 +25,7 @@ def lines(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
     for fact in facts:
         for problem in fact.problems:
             yield _annotation("error", fact, problem)
-        for note in filter(is_told, fact.notes):
+        for note in filter(is_reported, fact.notes):
             yield _annotation("notice", fact, Problem("note", note))
 
 

@@ -219,7 +219,7 @@ def _colored(row: Row, strokes: Strokes, space: str) -> list[Cell]:
 
 
 def _wrapped(pairs: list[tuple[str, str]], strokes: Strokes, room: int, look: Look) -> list[str]:
-    """A path in lines of so many columns, broken before edges."""
+    """A path in lines of that many columns, broken before edges."""
     lines = [""]
     for pair in pairs:
         piece = cell(_piece(pair, strokes)).text

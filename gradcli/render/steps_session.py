@@ -41,7 +41,7 @@ def matching(walk: WalkFact, word: str) -> list[int]:
 
 
 class Session:
-    """Where somebody is in the passes of a program.
+    """The current position in the passes of a program.
 
     `show` gives the text of an expression behind a step of a pass; `change` tells the passes with
     other gradients, or what is wrong with them.

@@ -42,7 +42,7 @@ class Look(NamedTuple):
     color: bool = False
     unicode: bool = True
     width: int = 80
-    whole: bool = False  # nobody looks at a screen: sentences are wrapped, nothing is cut
+    whole: bool = False  # not for a screen: sentences are wrapped, nothing is cut
     rich: bool = False  # on a terminal that shows colours: `terminal` draws what is painted
     path: str = ""  # of the program, where cells can lead to its lines
 

@@ -52,7 +52,7 @@ FIRST_PASSES, LAST_PASSES = 2, 3  # of very many passes these are drawn
 UNITS = ("module", "call", "line")
 
 
-class Wish(NamedTuple):
+class PageOptions(NamedTuple):
     """What of a report the page shows: levels of nodes, open folds, what one row stands for, what
     is left out, and further tables."""
 
@@ -66,16 +66,21 @@ class Wish(NamedTuple):
 
 
 def text(
-    report: Report, look: Look, wish: Wish | None = None, *, streamed: bool = False, **wishes: Any
+    report: Report,
+    look: Look,
+    options: PageOptions | None = None,
+    *,
+    streamed: bool = False,
+    **changes: Any,
 ) -> Terminal:
     """The page that a person reads; `streamed` where the program's own output is there already."""
-    wish = (wish or Wish())._replace(**wishes)
-    every = wish.expand if wish.fold != "none" else True
-    lines = unfolded(lambda folds: _page(report, look, wish, folds), every)
+    options = (options or PageOptions())._replace(**changes)
+    every = options.expand if options.fold != "none" else True
+    lines = unfolded(lambda folds: _page(report, look, options, folds), every)
     return after(report.output, paint(lines, look), streamed)
 
 
-def _page(report: Report, look: Look, wish: Wish, folds: Folds) -> list[Line]:
+def _page(report: Report, look: Look, options: PageOptions, folds: Folds) -> list[Line]:
     """Its lines: trees, tables, remarks."""
     parts: list[list[Line]] = []
     hidden = ""
@@ -83,11 +88,11 @@ def _page(report: Report, look: Look, wish: Wish, folds: Folds) -> list[Line]:
         if isinstance(one, int):
             parts.append([folds.more("passes", one, look, "pass", "passes; --pass N draws one")])
             continue
-        kept, hidden = without(one, wish.hide)
+        kept, hidden = without(one, options.hide)
         if one.shown is not None and one.shown.of > 1:
             parts.append([_heading(one.shown)])
-        parts.extend(draw(kept, look, folds, depth=wish.depth, fold=wish.fold))
-    if wish.saved:
+        parts.extend(draw(kept, look, folds, depth=options.depth, fold=options.fold))
+    if options.saved:
         parts.append(saved_table(report, look, folds))
     parts.append(tensor_table(report, look, folds))
     if report.views is not None:
@@ -101,13 +106,13 @@ def _page(report: Report, look: Look, wish: Wish, folds: Folds) -> list[Line]:
     if report.events:
         parts.append(events(report.events, look, folds))
         parts.append(effects(report.effects, look))
-    if report.ledger is not None and wish.ledger:
+    if report.ledger is not None and options.ledger:
         parts.append(ledgers.table(report.ledger, look, folds))
         parts.append(ledgers.passes(report.ledger, look))
     elif report.ledger is not None:
         parts.append(ledgers.short(report.ledger, look))
     last = list(_footer(report, hidden, look))
-    if report.ledger is not None and report.ledger.alive and not wish.ledger:
+    if report.ledger is not None and report.ledger.alive and not options.ledger:
         last.extend(ledgers.alive(report.ledger, look))
     parts.append(last)
     if report.profile is not None:
@@ -115,7 +120,7 @@ def _page(report: Report, look: Look, wish: Wish, folds: Folds) -> list[Line]:
 
         parts.append(profile.table(report.profile, look, folds))
     last[:0] = folds.footer("--depth N goes N nodes deep")
-    if wish.legend:
+    if options.legend:
         from . import legend as signs
 
         parts.append(signs.lines(look))

@@ -165,7 +165,7 @@ def checkpoint_sequential(
     return run(end + 1, len(steps) - 1)(input)
 
 
-# ---- use_reentrant=False: what is saved is thrown away, and computed when somebody unpacks it
+# ---- use_reentrant=False: what is saved is thrown away, and computed when it is unpacked
 
 
 class _Stop(Exception):

@@ -117,10 +117,10 @@ def _of_numbers(first: Any, second: Any, rtol: float, atol: float, equal_nan: bo
     if same or (all(map(isfinite, ends)) and apart <= atol + rtol * abs(second)):
         return None
     relative = apart / abs(second) if second else float("inf")
-    return _told_number(first, second, apart, relative, rtol, atol)
+    return _scalars_message(first, second, apart, relative, rtol, atol)
 
 
-def _told_number(
+def _scalars_message(
     first: Any, second: Any, apart: Any, relative: Any, rtol: float, atol: float
 ) -> str:
     exact = not rtol and not atol
@@ -155,8 +155,8 @@ def _of_tensors(
         expected, got = two.item(), one.item()
         relative = apart / abs(expected) if expected else float("inf")
         relative = float("nan") if isnan(abs(apart)) else relative
-        return _told_number(got, expected, apart, relative, rtol, atol)
-    return _told_tensor(one, two, near, rtol, atol)
+        return _scalars_message(got, expected, apart, relative, rtol, atol)
+    return _tensors_message(one, two, near, rtol, atol)
 
 
 def _comparable(first: Any, second: Any) -> tuple[Any, Any]:
@@ -169,7 +169,7 @@ def _comparable(first: Any, second: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _told_tensor(one: Any, two: Any, near: Any, rtol: float, atol: float) -> str:
+def _tensors_message(one: Any, two: Any, near: Any, rtol: float, atol: float) -> str:
     exact = not rtol and not atol
     wrong = int((~near).sum().item())
     apart = (one - two).abs()

@@ -282,7 +282,7 @@ def _one(example: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of a data set; read in this process, whatever number of workers is asked for."""
+    """Batches of a data set; read in this process, whatever number of workers is requested."""
 
     PUBLIC = (
         "dataset", "batch_size", "drop_last", "sampler", "batch_sampler", "generator",

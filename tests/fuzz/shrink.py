@@ -12,7 +12,7 @@ BLOCKS = ("body", "orelse", "finalbody")
 
 
 def shrunk(text: str, holds: Holds, most: int = 1500) -> str:
-    """The shortest program found, by statements and then by expressions, in so many attempts."""
+    """The shortest program found, by statements and then by expressions, in that many attempts."""
     left = [most]
 
     def asked(tree: ast.Module) -> bool:

@@ -48,7 +48,7 @@ INHERITED = "inherited"  # the mark of a copy that was named for a class
 
 
 def name_inherited(kind: Any, published: set[str]) -> None:
-    """What a class has of one that nobody knows tells its errors of arguments by this class, as
+    """Methods inherited from an unknown class name this class in their errors of arguments, as
     does what was written under another name of it."""
     for word in sorted({"__init__", "__new__", "__call__", "forward", *published}):
         function = getattr_static(kind, word, None)
@@ -59,7 +59,7 @@ def name_inherited(kind: Any, published: set[str]) -> None:
         ):
             continue
         own = word in kind.__dict__ and "." in function.__qualname__
-        # Named for a class above before: whichever is asked for first, each has its own name.
+        # Named for a class above before: whichever is requested first, each has its own name.
         ours = function.__qualname__.startswith(OURS) or INHERITED in function.__dict__
         if own or ours:
             called = f"{kind.__name__}.{word}"

@@ -1,4 +1,4 @@
-"""language: expectations to closures: each tells the log, and none stops the program."""
+"""language: expectations to closures: each reports to the log, and none stops the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .kept import Kept, Operands
 MOST_SHOWN = 3
 
 
-def holds(test: Closure, kept: Kept, log: Log, wish: Expectation) -> Closure:
+def holds(test: Closure, kept: Kept, log: Log, expectation: Expectation) -> Closure:
     """A condition of the program, at this place."""
 
     def run(frame: list[Any]) -> None:
@@ -29,39 +29,39 @@ def holds(test: Closure, kept: Kept, log: Log, wish: Expectation) -> Closure:
             failure = failure_of(error, kept.taken())
         finally:
             kept.values.clear()
-        log.tell(wish, failure)
+        log.tell(expectation, failure)
 
     return run
 
 
-def missed(log: Log, wish: Expectation) -> Closure:
+def missed(log: Log, expectation: Expectation) -> Closure:
     """The statement ended without an error."""
 
     def run(frame: list[Any]) -> None:
-        ended_well(log, wish)
+        ended_well(log, expectation)
 
     return run
 
 
-def met(handling: list[BaseException], log: Log, wish: Expectation) -> Closure:
+def met(handling: list[BaseException], log: Log, expectation: Expectation) -> Closure:
     """The statement ended in an error of this type."""
 
     def run(frame: list[Any]) -> None:
-        ended_in(handling[-1], log, wish)
+        ended_in(handling[-1], log, expectation)
 
     return run
 
 
-def ended_well(log: Log, wish: Expectation) -> None:
+def ended_well(log: Log, expectation: Expectation) -> None:
     """A statement that was to fail has ended without an error."""
-    log.tell(wish, Failure("nothing was raised"))
+    log.tell(expectation, Failure("nothing was raised"))
 
 
-def ended_in(error: BaseException, log: Log, wish: Expectation) -> None:
+def ended_in(error: BaseException, log: Log, expectation: Expectation) -> None:
     """It has ended in an error of the type that was expected."""
     log.expected = error
-    said = _words(error) if wish.words else ""
-    log.tell(wish, None if wish.words in said else Failure(f"the error is {said}"))
+    said = _words(error) if expectation.words else ""
+    log.tell(expectation, None if expectation.words in said else Failure(f"the error is {said}"))
 
 
 def failure_of(error: BaseException, operands: Operands) -> Failure:

@@ -12,7 +12,7 @@ Operands = list[tuple[ast.expr, Any]]
 
 
 def operands_of(test: ast.expr) -> Iterator[ast.expr]:
-    """The parts of a condition whose values tell why it does not hold."""
+    """The parts of a condition whose values show why it does not hold."""
     if isinstance(test, ast.Compare):
         yield from (part for part in (test.left, *test.comparators) if _is_computed(part))
     elif isinstance(test, ast.UnaryOp):

@@ -31,7 +31,7 @@ class Globals:
         self.on_local: Callable[[Scope, str, Any], None] | None = None  # names inside functions
 
     def rebinding(self, name: str, old: Tensor, node: ast.AST) -> None:
-        """A name leaves a tensor: `why` tells it, when the new tensor has no gradient."""
+        """A name leaves a tensor: `why` reports it when the new tensor has no gradient."""
         entries = self.rebound.setdefault(name, [])
         if len(entries) < KEPT_REBINDINGS:
             before = self.nodes.get(name)

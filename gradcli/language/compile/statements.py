@@ -37,7 +37,7 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
         self.overrides = overrides
         self.class_boxes = {}
         self.handling: list[BaseException] = []  # errors that `except` blocks are busy with
-        self.log: Log | None = None  # of what is expected, where that is asked for
+        self.log: Log | None = None  # of expectations, where they are checked
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:
         """The closure of a statement; None where there is nothing to run."""
@@ -229,8 +229,8 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
     def expression_statement(self, node: ast.Expr, scope: Scope) -> Closure | None:
         if hasattr(node, "echo"):
             return self.echoed(node, scope)
-        if hasattr(node, "wish"):
-            return None if self.log is None else self.wish(node, self.log, scope)
+        if hasattr(node, "expectation_step"):
+            return None if self.log is None else self.expectation(node, self.log, scope)
         if type(node.value) is ast.Constant:
             return None
         value_of = self.expression(node.value, scope)
@@ -240,11 +240,11 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
 
         return run
 
-    def wish(self, node: Any, log: Log, scope: Scope) -> Closure:
+    def expectation(self, node: Any, log: Log, scope: Scope) -> Closure:
         """What is expected beside a line."""
         from . import expectations
 
-        what, expectation = node.wish
+        what, expectation = node.expectation_step
         if what == "holds":
             test, kept = self.condition(node.value, scope)
             return expectations.holds(test, kept, log, expectation)

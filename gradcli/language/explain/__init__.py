@@ -33,11 +33,11 @@ def explain(
     program: Program, values: Mapping[str, Any], bound_by: Bindings, error: BaseException,
     place: ast.AST,
 ) -> Explanation:  # fmt: skip
-    """Everything that the causes of an error tell about the program's text."""
+    """Explains the causes of an error in terms of the program's text."""
     places = Places(program, values, bound_by)
     places.local = local_names(places, error.__traceback__, place)
     out = Explanation(places, place)
-    with suppress(RuntimeError):  # a view that may not be used any more tells nothing of itself
+    with suppress(RuntimeError):  # a view that may not be used any more has no answers
         _explain(out, error)
     out.merge()
     return out

@@ -69,7 +69,7 @@ def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
 
 
 def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
-    """A .grad that is None: why, as far as the tensor itself tells."""
+    """A .grad that is None: why, as far as the tensor itself shows."""
     for node in operands:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
@@ -249,7 +249,7 @@ def _not_called(out: Explanation) -> None:
 
 
 def _item(out: Explanation, message: str) -> None:
-    """What a list or a dict has where it was asked for something else."""
+    """What a list or a dict has, where the program asked for something else."""
     if not isinstance(out.place, ast.Subscript):
         return
     value = value_of(out, out.place.value)

@@ -19,7 +19,7 @@ def constant(out: Explanation, cause: Cause) -> None:
     """A tensor that should have a gradient and does not require one: where the graph was cut."""
     places, tensor = out.places, cause.detail["tensor"]
     name = places.name_of(tensor)
-    expression = _root_expression(places, out.place) or _given_first(places, out.place)
+    expression = _root_expression(places, out.place) or _first_argument(places, out.place)
     shown = name or (None if expression is None else places.text(expression)) or "it"
     out.primary = f"{shown} does not require grad"
     if name is None and expression is not None:
@@ -62,7 +62,7 @@ def _root_expression(places: Places, place: ast.AST) -> ast.expr | None:
     return None
 
 
-def _given_first(places: Places, place: ast.AST) -> ast.expr | None:
+def _first_argument(places: Places, place: ast.AST) -> ast.expr | None:
     """x in torch.autograd.grad(x, ...) and torch.autograd.backward(x)."""
     called = places.called(place)
     if called is None or called[0] not in ("grad", "backward") or not isinstance(place, ast.Call):
@@ -82,7 +82,7 @@ def root(out: Explanation, cause: Cause) -> None:
     expression = _root_expression(places, out.place)
     text = name if expression is None else places.text(expression)
     out.primary = f"{text or 'it'} has the shape {shape}"
-    start = expression or _given_first(places, out.place)
+    start = expression or _first_argument(places, out.place)
     edits = None if start is None else suffixed(places, start, ".sum()")
     if text is not None and isinstance(expression, ENCLOSED):
         text = f"({text})"
@@ -102,7 +102,7 @@ def unused(out: Explanation, cause: Cause) -> None:
     name = places.name_of(tensor)
     shown = name or f"the input at index {cause.detail['index']}"
     out.primary = f"the graph does not reach {shown}"
-    after = _made_after(out, tensor)
+    after = _created_after(out, tensor)
     if name is not None:
         made_here(out, name, after or f"{name} is made here")
     if after is None:
@@ -145,9 +145,9 @@ def _came_as_far(out: Explanation, shown: str, tensor: Any) -> None:
         out.put(origin_of(last.grad_fn), f"{shown} came as far as {name}")
 
 
-def _made_after(out: Explanation, tensor: Any) -> str | None:
+def _created_after(out: Explanation, tensor: Any) -> str | None:
     """A tensor younger than the root is surely not in its graph."""
-    start = _given_first(out.places, out.place)
+    start = _first_argument(out.places, out.place)
     if not isinstance(start, ast.Name) or tensor.grad_fn is None:
         return None
     table = out.places.local if start.id in out.places.local else out.places.values

@@ -55,7 +55,7 @@ members_of_type(Array).settable["shape"] = _set_shape
 
 
 class _Names:
-    """The names of numpy, or of a module below it, each made when it is asked for."""
+    """The names of numpy, or of a module below it, each made on demand."""
 
     def __init__(self, home: str) -> None:
         self.home = home

@@ -44,7 +44,7 @@ def tick() -> int:
 
 
 def sleep(secs: Any, /) -> None:
-    """time.sleep: the clock goes on, and nobody waits."""
+    """time.sleep: the clock goes on, without waiting."""
     if type(secs) not in (int, float, bool):
         raise TypeError(f"'{type_name(secs)}' object cannot be interpreted as an integer")
     if secs < 0:

@@ -18,7 +18,7 @@ from ..operations import type_handlers
 from ..session import session
 from ..values import Function
 
-# Of things whose number nobody knows: the bars of a histogram, the colours of a cycle.
+# Of things whose number is unknown: the bars of a histogram, the colours of a cycle.
 USUAL = 10
 MOST = 10_000  # axes in one figure
 FLAT = frozenset({"flat", "ravel", "flatten", "tolist", "reshape"})
@@ -108,7 +108,7 @@ class Drawing:
 
 
 def _size(args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> int:
-    """How many rows or columns of axes are asked for."""
+    """The number of rows or columns of axes."""
     value = args[place] if len(args) > place else kwargs.get(("nrows", "ncols")[place], 1)
     size = operator.index(value)
     if not 0 < size <= MOST:

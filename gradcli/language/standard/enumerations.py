@@ -273,7 +273,7 @@ def _contains(own: Enumeration, item: Any) -> bool:
     return any(member is item for member in own.composed.values())
 
 
-def _asked_of_enumerations() -> None:
+def _extend_type_handlers() -> None:
     """A class of this kind can be walked, measured, searched and subscripted."""
     before = (
         type_handlers.iterate, type_handlers.length, type_handlers.get_item, type_handlers.contains
@@ -330,7 +330,7 @@ def _class_attribute(read: Callable[..., Any]) -> Callable[[ClassValue, str], An
     return run
 
 
-def _kept_members(change: Callable[..., None], word: str) -> Callable[..., None]:
+def _refusing_members(change: Callable[..., None], word: str) -> Callable[..., None]:
     """A class's members stay what they are."""
 
     def run(value: ClassValue, name: str, *new: Any) -> None:
@@ -391,10 +391,10 @@ _STAND_FOR = {
 }  # fmt: skip
 for _kind in (ENUM, FLAG):
     MIXED_IN[_kind] = frozenset({_INT, _STR, _FLOAT})
-_asked_of_enumerations()
+_extend_type_handlers()
 SPECIAL[ClassValue] = _class_attribute(SPECIAL[ClassValue])
-SPECIAL_SET[ClassValue] = _kept_members(SPECIAL_SET[ClassValue], "reassign")
-SPECIAL_DELETE[ClassValue] = _kept_members(SPECIAL_DELETE[ClassValue], "delete")
+SPECIAL_SET[ClassValue] = _refusing_members(SPECIAL_SET[ClassValue], "reassign")
+SPECIAL_DELETE[ClassValue] = _refusing_members(SPECIAL_DELETE[ClassValue], "delete")
 MODULES: dict[str, dict[str, Any]] = {
     "enum": {
         "Enum": ENUM, "IntEnum": INT_ENUM, "StrEnum": STR_ENUM, "Flag": FLAG, "IntFlag": INT_FLAG,

@@ -113,7 +113,7 @@ def _star_map(function: Any, iterable: Any) -> Iterator[Any]:
 
 
 def _group_by(iterable: Any, key: Any = None) -> Iterator[Any]:
-    """As Python's: the group is over when the next key is asked for."""
+    """As Python's: the group is over when the next key is requested."""
     walked = _walk(iterable)
     ahead: list[Any] = []
 

@@ -101,7 +101,7 @@ def _warn(message: Any, category: Any = None, stacklevel: int = 1, **options: An
 
 
 def _silent(*args: Any, **kwargs: Any) -> None:
-    """Nobody hears it."""
+    """Has no effect."""
 
 
 def _filter(action: str, *args: Any, **kwargs: Any) -> None:
@@ -239,7 +239,7 @@ class ArgumentParser:
         leave(f"error: {text(message)}")
 
     def print_help(self, file: Any = None) -> None:
-        """Nobody reads it."""
+        """Is not read."""
 
     print_usage = print_help
 

@@ -433,7 +433,7 @@ PLATFORM = functions({
 
 
 def _input(prompt: Any = "", /) -> str:
-    """Nobody answers: as Python says where standard input is at its end."""
+    """There is no input: as Python says where standard input is at its end."""
     if prompt != "":
         text = str(prompt)
         charge_text(text)

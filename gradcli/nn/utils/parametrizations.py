@@ -107,7 +107,7 @@ def _is_orthogonal(matrix: Any) -> bool:
     return bool(_run("allclose", matrix.mH @ matrix, unit_matrix, atol=eps))
 
 
-def _made_orthogonal(matrix: Any) -> Any:
+def _orthogonalised(matrix: Any) -> Any:
     """The factor Q of the QR decomposition whose R has a positive diagonal."""
     packed, tau = _run("geqrf", matrix)
     signs = packed.diagonal(0, -2, -1).sgn().unsqueeze(-2)
@@ -178,10 +178,10 @@ class _Orthogonal(Module):
         """The square orthogonal matrix that the parametrization starts from."""
         rows, columns = tall.size(-2), tall.size(-1)
         if rows == columns:
-            return tall.clone() if _is_orthogonal(tall) else _made_orthogonal(tall)
+            return tall.clone() if _is_orthogonal(tall) else _orthogonalised(tall)
         like = {"dtype": tall.dtype, "device": tall.device}
         more = _run("randn", *tall.shape[:-2], rows, rows - columns, **like)
-        return _made_orthogonal(_run("cat", [tall, more], -1))
+        return _orthogonalised(_run("cat", [tall, more], -1))
 
     def _reflections(self, tall: Any) -> Any:
         if self._map != "householder":

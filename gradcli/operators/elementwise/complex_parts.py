@@ -48,7 +48,7 @@ def _as_pairs(xp: Any, self: Any) -> Any:
 
 
 def _of_pairs(xp: Any, self: Any) -> Any:
-    if self.strides[-1] != self.itemsize:  # a gradient, which shares memory with nobody
+    if self.strides[-1] != self.itemsize:  # a gradient, whose memory is not shared
         self = xp.ascontiguousarray(self)
     return self.view("complex64" if self.dtype.itemsize == 4 else "complex128")[..., 0]
 

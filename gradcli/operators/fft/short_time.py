@@ -183,7 +183,7 @@ def _istft(
 ) -> Any:  # fmt: skip
     hop = n_fft >> 2 if hop_length is None else hop_length
     win = n_fft if win_length is None else win_length
-    shown = _shown_inverse(input, n_fft, hop, win, window, center, normalized, onesided, length)
+    shown = _istft_call(input, n_fft, hop, win, window, center, normalized, onesided, length)
     if not input.dtype.is_complex:
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -233,7 +233,7 @@ def _as_complex(pairs: Any) -> Any:
     return catalogue.functions["view_as_complex"](pairs)
 
 
-def _shown_inverse(
+def _istft_call(
     input: Any, n_fft: int, hop: int, win: int, window: Any, center: bool, normalized: bool,
     onesided: bool | None, length: int | None,
 ) -> str:  # fmt: skip

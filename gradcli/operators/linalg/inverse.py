@@ -87,7 +87,7 @@ def solved_by_factors(xp: Any, lu: Any, pivots: Any, right: Any) -> Any:
 
 
 def solved(xp: Any, matrices: Any, right: Any) -> Any:
-    """The solution; a singular matrix is moved off by the smallest step that its type can tell."""
+    """The solution; a singular matrix is moved off by the smallest step of its type."""
     try:
         return xp.linalg.solve(matrices, right)
     except xp.linalg.LinAlgError:

@@ -187,7 +187,7 @@ def _lstsq_kernel(
 
 
 def _first_rows(xp: Any, solution: Any, rows: int) -> Any:
-    """Column-major, in the memory of a right-hand side of so many rows: LAPACK writes over it."""
+    """Column-major, in the memory of a right-hand side of that many rows: LAPACK writes over it."""
     *batch, known, columns = solution.shape
     memory = xp.zeros((*batch, columns, max(rows, known)), dtype=solution.dtype)
     part = memory.swapaxes(-1, -2)[..., :known, :]

@@ -231,7 +231,7 @@ def _declare_largest(ndim: int) -> Any:
 
 
 def _image(ndim: int) -> str:
-    """A sample's input of so many dimensions, with its channels."""
+    """A sample's input of that many dimensions, with its channels."""
     return "c" if ndim == 2 else "c[None]"
 
 

@@ -127,8 +127,8 @@ _consecutive = operator(
 )
 
 
-def _asked_for(found: Any, inverse: bool, counts: bool) -> Any:
-    """The values alone, or a tuple with what else was asked for."""
+def _requested(found: Any, inverse: bool, counts: bool) -> Any:
+    """The values alone, or a tuple with what else was requested."""
     asked = [found[0]] + [found[1]] * inverse + [found[2]] * counts
     return asked[0] if len(asked) == 1 else tuple(asked)
 
@@ -139,7 +139,7 @@ def _unique(self: Any, sorted: bool, inverse: bool, counts: bool, dim: int | Non
         if dim is None
         else unique_dim.run(self, dim, sorted, inverse, counts)
     )
-    return _asked_for(found, inverse, counts)
+    return _requested(found, inverse, counts)
 
 
 composite(
@@ -157,7 +157,7 @@ composite(
 composite(
     "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
     "int? dim=None) -> Tensor",
-    lambda self, return_inverse, return_counts, dim: _asked_for(
+    lambda self, return_inverse, return_counts, dim: _requested(
         _consecutive.run(self, return_inverse, return_counts, dim), return_inverse, return_counts
     ),
     doc="Elements (or slices) that differ from the one before.",

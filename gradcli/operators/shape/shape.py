@@ -38,7 +38,7 @@ clone = operator(
 
 
 def _copied(xp: Any, array: Any, memory_format: Any) -> Any:
-    """Dense memory keeps its order of dimensions unless row-major order is asked for."""
+    """Dense memory keeps its order of dimensions unless row-major order is requested."""
     if "channels_last" in repr(memory_format):
         return with_channels_last(xp, array)
     if "contiguous_format" in repr(memory_format):
@@ -107,7 +107,7 @@ unsafe_view = operator(
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
     acts="moves",
     jacobian="reshape",
-    doc="A view of memory that nobody else holds: what reshape makes of a copy.",
+    doc="A view of a fresh copy, as reshape returns it.",
     samples=("x.t().reshape(6)",),
 )
 

@@ -83,7 +83,7 @@ squeezed_away = operator(
     self=lambda grad, dim, self_sym_sizes: _unsqueezed_to(grad, self_sym_sizes, (dim,)),
     acts="moves",
     jacobian="reshape",
-    doc="squeeze_ of a product that nobody else has seen, as matmul does it.",
+    doc="In-place squeeze of a temporary product, a step of matmul.",
     samples=("v @ a",),
 )
 

@@ -59,13 +59,13 @@ class Culprits:
 
     def _why(self, name: str) -> Any:
         from ..why import reported
-        from ..why.chronicle import Chronicle
+        from ..why.provenance import Provenance
 
         if self._reasons is None:
-            chronicle = Chronicle()
-            self._reasons = once_more(self.ran.request, chronicle.recording), chronicle
-        again, chronicle = self._reasons
-        return reported(again, chronicle, name)
+            provenance = Provenance()
+            self._reasons = once_more(self.ran.request, provenance.recording), provenance
+        again, provenance = self._reasons
+        return reported(again, provenance, name)
 
 
 def _at(problem: Problem, where: tuple[int, int, int, int], said: str) -> Problem:

@@ -39,28 +39,28 @@ def expected(fact: FileCheck, ran: Ran) -> FileCheck:
 
 
 def _problems(fact: FileCheck, ran: Ran, log: Log) -> Iterator[Problem]:
-    for wish in log.expectations:
-        failure = log.failures.get(wish)
-        if failure is None and wish not in log.reached:
-            failure = _unreached(fact, ran, wish)
+    for expectation in log.expectations:
+        failure = log.failures.get(expectation)
+        if failure is None and expectation not in log.reached:
+            failure = _unreached(fact, ran, expectation)
         if failure is not None:
-            yield _problem(wish, failure)
+            yield _problem(expectation, failure)
 
 
-def _unreached(fact: FileCheck, ran: Ran, wish: Expectation) -> Failure | None:
+def _unreached(fact: FileCheck, ran: Ran, expectation: Expectation) -> Failure | None:
     """Where the program failed before, only that error is reported."""
     if not fact.problems:
-        raised = "" if wish.raises is None else ", or another error was raised"
+        raised = "" if expectation.raises is None else ", or another error was raised"
         return Failure(f"the program did not reach this line{raised}")
     span = None if ran.error is None else ran.error.span
-    if wish.raises is not None and ran.error is not None and span is not None:
-        if span.line == wish.span.line:
+    if expectation.raises is not None and ran.error is not None and span is not None:
+        if span.line == expectation.span.line:
             return Failure(f"the error is {ran.error.type}")
     return None
 
 
-def _problem(wish: Expectation, failure: Failure) -> Problem:
-    span: Span = wish.span
-    message = bounded(f"{wish.text}: {failure.why}", 600)
+def _problem(expectation: Expectation, failure: Failure) -> Problem:
+    span: Span = expectation.span
+    message = bounded(f"{expectation.text}: {failure.why}", 600)
     return Problem("expect", message, span.line, span.column, span.line, span.end_column,
                    failure.shown)  # fmt: skip

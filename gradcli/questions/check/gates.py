@@ -27,7 +27,7 @@ class Gates(NamedTuple):
 
     @staticmethod
     def of(fail_on: Collection[str], allow: Collection[str]) -> Gates:
-        """NaN and infinity are asked for in any case."""
+        """NaN and infinity are always looked for."""
         named = frozenset(fail_on).difference(allow)
         return Gates(ALWAYS.difference(allow) | named, named)
 

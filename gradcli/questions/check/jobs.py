@@ -28,7 +28,7 @@ from typing import NoReturn
 
 from ...deadline import CLOCK, reached, telling
 from ...diagnostics import ExitStatus
-from ...memory import bounded, data_held
+from ...memory import bounded, data_size
 from ...recording.facts.check import FileCheck
 from ...recording.facts.check_wire import END, packed, unpacked
 from . import check, defect
@@ -110,10 +110,10 @@ class Shared:
         PLACE.pack_into(self.memory, 0, 0, 0, False)
 
     def at(self, line: int, column: int) -> None:
-        """The worker tells a line and a column."""
+        """The worker reports a line and a column."""
         PLACE.pack_into(self.memory, 0, line, column, False)
 
-    def goes_on(self) -> None:
+    def stays_alive(self) -> None:
         """The worker takes another program."""
         PLACE.pack_into(self.memory, 0, 0, 0, True)
 
@@ -262,7 +262,7 @@ def _work_here(
         for other in not_its:
             os.close(other)
         _alone(lives)
-        held = data_held()
+        held = data_size()
         while question := _read(asked, SIZE.size):
             place = pickle.loads(_read(asked, *SIZE.unpack(question)))
             _limit_work(options)
@@ -270,8 +270,8 @@ def _work_here(
                 fact = _checked(place, options)
             left = packed(fact)
             gc.collect()
-            if _leaves_as_found(fact, options) and data_held() - held < LEFT_BEHIND:
-                shared.goes_on()
+            if _leaves_as_found(fact, options) and data_size() - held < LEFT_BEHIND:
+                shared.stays_alive()
             while left:
                 left = left[os.write(say, left) :]
         status = 0

@@ -44,8 +44,8 @@ def judged(fact: FileCheck, leaf: LeafCheck, allow: Collection[str]) -> FileChec
 
 
 def surveyed(fact: FileCheck, found: Survey, is_kink_wrong: bool) -> FileCheck:
-    """Kinks are said, and fail only where that was asked for. Wrong derivatives that no gradient of
-    a leaf shows fail: of the program's own functions each, of the library only two that cancel."""
+    """Kinks are noted, and fail only on request. Wrong derivatives that no gradient of a leaf
+    shows fail: of the program's own functions each, of the library only two that cancel."""
     fact = fact._replace(kinks=found.kinks)
     for edge in found.kinks:
         name = edge.text or edge.node

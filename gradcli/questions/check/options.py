@@ -1,4 +1,4 @@
-"""Questions: what `gradcli check` is asked for: one object for all programs of a call."""
+"""Questions: the options of `gradcli check`: one object for all programs of a call."""
 
 from __future__ import annotations
 

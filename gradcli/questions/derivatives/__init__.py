@@ -151,7 +151,7 @@ class _Asked:
         return report._replace(derivatives=told)
 
     def _derivatives(self, mode: str, order: int) -> dict[str, Derivatives]:
-        """In each mode that is asked for."""
+        """In each requested mode."""
         if is_live(self.tensor):
             if mode != "reverse":
                 raise UsageError(f"--mode {mode}: PyTorch's own graph can only be walked back",

@@ -110,7 +110,7 @@ def _leaf(leaf: Leaf, found: list[VerdictFact]) -> FlowLeaf:
 
 
 def _update(track: Track) -> float | None:
-    """The mean change; None where nobody knows it, because nothing of it is a number."""
+    """The mean change; None where it is unknown, because nothing of it is a number."""
     if not track.was_known or (track.updates and not track.measured):
         return None
     return track.ratios / track.measured if track.measured else 0.0

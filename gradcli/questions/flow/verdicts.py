@@ -75,7 +75,7 @@ def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
             "zero_grad() is missing between them", (track.stale_line, line),
         ), track.stale  # fmt: skip
     if found is None or found[0].verdict == "exploding":
-        change = _not_given if leaf.optimiser is None else _not_updated
+        change = _not_in_optimizer if leaf.optimiser is None else _not_updated
         said = change(leaf, track, training)
         if said is not None:
             yield said, 0
@@ -97,7 +97,7 @@ def _exploding(track: Track, training: Training) -> Found | None:
         return Said("nan", f"the gradient is infinite or NaN, first {since}", (last.one.line,)), 0
     beside = _beside(track, training)
     if beside is not None:
-        return _said_beside("exploding", track, beside, training)
+        return _compared_with("exploding", track, beside, training)
     same = first.one.origin is last.one.origin and first.loss is not None and last.loss is not None
     worse = same and abs(last.loss or 0) > WORSE * abs(first.loss or 0)
     if worse and track.last > GROWTH * track.first > 0:
@@ -148,10 +148,10 @@ def _vanishing(track: Track, training: Training) -> Found | None:
     other = track.louder
     if other is None or not track.faint_first or track.faint < MOST_OF * track.passes:
         return None
-    return _said_beside("vanishing", track, other, training)
+    return _compared_with("vanishing", track, other, training)
 
 
-def _said_beside(verdict: str, track: Track, other: Track, training: Training) -> Found:
+def _compared_with(verdict: str, track: Track, other: Track, training: Training) -> Found:
     name = training.name_of(other)
     sentence = f"the gradient is {{n}} times that of {name}, which is closer to the loss"
     lines = _used(track, training), _used(other, training)
@@ -173,8 +173,8 @@ def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
         yield Said("not reached", "no backward pass reaches it", (leaf.line, line)), 0
 
 
-def _not_given(leaf: Leaf, track: Track, training: Training) -> Said | None:
-    """It has gradients, and nobody changes it."""
+def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | None:
+    """It has gradients, and nothing changes it."""
     if track.updates or not track.was_known or track.captured or track.peak == 0:
         return None
     if not leaf.is_parameter and (track.passes < 2 or leaf.name in training.read):

@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 
 class Nodes:
-    """The engine tells of every node: kept are the first that a row made, and all of one line."""
+    """The engine reports every node: kept are the first that a row made, and all of one line."""
 
     def __init__(self, row: Any, line: int) -> None:
         self.row, self.line = row, line

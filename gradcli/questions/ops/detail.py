@@ -1,4 +1,4 @@
-"""Questions: what only a run tells of operators: formulas, behaviour, corners, examples."""
+"""Questions: what only a run shows of operators: formulas, behaviour, corners, examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _operator(fact: OperatorFact, examples: bool) -> OperatorFact:
 
 
 def _overload(fact: OverloadFact, step: bool, examples: bool) -> OverloadFact:
-    """`step`: of derivatives, which nobody calls: its formula is all there is to tell."""
+    """`step`: a step of derivatives, which programs never call: it has a formula only."""
     row = catalogue.rows[fact.key]
     samples = [s for s in fact.samples if "grad(" not in s] or list(fact.samples)
     aparts = [taken_apart(sample, row) for sample in samples]

@@ -65,7 +65,7 @@ def derivatives(row: Row, made: Made) -> tuple[DerivativeFact, ...]:
 
 
 def _parts(formula: Formula, values: dict[str, Any]) -> list[str | None] | None:
-    """The text for each input that a formula serves; None where no text tells it."""
+    """The text for each input that a formula serves; None where the text does not show it."""
     try:
         parts = formula.gradients(values).values()
     except Exception:  # a body may ask a symbol whatever it likes

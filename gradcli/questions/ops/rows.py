@@ -239,7 +239,7 @@ def last_part(path: str) -> str:
 
 
 def near(name: str) -> tuple[str, ...]:
-    """Names that somebody may have meant."""
+    """Names close to this one."""
     from difflib import get_close_matches
 
     if name.startswith(NUMPY):

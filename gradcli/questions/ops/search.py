@@ -1,4 +1,4 @@
-"""Questions: operators found by words: what somebody calls them who does not know their names."""
+"""Questions: operators found by words that describe them."""
 
 from __future__ import annotations
 

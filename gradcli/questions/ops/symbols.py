@@ -15,7 +15,7 @@ from ..paths.carrier import Symbol, Unsayable, written_out
 
 
 class Named(int):
-    """A number of the call that formulas tell by the name of its argument."""
+    """A number of the call that formulas call by the name of its argument."""
 
     name: str
 

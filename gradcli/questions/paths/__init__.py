@@ -9,7 +9,7 @@ from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
-from ...memory import collector_held
+from ...memory import collector_paused
 from ...numerics.twister import DEFAULT_SEED
 from ...opening import UsageError
 from ...pipeline.live import seed_torch
@@ -54,7 +54,7 @@ class Options(NamedTuple):
 
     @property
     def is_computed(self) -> bool:
-        """Whether a gradient is asked for that no pass of the program gave."""
+        """Whether a requested gradient comes from no pass of the program."""
         return bool(self.of or self.grad_output is not None)
 
 
@@ -94,16 +94,16 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
 
 def _live(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run of PyTorch, with an own graph in place of its graph."""
-    from .live import LivePass, heard_by, translated
+    from .live import LivePass, recording_of, translated
 
     seen = LivePass(asked.number, stops=True)
-    ran = execute(request, write, heard_by(seen))
+    ran = execute(request, write, recording_of(seen))
     if asked.number is not None and asked.number > seen.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch(DEFAULT_SEED)
-        stopped = execute(request, None, heard_by(LivePass(seen.count, stops=True)))
+        stopped = execute(request, None, recording_of(LivePass(seen.count, stops=True)))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
     return translated(ran, asked.of, asked.wrt)
 
@@ -128,7 +128,7 @@ def paths_report(ran: Ran, asked: Options) -> tuple[Ran, PathsReport]:
     )  # fmt: skip
     if ran.outcome is None or ran.error is not None or ran.recording.find(Naming) is None:
         return ran, report._replace(error=error_fact(ran.error))
-    with collector_held(), prepared(ran.request):
+    with collector_paused(), prepared(ran.request):
         return _reported(ran, asked, report)
 
 

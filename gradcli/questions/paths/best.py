@@ -27,7 +27,7 @@ class Best:
 
     Every path is the best one from some stop on: it leaves the path that it resembles at one edge,
     and what the detour costs is known beforehand. So the paths come out in order, and only as many
-    are made as are asked for.
+    are made as are requested.
     """
 
     def __init__(

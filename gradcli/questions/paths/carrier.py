@@ -24,7 +24,7 @@ COMPARED = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="
 
 
 class Unsayable(AttributeError):
-    """A derivative that no formula of the language tells."""
+    """A derivative that no formula of the language expresses."""
 
 
 class Symbol:

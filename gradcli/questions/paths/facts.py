@@ -81,7 +81,7 @@ class Seeds:
         return self.shown([None if g is None else g._data for g in found])
 
     def shown(self, rows: list[Any], few: bool = True) -> tuple[Nested | None, str]:
-        """Gradients, one for each seed, as what was asked for: numbers (where they are not too
+        """Gradients, one for each seed, as what was requested: numbers (where they are not too
         many in all), and their text."""
         kind = self.wrt._kind
         shape = tuple(self.wrt.shape)

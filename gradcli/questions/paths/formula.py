@@ -41,7 +41,7 @@ class Formulas:
 
     def run(self, node: Any, grads: dict[int, Any]) -> Sequence[Any]:
         """What a node makes of symbols: its row's derivatives, as they are declared; where no
-        formula tells them, the numbers of its Jacobian."""
+        formula expresses them, the numbers of its Jacobian."""
         held = dict(self.words.definitions), self.words.depth
         try:
             if is_view(node):

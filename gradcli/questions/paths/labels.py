@@ -13,7 +13,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..graph import leaves_of, nearest_name, places
-from ..why.names import asked_of
+from ..why.names import question_of
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -115,7 +115,7 @@ class Labels:
         """One more name of a tensor that is known by its first, such as a tied weight's."""
         assert self.ran.outcome is not None
         try:
-            value = asked_of(name, self.ran.outcome.bindings, {}).value
+            value = question_of(name, self.ran.outcome.bindings, {}).value
         except UsageError:
             return []
         if not isinstance(value, Tensor):

@@ -151,7 +151,7 @@ def _module(foreign: Any, own: Callable[[Any], Any]) -> Any:
     return made
 
 
-def heard_by(*parts: Spectator) -> Recording:
+def recording_of(*parts: Spectator) -> Recording:
     """A recording of which only these parts hear."""
     recording = Recording()
     recording.hears(*parts)
@@ -176,7 +176,7 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
             naming.number(scope, name, value, then or 0)
         elif not live.roots or name in of or live.translation.knows(value):
             naming.tensor(scope, name, own(value), then)
-    recording = heard_by(naming, live)
+    recording = recording_of(naming, live)
     if live.roots:
         one = Pass(live.count, True, False, False)
         one.origin = live.origin

@@ -14,7 +14,7 @@ from ...language.names import Scope
 from ...recording.collect import tensors_in
 from ...recording.spectator import Spectator
 
-HELD = 1000  # tensors of names that were asked for
+HELD = 1000  # tensors of names that were requested
 PRUNED = 4096  # bindings of one name, after which those of dead tensors are dropped
 
 
@@ -70,7 +70,7 @@ class Naming(Spectator):
     """Hears of every binding while a program runs.
 
     Tensors of the `asked` names are held, so that one which only a function knew can be asked for;
-    other names that start with an underscore are nobody's business.
+    other names that start with an underscore are private.
     """
 
     def __init__(self, asked: Iterable[str] = ()) -> None:

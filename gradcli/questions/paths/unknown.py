@@ -1,4 +1,4 @@
-"""Questions: which local derivatives depend on inputs that nobody gave a value."""
+"""Questions: which local derivatives depend on inputs without a value."""
 
 from __future__ import annotations
 

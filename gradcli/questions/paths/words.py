@@ -116,7 +116,7 @@ class Words:
                     expr = self.expressions.formula(part, node.sequence)
                 except Unsayable:
                     return self.tensor(tensor)
-                if expr.shape is None:  # the text does not tell it, the tensor does
+                if expr.shape is None:  # the text does not show it, the tensor does
                     whole = expr.kind in ("call", "name", "text")
                     expr = self.algebra.text((expr,), whole, tuple(tensor.shape))
                 return Symbol(self.algebra, expr, tensor._data)

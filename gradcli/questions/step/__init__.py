@@ -57,7 +57,7 @@ def recorded(
 
 
 def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, StepsReport]:
-    """Every pass, or the one that was asked for; with --of, or where the program has none, that of
+    """Every pass, or the requested one; with --of, or where the program has none, that of
     a result. An error on the way ends up in what is returned."""
     report = StepsReport(ran.request.name, ran.request.device, output=ran.output,
                          warnings=ran.warnings)  # fmt: skip
@@ -139,7 +139,7 @@ def _backward_of_live(machine: Any, result: Any, seed: Any, options: Options) ->
         state.origin = origin
 
 
-def told_again(ran: Ran, options: Options) -> StepsReport:
+def repeated_steps(ran: Ran, options: Options) -> StepsReport:
     """The passes of another run, with the gradients that these options set."""
     with as_new():
         return steps_report(recorded(ran.request, None, options), options, texts=True)[1]

@@ -370,7 +370,7 @@ class Parts(Sequence[PartFact]):
 
 
 class Names(Sequence[str]):
-    """The names of the steps, each looked up when it is asked for."""
+    """The names of the steps, each looked up on demand."""
 
     def __init__(self, name: Callable[[int], str], count: int) -> None:
         self.name, self.total = name, count

@@ -1,4 +1,4 @@
-"""Questions: `gradcli why`: a run is kept in a chronicle, a verdict found, its advice tried."""
+"""Questions: `gradcli why`: a run is kept in a provenance, a verdict found, its advice tried."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
 from .case import Case, Finding, Remark, Trial
-from .chronicle import Chronicle
 from .escaped import escaped
-from .names import Question, asked_of, names_in
+from .names import Question, names_in, question_of
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding
+from .provenance import Provenance
 
 MOST_TRIALS = 3
 LONGEST = 60  # characters of a gradient in the outcome of a trial
@@ -36,14 +36,14 @@ def why_report(
 ) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
-    chronicle = Chronicle()
-    chronicle.recording.hears(AskedNames((question,)))
-    ran = execute(request, write, chronicle.recording)
-    return ran, reported(ran, chronicle, question, started if trials else None)
+    provenance = Provenance()
+    provenance.recording.hears(AskedNames((question,)))
+    ran = execute(request, write, provenance.recording)
+    return ran, reported(ran, provenance, question, started if trials else None)
 
 
 def reported(
-    ran: Ran, chronicle: Chronicle, question: str | Question, started: float | None = None,
+    ran: Ran, provenance: Provenance, question: str | Question, started: float | None = None,
     *, is_whole: bool = True,
 ) -> WhyReport:  # fmt: skip
     """Why a gradient of a run is what it is; advice is tried where the run has a beginning.
@@ -56,20 +56,20 @@ def reported(
                        warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
     if ran.outcome is None:
         return report
-    asked = _resolve(ran, chronicle, question) if isinstance(question, str) else question
+    asked = _resolve(ran, provenance, question) if isinstance(question, str) else question
     if asked is None:
         return report
     report = report._replace(name=asked.name, element=asked.element)
     if not isinstance(asked.value, AnyTensor):
-        finding = number_finding(ran, chronicle, asked)
+        finding = number_finding(ran, provenance, asked)
     else:
-        case = Case(ran, chronicle, asked.name, asked.value, asked.element)
+        case = Case(ran, provenance, asked.name, asked.value, asked.element)
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         report = _with_gradient(report, case)
         finding = finding if is_whole else escaped(case, finding)
     if started is not None:
         room = Room(ran, time.process_time() - started)
-        finding, trial = _told_apart(ran, asked, finding, room)
+        finding, trial = _proven_in_process(ran, asked, finding, room)
         if finding.verdict != "backward-not-called" or ran.error is None or not ran.error.notes:
             _untried(finding, trial)  # else the error below has the advice
     else:
@@ -78,14 +78,14 @@ def reported(
     return _as_facts(report, ran, finding, trial)
 
 
-def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Question | None:
-    """What is asked for; None where the program failed before the name was bound."""
+def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None:
+    """The requested tensor; None where the program failed before the name was bound."""
     assert ran.outcome is not None and ran.program is not None
     bindings = ran.outcome.bindings
-    others = chronicle.flow.inside()
+    others = provenance.flow.inside()
     former = ran.recording.find(AskedNames)
     try:
-        asked = asked_of(question, bindings, others, former)
+        asked = question_of(question, bindings, others, former)
     except UsageError:
         first = question.partition(".")[0].partition("[")[0].strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
@@ -101,7 +101,7 @@ def _resolve(ran: Ran, chronicle: Chronicle, question: str) -> Question | None:
 
 
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
-    """The gradient that was asked for, as numbers and as PyTorch prints it."""
+    """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
     report = report._replace(
         shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")
@@ -141,7 +141,7 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
     finding.facts.append(NO_ROOM if any(t.goal != "proof" for t in finding.trials) else untold)
 
 
-def _told_apart(
+def _proven_in_process(
     ran: Ran, asked: Question, finding: Finding, room: Room
 ) -> tuple[Finding, TrialFact | None]:
     """Trials; those of a program that Python runs in a process of their own."""
@@ -189,13 +189,13 @@ def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact
 def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
-    chronicle = Chronicle() if local else None  # which knows the names in functions
-    if chronicle is not None:
-        chronicle.recording.hears(AskedNames((asked.name,)))
-    again = attempt(ran, trial.edits, room, chronicle)
+    provenance = Provenance() if local else None  # which knows the names in functions
+    if provenance is not None:
+        provenance.recording.hears(AskedNames((asked.name,)))
+    again = attempt(ran, trial.edits, room, provenance)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
-    value = _value(again, chronicle, asked)
+    value = _value(again, provenance, asked)
     gradient = gradient_of(value) if isinstance(value, AnyTensor) else None
     helped = _holds(gradient, asked.element, trial.goal)
     if gradient is None:
@@ -212,28 +212,28 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     )
 
 
-def _value(again: Ran, chronicle: Chronicle | None, asked: Question) -> Any:
+def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
     """What the name means in a trial."""
     assert again.outcome is not None
-    others = {} if chronicle is None else chronicle.flow.inside()
+    others = {} if provenance is None else provenance.flow.inside()
     try:
         former = again.recording.find(AskedNames)
-        return asked_of(asked.name, again.outcome.bindings, others, former).value
+        return question_of(asked.name, again.outcome.bindings, others, former).value
     except UsageError:
         return None
 
 
 def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
-    chronicle = Chronicle()
-    chronicle.recording.hears(AskedNames((asked.name,)))
-    again = attempt(ran, trial.edits, room, chronicle)
+    provenance = Provenance()
+    provenance.recording.hears(AskedNames((asked.name,)))
+    again = attempt(ran, trial.edits, room, provenance)
     outcome = f"{asked.name}.grad stays None"
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
-    value = _value(again, chronicle, asked)
+    value = _value(again, provenance, asked)
     if isinstance(value, AnyTensor) and gradient_of(value) is None:
-        other = none_finding(Case(again, chronicle, asked.name, value, None))
+        other = none_finding(Case(again, provenance, asked.name, value, None))
         if other.verdict == "cleared":  # it came, and the program itself set it back
             outcome = f"{asked.name}.grad comes, until the program sets it to None"
             return TrialFact(trial.advice, True, outcome)

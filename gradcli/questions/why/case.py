@@ -14,9 +14,9 @@ from ...pipeline.request import Ran
 from ...recording.collect import named_tensors, parameters
 from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
 from ..cure import Edit
-from .chronicle import Chronicle
 from .flow import Flow
 from .passes import Entry, Pass, Passes
+from .provenance import Provenance
 from .values import Mark, Step
 
 SHORT = 40  # characters of a piece of code in a sentence
@@ -61,13 +61,13 @@ class Case:
     """One question about one run."""
 
     def __init__(
-        self, ran: Ran, chronicle: Chronicle, name: str, tensor: AnyTensor,
+        self, ran: Ran, provenance: Provenance, name: str, tensor: AnyTensor,
         element: tuple[int, ...] | None,
     ) -> None:  # fmt: skip
         assert ran.program is not None and ran.outcome is not None
         self.ran, self.name, self.tensor, self.element = ran, name, tensor, element
-        self.flow: Flow = chronicle.flow
-        self.passes: Passes = chronicle.passes
+        self.flow: Flow = provenance.flow
+        self.passes: Passes = provenance.passes
         self.source = ran.program.source
         self.program = ran.program
         self.value = self.flow.value_of(tensor)

@@ -1,4 +1,4 @@
-"""Questions: a number that left the graph where nobody could follow it: said, never guessed."""
+"""Questions: a number that left the graph unseen: reported, never guessed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _number(case: Case) -> Finding | None:
 
 
 def _switched_off(case: Case) -> Finding | None:
-    """A parameter requires grad when it is made: somebody has turned it off since."""
+    """A parameter requires grad when it is made: it was turned off since."""
     if case.tensor.requires_grad or not is_parameter(case.tensor):
         return None
     if case.made is not None and not case.made.tracked:
@@ -85,7 +85,7 @@ def _older(case: Case) -> Finding | None:
     if not roots or any(case.step_of(root) is not None for root in roots):
         return None
     sentence = case.none(
-        f"{case.called(roots[0])} was computed before the recording began, so nobody saw of what."
+        f"{case.called(roots[0])} was computed before the recording began: its inputs are unknown."
     )
     told = Finding("unexplained", sentence)
     if case.is_here(passes[-1].origin):

@@ -12,8 +12,8 @@ from ...recording.sides import AnyTensor
 from ..errors import error_fact
 from ..graph import collected
 from . import reported
-from .chronicle import Chronicle
 from .names import Question
+from .provenance import Provenance
 
 MOST = 1000  # leaves that are judged
 
@@ -23,23 +23,23 @@ def why_reports(
 ) -> tuple[Ran, WhyReport, list[WhyReport]]:
     """Runs the program; what holds for all of it, and the verdict on every leaf that requires grad,
     each by one name; where none does, on every tensor of floats that a name holds."""
-    chronicle = Chronicle()
-    ran = execute(request, write, chronicle.recording)
+    provenance = Provenance()
+    ran = execute(request, write, provenance.recording)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
-    asked = list(_leaves(ran, chronicle))
-    return ran, whole, [reported(ran, chronicle, one) for one in asked[:MOST]]
+    asked = list(_leaves(ran, provenance))
+    return ran, whole, [reported(ran, provenance, one) for one in asked[:MOST]]
 
 
-def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Question]:
-    """What is asked for, as a table of tensors has it, then what only functions have names for and
+def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
+    """The requested tensors, in the order of a table of tensors, then what only functions name and
     names that stood for a leaf once; a loop's name is no name."""
     if ran.outcome is None:
         return
     found = collected(ran.outcome, texts=False, recording=ran.recording)
     pairs = list(zip(found.tensors, found.held, strict=True))
     leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
-    others = [*_inside(ran, chronicle), *_rebound(ran, chronicle)]
+    others = [*_inside(ran, provenance), *_rebound(ran, provenance)]
     if not leaves and not others:
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
@@ -54,23 +54,23 @@ def _leaves(ran: Ran, chronicle: Chronicle) -> Iterator[Question]:
             yield Question(name, tensor, None)
 
 
-def _rebound(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:
+def _rebound(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
     """Names of computed tensors that were bound to a leaf before: w = w - lr * w.grad."""
     assert ran.outcome is not None
     for name, tensor in named_tensors(ran.outcome.bindings, AnyTensor):
         if tensor.is_leaf or not tensor.requires_grad:
             continue
-        before = (bound for _, _, bound in chronicle.flow.bindings.get(name, ()))
+        before = (bound for _, _, bound in provenance.flow.bindings.get(name, ()))
         if any(bound.is_leaf and bound.requires_grad for bound in before):
             yield name, tensor
 
 
-def _inside(ran: Ran, chronicle: Chronicle) -> Iterator[tuple[str, AnyTensor]]:
+def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
     """The leaves behind the names that functions had last; an object is `self` where it has no
     other name."""
     assert ran.outcome is not None
     bindings = ran.outcome.bindings
-    held = {name: one for name, one in chronicle.flow.inside().items() if name not in bindings}
+    held = {name: one for name, one in provenance.flow.inside().items() if name not in bindings}
     found = (*named_tensors(held, AnyTensor), *parameters(held, AnyTensor))
     for name, tensor in sorted(found, key=lambda pair: pair[0].startswith("self")):
         if tensor.is_leaf and tensor.requires_grad:

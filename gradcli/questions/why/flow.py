@@ -33,10 +33,10 @@ from .values import (
     Step,
     Value,
     callee,
-    is_asked_into,
     is_owner,
     is_shape,
     items,
+    may_be_named_in,
     name_of,
 )
 
@@ -82,7 +82,7 @@ class Flow(Listener):
         self.last_return: ast.Return | None = None
         self.refused: list[tuple[ast.AST, Any, str]] = []
 
-    # ------------------------------------------------------------ what the compiler tells
+    # ------------------------------------------------------------ events of the compiler
 
     def enter(self) -> None:
         self.stack.append([])
@@ -109,7 +109,7 @@ class Flow(Listener):
             self.stack[-1].append(child)
 
     def given(self, value: Any) -> None:
-        """An operand of the expression in progress, where nobody told of its parts."""
+        """An operand of the expression in progress, whose parts were not reported."""
         if isinstance(value, (list, tuple)):
             for item in value:
                 self.given(item)
@@ -198,18 +198,18 @@ class Flow(Listener):
                 is_leaf = value.requires_grad and node_of(value) is None
                 held_inside = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
                 held_inside.append((number, node, is_leaf))
-        elif scope is not None and is_asked_into(value):
+        elif scope is not None and may_be_named_in(value):
             self.inner[name] = value
 
     def holds(self, name: str, value: Any) -> None:
         if is_tensor(value):
             self.locals[name] = value
-        elif is_asked_into(value):
+        elif may_be_named_in(value):
             self.inner[name] = value
             self.locals.pop(name, None)
 
     def made_before(self, node: ast.AST, value: Any, *, is_set: bool = True) -> None:
-        """A leaf that nobody told of; `is_set` is False where its numbers are still to come."""
+        """A leaf that was not reported; `is_set` is False where its numbers are still to come."""
         if not is_tensor(value) or hasattr(type(value), "materialize"):
             return  # a lazy module's parameter is nothing yet
         if value.is_leaf and not self._is_known(value):
@@ -220,7 +220,7 @@ class Flow(Listener):
                 self.steps[step] = self.steps[step]._replace(bad=0)
 
     def made_somewhere(self, node: ast.AST, value: Any) -> None:
-        """A leaf that was met in the run, and that nobody told of when it was made."""
+        """A leaf that was met in the run, and that was not reported when it was created."""
         known = self.known.get(id(value))
         if known is None or known.tensor() is not value:
             self.made_before(node, value)
@@ -281,7 +281,7 @@ class Flow(Listener):
         return value if kept else None
 
     def value_of(self, tensor: AnyTensor) -> int:
-        """The number of what a tensor is at this moment; one that nobody told of gets one."""
+        """The number of what a tensor is at this moment; one that was not reported gets one."""
         known = self.known.get(id(tensor))
         if known is not None and known[0]() is tensor and tensor.__class__ is Tensor:
             if known[2] is tensor._grad_fn and known[3] == tensor._output_nr:
@@ -396,7 +396,7 @@ class Flow(Listener):
         return self._known_as(tensor) is not None
 
     def _known_as(self, tensor: AnyTensor) -> int | None:
-        """The number of what a tensor is at this moment, if somebody told of that."""
+        """The number of what a tensor is at this moment, if that was reported."""
         known = self.known.get(id(tensor))
         if known is None or known[0]() is not tensor:
             return None

@@ -77,7 +77,7 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
 
 
 def _numbers(flow: Flow) -> Iterator[int]:
-    """Numbers that somebody beside the flow holds."""
+    """Numbers that are held outside the flow."""
     for held in flow.floats.values():
         if getrefcount(held[0]) > OURS:
             yield held[1]

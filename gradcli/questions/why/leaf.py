@@ -375,7 +375,9 @@ def _only_tested(case: Case) -> list[Step]:
 def _unused(case: Case) -> Finding:
     name, made = case.name, case.made
     if len(case.flow.steps) >= MOST_STEPS:
-        sentence = case.none("the program made more values than are kept, so nobody can say why.")
+        sentence = case.none(
+            "the program created more values than are kept: the reason is unknown."
+        )
         return Finding("unexplained", sentence)
     passes = [p for p in case.passes.passes if case.is_here(p.origin)]
     call = (

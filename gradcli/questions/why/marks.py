@@ -54,7 +54,7 @@ class Marks:
         return None if reference is None else reference()
 
     def note(self, kind: str, node: ast.AST, tensor: AnyTensor, *, on: bool) -> None:
-        """One of them. The recorder and the text may both tell of it: it counts once."""
+        """One of them. The recorder and the text may both report it: it counts once."""
         passes, steps = self.flow.passes.numbers.count, len(self.flow.steps)
         key = kind, id(node), id(tensor), on, passes
         if len(self.all) < MOST and key not in self.noted:

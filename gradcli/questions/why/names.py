@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?\d+$")
 
 
 class Row(tuple[int, ...]):
-    """The first places of an element: a row of a matrix is asked for."""
+    """The first places of an element: a row of a matrix is requested."""
 
 
 class Question(NamedTuple):
@@ -32,11 +32,11 @@ class Question(NamedTuple):
     element: tuple[int, ...] | None
 
 
-def asked_of(
+def question_of(
     text: str, bindings: Mapping[str, Any], others: Mapping[str, Any],
     former: AskedNames | None = None,
 ) -> Question:  # fmt: skip
-    """The value that a question names; Unusable says which names there are.
+    """The value that a question names; UsageError says which names there are.
 
     `others` are names inside functions, which count where no global name is meant; `former` has
     what a name stood for before: x#1.

@@ -252,7 +252,7 @@ def _late(case: Case, mark: Mark, backward: Any) -> Finding:
 
 
 def _plain(case: Case) -> Finding:
-    """Nobody asked it to keep its gradient."""
+    """Nothing asked it to keep its gradient."""
     name, made = case.name, case.made
     sentence = case.none(f"{name} is not a leaf, and only leaves keep their gradient.")
     finding = Finding("non-leaf", sentence)
@@ -264,7 +264,7 @@ def _plain(case: Case) -> Finding:
         finding.causes.append(Remark(value, f"computed, by {kind}"))
         if value is not made.node and case.line(value) != case.line(made.node):
             finding.others.append(Remark(made.node, "by this"))
-        finding.trials += _made_leaf(case, finding, statement)
+        finding.trials += _as_leaf(case, finding, statement)
         edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
         advice = f"{case.code}.retain_grad() after line {case.line(value)}"
         finding.trials.append(Trial(advice, tuple(edits)))
@@ -280,7 +280,7 @@ def _plain(case: Case) -> Finding:
     return finding
 
 
-def _made_leaf(case: Case, finding: Finding, statement: Any) -> list[Trial]:
+def _as_leaf(case: Case, finding: Finding, statement: Any) -> list[Trial]:
     """A leaf that was made and computed with in one expression: the result was meant."""
     if not isinstance(statement, ast.Assign):
         return []

@@ -8,19 +8,19 @@ from typing import Any
 from ...language.interpreter import Outcome
 from ...pipeline.request import Ran
 from .case import Finding, Remark, Trial
-from .chronicle import Chronicle
 from .names import Question
+from .provenance import Provenance
 from .values import name_of
 
 
-def number_finding(ran: Ran, chronicle: Chronicle, asked: Question) -> Finding:
+def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding:
     """A Python number: written as one, or read off a tensor."""
     assert ran.outcome is not None
     kind = {int: "an int", float: "a float", bool: "a bool"}[type(asked.value)]
     sentence = f"{asked.name} is {kind}, not a tensor, so it has no gradient."
     node: Any = ran.outcome.nodes.get(asked.name)
     value = _value(ran.outcome, node)
-    flow = chronicle.flow
+    flow = provenance.flow
     held = flow.floats.get(id(asked.value))
     number = held[1] if held is not None and held[0] is asked.value else flow.shadow.get(asked.name)
     if number is not None:

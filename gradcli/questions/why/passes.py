@@ -43,7 +43,7 @@ HEAVY = 512 * 2**20  # so many bytes hold them
 RECORD = 400  # bytes for a node
 WITHIN = frozenset({type(None), numpy.float32, numpy.float64})  # results whose bytes it covers
 ENTRIES = 256  # of one tensor's .grad
-ADDED = 32  # of them the gradients that are kept while nobody clears it
+ADDED = 32  # of them the gradients that are kept until it is cleared
 FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
 
@@ -113,7 +113,7 @@ class Pass:
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
         self.gradients = list(one.gradients)
         self._applied: dict[int, Applied] | None = {}
-        self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, for when somebody asks
+        self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, read on demand
         self.sweep: Sweep | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
@@ -194,7 +194,7 @@ class Passes(Spectator):
         found.passes = meant or self.passes
         return found
 
-    # ------------------------------------------------------------ what the engine tells
+    # ------------------------------------------------------------ events of the engine
 
     def stepping(self, optimizer: Any) -> None:
         one = self.optimizers.known.get(id(optimizer))

@@ -55,7 +55,7 @@ def _before(case: Case) -> tuple[Any, list[Any]] | None:
 
 
 def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
-    """The same of an attribute or an item, whose bindings nobody keeps: by the statement alone."""
+    """The same of an attribute or an item, whose bindings are not kept: by the statement alone."""
     made = case.made
     statement = None if made is None else case.statement(made.node)
     given = _set_to(statement, case.name.rpartition(".")[2])

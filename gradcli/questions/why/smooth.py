@@ -101,7 +101,7 @@ def shared_out(case: Case, origin: Any) -> list[Trial]:
 
 
 def relative(case: Case, word: str, given: list[ast.expr]) -> str:
-    """The call of what has a slope, as a declaration of this name tells it, if one does."""
+    """The call of a relative with a slope, from the declaration of this name, if it has one."""
     for row in declarations(word):
         parameters = row.signature.parameters[: len(given)]
         fits = len(parameters) == len(given) and not any(

@@ -11,7 +11,7 @@ from .values import name_of
 
 
 def not_stepped_finding(case: Case) -> Finding | None:
-    """Who trains other tensors than this one, which nobody changes."""
+    """Optimizers of other tensors, where nothing changes this one."""
     tensor, made = case.tensor, case.passes.optimizers.all
     if not tensor.is_leaf or not any(one.steps for one in made):
         return None
@@ -29,7 +29,7 @@ def not_stepped_finding(case: Case) -> Finding | None:
 
 
 def _is_input(case: Case) -> bool:
-    """Whether modules are called with it: nobody means to train what a network is given."""
+    """Whether modules are called with it: the input of a network is rarely trained."""
     for step in case.users.get(case.value, ()):
         references = [case.flow.values[source].tensor for source in step.live]
         tensors = [None if reference is None else reference() for reference in references]

@@ -1,4 +1,4 @@
-"""Questions: what a chronicle is made of: values, the steps that made them, marks on tensors."""
+"""Questions: what a provenance is made of: values, the steps that made them, marks on tensors."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Known(NamedTuple):
 
 
 def callee(node: ast.Call, owner: Any) -> Any:
-    """What self.layer(x) calls: the layer; a method of the program's own tells of itself."""
+    """What self.layer(x) calls: the layer; a method of the program's own reports itself."""
     function = node.func
     if not isinstance(function, ast.Attribute):
         return owner
@@ -98,7 +98,7 @@ def callee(node: ast.Call, owner: Any) -> Any:
     return owner if function.attr in ("forward", "__call__", *MARKS) else None
 
 
-def is_asked_into(value: Any) -> bool:
+def may_be_named_in(value: Any) -> bool:
     """Whether a question may name something in it."""
     return type(value) in CONTAINERS or is_module(value) or bool(attributes(value))
 

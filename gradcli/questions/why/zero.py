@@ -121,7 +121,7 @@ def _was_there(case: Case, added: list[Any]) -> bool:
 
 
 def _changed_by(case: Case, added: list[Any]) -> Any:
-    """What has changed the gradient since it was stored; None where nobody told of it."""
+    """What has changed the gradient since it was stored; None where no change was reported."""
     gradient = case.gradient
     assert gradient is not None
     if added[-1].kind == "assign":
@@ -176,7 +176,7 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
         incoming = [g for g in share.applied.grads if g is not None]
         above = _carried(share, inside)
         if above is not None and above.size and not above.any():
-            dropped.append(("masked", share))  # takes other elements; nobody may take these
+            dropped.append(("masked", share))  # takes other elements; perhaps nothing takes these
             continue
         hook = next((h for h in gradients.hooks_of(node) if _killed(h, above)), None)
         if hook is not None:
@@ -347,7 +347,7 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     """By what the declaration says of the node at which something came in and zeros went out."""
     node = share.applied.node
     zero, acts = zero_of(node), acts_of(node)
-    if node_name(node) == "BackwardHookFunctionBackward":  # nobody could tell where it came from
+    if node_name(node) == "BackwardHookFunctionBackward":  # its origin is unknown
         return "hook"
     if "dropout" in name_of(origin_of(node)):
         return "masked"

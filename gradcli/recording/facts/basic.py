@@ -48,7 +48,7 @@ class TensorFact(NamedTuple):
 
     `value` and `grad` are the numbers, `text` and `grad_text` what PyTorch prints for them
     (of the values alone), the ranges their least and greatest number where there are several.
-    What was not asked for is None.
+    What was not requested is None.
     """
 
     name: str

@@ -34,7 +34,7 @@ class FlowLeaf(NamedTuple):
     `curve` holds the largest norms of groups of passes, `first` and `last` the norms of the first
     and the last one; `zeros` is the share of elements of all gradients that were 0, `bad` how many
     gradients had a NaN or an infinity, `unchanged` the share of its own elements that are as they
-    were. `update` is the mean of norm(change) / norm(value) over `updates`; None: nobody knows.
+    were. `update` is the mean of norm(change) / norm(value) over `updates`; None: unknown.
     """
 
     name: str
@@ -56,7 +56,7 @@ class FlowLeaf(NamedTuple):
 
 
 class FlowGradient(NamedTuple):
-    """What came to one leaf in the pass that was asked for; `change` as in a FlowPass: None with
+    """What came to one leaf in the requested pass; `change` as in a FlowPass: None with
     `changed` where it was 0 before, so that there is no ratio."""
 
     name: str

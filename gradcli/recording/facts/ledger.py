@@ -53,7 +53,7 @@ class AccountFact(NamedTuple):
 
     @property
     def is_eventful(self) -> bool:
-        """Whether there is more to tell than that one backward call set it."""
+        """Whether more happened than that one backward call set it."""
         return self.total > 1
 
 

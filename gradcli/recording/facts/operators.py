@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class DerivativeFact(NamedTuple):
-    """The gradient of some arguments; `formula` is empty where no text tells it."""
+    """The gradient of some arguments; `formula` is empty where the text does not show it."""
 
     inputs: tuple[str, ...]
     formula: str
@@ -28,7 +28,7 @@ class EdgeFact(NamedTuple):
 
 
 class ConductFact(NamedTuple):
-    """What runs of the samples tell.
+    """What runs of the samples show.
 
     `types`: for the type of the operands the type of the result, empty where it is refused.
     `memory`: "new", "view", "self", "written", or several of them. `orders`: "first and second"
@@ -93,7 +93,7 @@ class OperatorFact(NamedTuple):
 
 
 class CatalogueFact(NamedTuple):
-    """The operators that were asked for. `detailed`: with derivatives and examples."""
+    """The requested operators. `detailed`: with derivatives and examples."""
 
     operators: tuple[OperatorFact, ...]
     detailed: bool

@@ -14,7 +14,7 @@ class StepFact(NamedTuple):
     `derivative` is the local derivative where both ends are single numbers, None where its value
     is not known (an input has none) or where it is a matrix. Then `structure` says what kind of
     matrix, `shape` how large it is, `passed` what leaves the edge towards the leaf, and `jacobian`
-    has all its numbers where they were asked for.
+    has all its numbers where they were requested.
     """
 
     derivative: float | None
@@ -66,7 +66,7 @@ class PathsReport(NamedTuple):
     """What `gradcli paths` answers: one result, one name, every way between them.
 
     `single` is true where everything on the way is one number. `element` is the index of the one
-    element of the Jacobian that was asked for.
+    element of the requested Jacobian.
     """
 
     file: str
@@ -92,7 +92,7 @@ class PathsReport(NamedTuple):
     hooked: tuple[str, ...] = ()
     formula: FormulaFact | None = None
     no_formula: str = ""
-    symbolic: bool = False  # formulas were asked for
+    symbolic: bool = False  # formulas were requested
     page_names: tuple[tuple[str, str], ...] = ()  # names, and how a page of LaTeX has them
     others: tuple[str, ...] = ()  # tensors of the same name that could have been meant
     reason: str = ""

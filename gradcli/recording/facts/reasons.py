@@ -8,7 +8,7 @@ from .basic import ErrorFact, LabelFact, Nested
 
 
 class TrialFact(NamedTuple):
-    """An advice that was tried: what comes of it. `helped` is None where nobody can say."""
+    """Advice that was tried, and its effect. `helped` is None if that is unknown."""
 
     advice: str
     helped: bool | None
@@ -19,7 +19,7 @@ class WhyReport(NamedTuple):
     """Why a gradient is what it is.
 
     `sentence` says it in words, `labels` point at the program, `lines` are those that caused it,
-    the nearest cause first among the labels. `grad` is the gradient that was asked for: of the
+    the nearest cause first among the labels. `grad` is the requested gradient: of the
     whole tensor or of one `element`.
     """
 

@@ -36,7 +36,7 @@ class LocalFact(NamedTuple):
     it, such as the other factor of a product.
 
     The kinds: "number"; "row", all derivatives of a single number; "elementwise", of each element
-    with respect to the element at its place (`words` tell how it is summed where it was
+    with respect to the element at its place (`words` say how it is summed where it was
     broadcast); "structure", where only `words` say what the vector-Jacobian product does.
     """
 
@@ -51,7 +51,7 @@ class EdgeFact(NamedTuple):
 
     `then` is "handed on" (it goes to step `step`), "stored" (in the `.grad` of a leaf, at that
     step), "waits" (more has to come for that leaf; `step` then stores the sum), "kept back" (no
-    input that was asked for lies behind), "nothing" (no gradient was computed), "constant" (the
+    input that was requested lies behind), "nothing" (no gradient was computed), "constant" (the
     input does not require grad).
     """
 
@@ -71,7 +71,7 @@ class StepFact(NamedTuple):
     `grads` are the incoming gradients, one for each output, None where none came; `parts` what
     each is the sum of; `used` are the gradients after the hooks, where these changed something.
     `outcome` is "ran", "stored" (a leaf's .grad was added to), "captured" (autograd.grad answers
-    it), "reached" (nothing behind it was asked for), "no gradient", "failed", "frozen" (a leaf
+    it), "reached" (nothing behind it was requested), "no gradient", "failed", "frozen" (a leaf
     that no longer requires grad) or "skipped" (another one into whose .grad nothing went).
     `is_derived` tells a node that a pass with create_graph made.
     """

@@ -15,7 +15,7 @@ class ViewFact(NamedTuple):
     base: str
     offset: int
     strides: tuple[int, ...]
-    version: int | None  # None where nobody counts: in inference mode
+    version: int | None  # None in inference mode, which counts none
     memory: int
 
 

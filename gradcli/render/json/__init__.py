@@ -286,7 +286,7 @@ def _gradient(fact: GradientFact) -> dict[str, Any]:
 
 
 def spread(span: Spread | None, prefix: str = "") -> dict[str, float]:
-    """Mean and norm of more numbers than somebody reads one by one."""
+    """Mean and norm of more numbers than anyone reads one by one."""
     if span is None or span.mean is None or span.norm is None:
         return {}
     return {f"{prefix}mean": span.mean, f"{prefix}norm": span.norm}

@@ -12,7 +12,7 @@ Rows = Callable[[int], dict[str, Any]]
 
 
 def node_detail(report: Report) -> Rows:
-    """For the number of a node its order, its call and its step; nothing where nobody asked."""
+    """For the number of a node its order, its call and its step; nothing without a request."""
     detail = report.detail
     if detail is None:
         return lambda number: {}

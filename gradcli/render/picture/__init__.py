@@ -6,23 +6,28 @@ from collections.abc import Iterator
 
 from ...recording.facts import Report
 from ..escape import Terminal
-from .drawing import Drawing, Wish
+from .drawing import Drawing, DrawOptions
 from .geometry import picture
 
 
 def written(
-    report: Report, format: str, wish: Wish, theme: str = "auto", *, sideways: bool = False
+    report: Report,
+    format: str,
+    options: DrawOptions,
+    theme: str = "auto",
+    *,
+    sideways: bool = False,
 ) -> Iterator[Terminal]:
     """The picture of a report: svg, dot, mermaid or latex."""
     drawing = Drawing(report)
     if format == "mermaid":
         from .mermaid import fits, mermaid
 
-        shown = drawing.scene(wish)
+        shown = drawing.scene(options)
         if not fits(shown):
-            shown = drawing.scene(wish._replace(fold=True, expand=False))
+            shown = drawing.scene(options._replace(fold=True, expand=False))
         return mermaid(shown, theme, sideways=sideways)
-    placed = picture(drawing.scene(wish), sideways=sideways)
+    placed = picture(drawing.scene(options), sideways=sideways)
     if format == "dot":
         from .dot import dot
 

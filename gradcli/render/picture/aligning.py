@@ -75,7 +75,7 @@ def _blocks(
 
 
 def _packed(rows: list[list[Item]], root: list[int], count: int, *, rightward: bool) -> list[float]:
-    """Blocks as far to one side as they can be, then as near to the other as nobody minds."""
+    """Blocks as far to one side as they can be, then as near to the other as they fit."""
     ahead: dict[int, dict[int, float]] = {}
     waiting: dict[int, int] = dict.fromkeys(root, 0)
     for row in rows:

@@ -33,7 +33,7 @@ MOST_LINES = 5  # of an error
 LEAVES = 11  # columns that the number of leaves takes
 
 
-class Wish(NamedTuple):
+class DrawOptions(NamedTuple):
     """How far a picture is folded: by itself, all calls and loops, nothing that need not be; how
     many levels of nodes it shows; what one box stands for, and the folds that are to be open."""
 
@@ -67,28 +67,28 @@ class Drawing:
         self.wires: list[Wire] = []
         self.keys: set[str] = set()
 
-    def scene(self, wish: Wish) -> Scene:
+    def scene(self, options: DrawOptions) -> Scene:
         """What is drawn when it is to be folded so far."""
         self.boxes, self.wires, self.keys = [], [], set()
-        atoms = self._atoms(wish)
-        if wish.depth is not None:
-            atoms = shallow(atoms, self.graph, self.roots, wish.depth)
-        if wish.opened:
-            atoms = list(self._opened(atoms, wish.opened))
+        atoms = self._atoms(options)
+        if options.depth is not None:
+            atoms = shallow(atoms, self.graph, self.roots, options.depth)
+        if options.opened:
+            atoms = list(self._opened(atoms, options.opened))
         self._draw(atoms)
         folded = any(box.kind == "fold" for box in self.boxes)
         return Scene(
             self._title(), self._description(folded), tuple(self.boxes), tuple(self.wires),
-            tuple(self._notes(wish, folded=folded)), folded,
+            tuple(self._notes(options, folded=folded)), folded,
         )  # fmt: skip
 
-    def _atoms(self, wish: Wish) -> list[Atom]:
+    def _atoms(self, options: DrawOptions) -> list[Atom]:
         """What is drawn and what is folded."""
-        if wish.fold and wish.unit in ("module", "line"):
-            atoms = atoms_by(self.folder, wish.unit, lambda key: False)
+        if options.fold and options.unit in ("module", "line"):
+            atoms = atoms_by(self.folder, options.unit, lambda key: False)
             if self._count(atoms) <= MOST:
                 return atoms
-        return self.folder.chosen(self._count, fold=wish.fold, expand=wish.expand)
+        return self.folder.chosen(self._count, fold=options.fold, expand=options.expand)
 
     def _opened(self, atoms: list[Atom], opened: frozenset[int]) -> Iterator[Atom]:
         """The atoms, with the nodes of these folds one by one; folds are counted from the inputs
@@ -338,7 +338,7 @@ class Drawing:
             parts.append("Some of it is folded.")
         return full(" ".join(parts))
 
-    def _notes(self, wish: Wish, *, folded: bool) -> Iterator[Row]:
+    def _notes(self, options: DrawOptions, *, folded: bool) -> Iterator[Row]:
         report = self.report
         error = report.error
         if error is not None:
@@ -359,9 +359,9 @@ class Drawing:
             line = report.backwards[-1].line
             yield Row(f"backward on line {line} freed {report.freed:,} of {report.saving:,} "
                       "nodes' saved tensors", "note")  # fmt: skip
-        if folded and wish.depth is not None:
+        if folded and options.depth is not None:
             yield Row("a larger --depth draws more", "note")
-        elif folded and wish.expand:
+        elif folded and options.expand:
             yield Row("what is folded would not fit: --of NAME and --depth N draw a part", "note")
         elif folded and self.live:
             yield Row("a fold opens where it is clicked, or with Enter", "note")

@@ -15,7 +15,7 @@ from ..fold import repeats
 from ..graph import Graph
 
 EASY = 24  # boxes that are drawn as they are
-COMFORTABLE = 44  # boxes that somebody can follow
+COMFORTABLE = 44  # boxes that a reader can follow
 BEARABLE = 80  # boxes that a picture has at most where nothing but its middle could be folded
 MOST = 150  # boxes that a picture ever has
 ENDS = 12  # nodes at each end where nothing else helps

@@ -22,7 +22,7 @@ from ..escape import Terminal, block
 from ..steps_block import Blocks
 from ..text import Look, counted, paint
 from . import style
-from .drawing import Drawing, Wish
+from .drawing import Drawing, DrawOptions
 from .geometry import Picture, picture
 from .packing import MARKUP, Table, outdented
 from .svg import drawing as drawn_svg, escaped
@@ -36,7 +36,7 @@ NUMBERS = 700  # characters of a tensor
 ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
-# What docs/pictures.md tells of them, too.
+# docs/pictures.md describes them, too.
 SIGNS = (
     ("round, green", "a leaf"),
     ("thick frame, yellow", "a result: the pass starts here"),
@@ -62,13 +62,13 @@ class _Views(NamedTuple):
 
 
 def html(
-    source: str, reports: Sequence[Report], wish: Wish, theme: str = "auto", *,
+    source: str, reports: Sequence[Report], options: DrawOptions, theme: str = "auto", *,
     sideways: bool = False,
 ) -> Iterator[Terminal]:  # fmt: skip
     """The file: a report for each pass that can be chosen, the one that is shown first last."""
     script = (HERE / "page.js").read_text("utf-8")
     sheet = style.sheet(theme) + (HERE / "page.css").read_text("utf-8")
-    passes = [_views(report, wish, sideways=sideways) for report in reversed(reports)]
+    passes = [_views(report, options, sideways=sideways) for report in reversed(reports)]
     last = reports[-1]
     title = passes[0].pictures[0].scene.title
     yield Terminal(
@@ -133,22 +133,24 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _views(report: Report, wish: Wish, *, sideways: bool) -> _Views:
-    """The pictures that differ; the first to be seen is the one that is asked for."""
-    wishes = (wish._replace(fold=True, expand=False), wish._replace(fold=False, expand=False),
-              wish._replace(fold=False, expand=True))  # fmt: skip
+def _views(report: Report, options: DrawOptions, *, sideways: bool) -> _Views:
+    """The pictures that differ; the first to be seen is the requested one."""
+    variants = [
+        options._replace(fold=fold, expand=expand)
+        for fold, expand in ((True, False), (False, False), (False, True))
+    ]
     pictures: list[Picture] = []
-    drawn_for: list[Wish] = []
+    drawn_for: list[DrawOptions] = []
     known: dict[tuple[object, ...], int] = {}
     first = 0
     drawing = Drawing(report, live=True)
-    for one in wishes:
+    for one in variants:
         drawn = drawing.scene(one)
         number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
         if number == len(pictures):
             pictures.append(picture(drawn, sideways=sideways))
             drawn_for.append(one)
-        if (one.fold, one.expand) == (wish.fold, wish.expand and not wish.fold):
+        if (one.fold, one.expand) == (options.fold, options.expand and not options.fold):
             first = number
     order = sorted(range(len(pictures)), key=lambda at: len(pictures[at].boxes))
     views = [pictures[at] for at in order]

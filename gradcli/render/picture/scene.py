@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 class Row(NamedTuple):
     """A line of words in a box; `style` is title, kind, value, grad, bad, note or constant, and
-    `of_grad` tells what is known once the pass came there."""
+    `of_grad` is the text once the pass has reached it."""
 
     text: str
     style: str

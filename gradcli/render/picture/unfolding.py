@@ -1,4 +1,4 @@
-"""Render: a picture with some of its folds open, told as what it shares with the pictures of the
+"""Render: a picture with some of its folds open, stored as what it shares with the pictures of the
 page: a box or a wire that stands there already is moved, anything else is written out.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any
 
-from .drawing import Drawing, Wish
+from .drawing import Drawing, DrawOptions
 from .geometry import Picture, Strand, curve, number, picture
 from .svg import box_markup, wire_markup
 
@@ -24,7 +24,7 @@ Shift = tuple[int, float, float]  # of which picture, how far to the right and d
 
 
 def unfolded(
-    drawing: Drawing, wishes: Sequence[Wish], views: Sequence[Picture],
+    drawing: Drawing, variants: Sequence[DrawOptions], views: Sequence[Picture],
     steps: Mapping[int, int], *, sideways: bool,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """For each picture of the page, and for each fold in it that can be opened alone: the picture
@@ -32,8 +32,8 @@ def unfolded(
     shared = _Shared(views, steps, sideways=sideways)
     last = len(views) - 1
     return [
-        dict(_opened(drawing, wish, view, shared.told, sideways=sideways)) if at < last else {}
-        for at, (wish, view) in enumerate(zip(wishes, views, strict=True))
+        dict(_opened(drawing, options, view, shared.data, sideways=sideways)) if at < last else {}
+        for at, (options, view) in enumerate(zip(variants, views, strict=True))
     ]
 
 
@@ -49,7 +49,7 @@ class _Shared:
         self.wires = {strand.wire: (at, place, strand) for at, view in enumerate(views)
                       for place, strand in enumerate(view.wires)}  # fmt: skip
 
-    def told(self, one: Picture) -> dict[str, Any]:
+    def data(self, one: Picture) -> dict[str, Any]:
         """`boxes` and `wires`: [picture, right, down, places in it]; `bent`: [picture, place, path,
         right, down] of wires that go another way; `new`: markup, the wires first."""
         boxes: dict[Shift, list[int]] = {}
@@ -120,14 +120,14 @@ def _between(one: Sequence[Any], other: Sequence[Any]) -> tuple[float, float]:
 
 
 def _opened(
-    drawing: Drawing, wish: Wish, view: Picture, told: Callable[[Picture], dict[str, Any]], *,
-    sideways: bool,
+    drawing: Drawing, options: DrawOptions, view: Picture,
+    data: Callable[[Picture], dict[str, Any]], *, sideways: bool,
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
     folds = {box.key for box in view.scene.boxes if box.kind == "fold"}
     numbers = range(1, min(len(folds), MOST_FOLDS) + 1)
     most = len(folds) if len(folds) <= FEW_FOLDS else 1
     for opened in chain.from_iterable(combinations(numbers, n + 1) for n in range(most)):
-        scene = drawing.scene(wish._replace(opened=frozenset(opened)))
+        scene = drawing.scene(options._replace(opened=frozenset(opened)))
         gone = folds - {box.key for box in scene.boxes}
         if len(gone) == len(opened) and len(scene.boxes) <= MOST_BOXES:
-            yield "+".join(sorted(gone)), told(picture(scene, sideways=sideways))
+            yield "+".join(sorted(gone)), data(picture(scene, sideways=sideways))

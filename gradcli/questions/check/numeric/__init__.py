@@ -222,7 +222,7 @@ class _Result:
     # ---- where they disagree
 
     def _judged(self, fact: LeafCheck, leaf: Tensor, analytic: float, found: Quotient) -> LeafCheck:
-        """Who is to blame: an operation, the step size, or nobody who can be named."""
+        """The cause: an operation, the step size, or unknown."""
         if self.findings is None:
             with undisturbed(grad=True):
                 self.findings = edges(self.steps, self.root.key, self.asked)

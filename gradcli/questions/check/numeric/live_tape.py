@@ -46,7 +46,7 @@ class LiveTape(Spectator):
             self.passes.pop(one.line or 0, None)
             self.passes[one.line or 0] = one.origin, one.roots[0]
 
-    # ------------------------------------------------------------ what the recorder tells
+    # ------------------------------------------------------------ events of the recorder
 
     def call(
         self, make: Callable[..., Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -158,7 +158,7 @@ class LiveTape(Spectator):
 
     def standing_for(self, tensor: Any) -> Tensor:
         """The engine's tensor for one of PyTorch's, with the values that it has now."""
-        version = standing(tensor)  # None where elements may change and nothing tells of it
+        version = standing(tensor)  # None where elements may change and nothing reports it
         known = self._standing.get(id(tensor))
         if known is not None and known[2] == version is not None:
             return known[1]

@@ -89,7 +89,7 @@ class Operation:
         gap, element, direction, slope, found = worst
         doubtful = gap > 1.0 and math.isfinite(slope) and _is_doubtful(slope, found, tolerance)
         output = self.output_of(weights, direction)
-        if output is not None:  # one number of the output tells it more plainly than a weighted sum
+        if output is not None:  # one number of the output shows it more plainly than a weighted sum
             alone = self.only(*output)
             plainly = slope_along(self.start, self.gradient(alone), direction)
             nearer, quotient = self.compared(alone, direction, plainly, tolerance)
@@ -141,7 +141,7 @@ def cause(
     node: str, library: str | None, slope: float, found: Quotient, tolerance: Tolerance,
     steady: bool = True,
 ) -> str:  # fmt: skip
-    """Why the two may differ, as far as the numbers tell it; `library` is whose derivative it is,
+    """Why the two may differ, as far as the numbers show it; `library` is whose derivative it is,
     where it is none of the program's."""
     if not math.isfinite(slope):
         if not found.finite or found.error > abs(found.value) * 0.1:

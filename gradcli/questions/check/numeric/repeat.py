@@ -229,7 +229,7 @@ class Repetition:
 
 @contextmanager
 def undisturbed(*, grad: bool) -> Iterator[None]:
-    """Within it nobody watches, hooks or warns; the random stream is as before afterwards."""
+    """Without observers, hooks and warnings; afterwards the random stream is as before."""
     kept = {name: getattr(state, name) for name in _MODES}
     mark = default_generator.mark()
     quiet: dict[str, Any] = dict.fromkeys(_MODES, False)

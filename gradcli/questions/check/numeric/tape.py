@@ -113,7 +113,7 @@ class Tape:
         self._kept: list[Any] = []
         self._beside: set[int] = set()  # outputs without a gradient of recorded operations
 
-    # ---- what the engine tells
+    # ---- events of the engine
 
     def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
         """An operation entered the graph; `before` is what one in place found in its tensor."""
@@ -285,7 +285,7 @@ def leaves_of(steps: list[Step]) -> list[Tensor]:
 
 @contextmanager
 def recording(tape: Any) -> Iterator[None]:
-    """Within it the engine tells the tape (or a trail) of its operations."""
+    """Within it the engine reports its operations to the tape (or to a trail)."""
     before, state.recorder = state.recorder, tape
     try:
         yield

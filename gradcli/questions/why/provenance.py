@@ -9,7 +9,7 @@ from .flow import Flow
 from .passes import Passes
 
 
-class Chronicle(Spectator):
+class Provenance(Spectator):
     """Adds itself to a recording; ordinary runs have none and pay nothing."""
 
     def __init__(self, recording: Recording | None = None) -> None:
@@ -20,7 +20,7 @@ class Chronicle(Spectator):
         known.hears(known.lines, known.passes, known.optimizers, known.ledger, self, self.passes)
 
     def begin(self, machine: Machine) -> None:
-        """Its closures shall tell what they do."""
+        """Makes the closures of the machine report what they do."""
         self.flow.grad_enabled = machine.side.grad_enabled
         machine.listen(self.flow)
         for name, value in machine.globals.values.items():
