@@ -230,10 +230,19 @@ class Recording:
     def paths(self, of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
         """The chain rule from a result to a tensor, path by path; each a name or a tensor.
 
-        A graph that a pass has given up is known as long as nothing that it saved has changed.
+        Of a graph that a pass has given up it shows the values that the last pass had.
         """
         known: Any = self._provenance.passes.every_node() if self._provenance else {}
-        return _paths(self._ran(), of, wrt, known, symbolic=symbolic)
+        return _paths(self._ran(), of, wrt, known, self._before(), symbolic=symbolic)
+
+    def _before(self) -> Callable[[Any], Any]:
+        """What gives a tensor as it was in the last pass."""
+        from .live.large import Before
+        from .live.side import TorchSide
+
+        kept = self._recording.passes.kept
+        is_live = bool(kept) and isinstance(self._session.side, TorchSide)
+        return Before(kept[max(kept)].leaves.values() if is_live else ())
 
     def show(self, *of: str) -> Page:
         """The page of the last pass, with the program beside the graph."""
@@ -351,7 +360,9 @@ def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
     )  # fmt: skip
 
 
-def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer:
+def _paths(
+    ran: Ran, of: Any, wrt: Any, known: Any, before: Any = None, *, symbolic: bool
+) -> Answer:
     from .questions.paths import Options, paths_report
     from .questions.paths.live import LivePass, recording_of, translated
     from .questions.paths.translation import Translation
@@ -368,7 +379,7 @@ def _paths(ran: Ran, of: Any, wrt: Any, known: Any, *, symbolic: bool) -> Answer
             bindings.setdefault(name, one)
         asked.append(name)
     live = LivePass(None, stops=False)
-    live.translation = Translation(known)
+    live.translation = Translation(known, before)
     outcome = ran.outcome.with_bindings(bindings)
     ran = ran._replace(outcome=outcome, heard=recording_of(live), error=None)
     ran = translated(ran, (asked[0],), (asked[1],))

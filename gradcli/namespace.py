@@ -72,6 +72,7 @@ PLACES: dict[str, str] = {
     "get_num_threads": "gradcli.namespace:get_num_threads",
     "typename": "gradcli.namespace:typename",
     "broadcast_shapes": "gradcli.namespace:broadcast_shapes",
+    "OutOfMemoryError": _ENGINE + "errors:OutOfMemoryError",
     "linalg.LinAlgError": _ENGINE + "errors:_LinAlgError",
     "cuda.is_available": _ENGINE + "device:cuda_available",
     "cuda.device_count": _ENGINE + "device:cuda_count",
@@ -156,6 +157,7 @@ LISTED: dict[str, str] = {
 }
 for _space, _names in LISTED.items():
     PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
+PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
 ).split():

@@ -9,7 +9,9 @@ from typing import Any
 from .options import Misuse, Option, Standard
 
 FILE, TABLE = "pyproject.toml", "[tool.gradcli]"
-LARGEST = 1 << 20
+LARGEST = 1 << 17
+MOST_TIMES = 9  # that an option which counts can be given
+MOST_PARTS = 100  # of the keys on one line: tomllib takes time with their square
 # The file comes with the programs, perhaps from a stranger. What writes files, reads other ones,
 # trusts programs or takes a GPU is for who runs the command and not for a folder to say.
 ONLY_ON_THE_LINE = frozenset(
@@ -63,15 +65,27 @@ def _table(path: str) -> dict[str, Any] | None:
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
-        if b"gradcli" not in data or len(data) > LARGEST:
+        if b"gradcli" not in data:
             return None
-        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+        if len(data) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST:,} bytes")
+        text = data.decode("utf-8")
+        if any(line.count(".") > MOST_PARTS for line in _without_texts(text)):
+            raise ValueError("a key has too many parts")
+        tool = tomllib.loads(text).get("tool", {})
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path} can't be read: {error}") from None
     table = tool.get("gradcli") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise SettingsError(f"{path}: {TABLE} is not a table")
     return table
+
+
+def _without_texts(text: str) -> list[str]:
+    """The lines of a TOML file; what stands in quotes may have as many dots as it likes."""
+    import re
+
+    return re.sub(r"""("[^"\n]*"|'[^'\n]*')""", "", text).splitlines()
 
 
 def _names(option: Option) -> Iterator[str]:
@@ -112,7 +126,9 @@ def _options(flag: str, value: Any, option: Option) -> Iterator[str]:
             expected = "a list of texts" if option.many else "a text or a number"
             raise Misuse(f"{expected} is expected")
         if option.parse is None:
-            yield from [flag] * int(one)
+            if not isinstance(one, int) or not 0 <= one <= MOST_TIMES:
+                raise Misuse(f"a number from 0 to {MOST_TIMES} is expected")
+            yield from [flag] * one
             continue
         option.parse(str(one))
         if flag == "--set" and str(one).partition("=")[2].lstrip().startswith("@"):

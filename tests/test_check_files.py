@@ -86,6 +86,20 @@ def test_out_makes_no_file_behind_a_link(home: Path, verb: str) -> None:  # noqa
     assert not (home / "outside").exists() and (home / "report").is_symlink()
 
 
+@pytest.mark.parametrize("out", ["today", "reports/today"])
+def test_out_follows_no_link_out_of_the_folder(home: Path, out: str) -> None:  # noqa: F811
+    write(home, "in/a.expr", GOOD)
+    today = write(home, "reports/today", "keep\n")
+    (home / "in" / "today").symlink_to(today)
+    (home / "in" / "reports").symlink_to(home / "reports")
+    os.chdir(home / "in")  # the fixture goes back
+    for options in (("run", "-o"), ("check", "--junit"), ("check", "--sarif")):
+        done = gradcli(options[0], "a.expr", options[1], out)
+        assert done.returncode == 2 and "leads out of this folder" in done.stderr
+    assert today.read_text() == "keep\n"
+    assert gradcli("run", "a.expr", "-o", "../reports/today").returncode == 0
+
+
 def test_the_file_in_the_making_is_nobodys(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Its name is new each time, it is not there before, and nothing stays of it."""
     asked: list[str] = []

@@ -35,7 +35,10 @@ PROGRAMS = Path(__file__).parent / "programs"
 PAGES = sections(PROGRAMS / "explained.txt")
 MISUSE = sections(PROGRAMS / "misuse.txt")
 # Words of our own: a name that is never assigned may be an input. The question has its own print.
-OWN_WORDS = re.compile(r"NameError: the input|SyntaxError: keyword argument|.*for print\(\)")
+OWN_WORDS = re.compile(
+    r"NameError: the input|SyntaxError: keyword argument|.*for print\(\)"
+    r"|.*'builtin_function_or_method'$"  # torch's t, which PyTorch's side here does not import
+)
 PRELUDE = (
     "import math\nimport torch\nimport torch.nn.functional as F\n"
     "from torch import Tensor, nn, optim, relu, tensor\n"

@@ -238,7 +238,8 @@ NAMED_IN_TABLES = {
     "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,
     "options": 8, "stubs": 7, "language/standard/callables": 14,
-    "language/standard/members_of_enums": 9, "nn/argument_texts": 5, "nn/descriptions": 23,
+    "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,
+    "nn/descriptions": 23,
     "namespace": 13, "deeper_paths": 12, "questions/why/cuts": 7,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.

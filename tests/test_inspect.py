@@ -86,6 +86,22 @@ def test_other_questions_of_a_recording(tmp_path: Path) -> None:
     assert inspect.paths(again, net[0].weight).to_dict()["equal"]
 
 
+def test_paths_of_a_pass_behind_which_an_optimizer_has_stepped() -> None:
+    net = torch.nn.Sequential(torch.nn.Embedding(5, 3), torch.nn.Linear(3, 5, bias=False))
+    net[1].weight = net[0].weight
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    with inspect.record() as run:
+        for _ in range(2):
+            opt.zero_grad()
+            loss = net(torch.tensor([1, 2])).logsumexp(-1).sum()
+            loss.backward()
+            opt.step()
+    for name in ("net.0.weight", "net.1.weight"):  # of a tied weight each name will do
+        found = run.paths(loss, name).to_dict()
+        assert found["equal"] and found["wrt"] == name
+        assert torch.allclose(torch.tensor(found["sum"]), net[0].weight.grad)
+
+
 OWN = """
 import gradcli as torch
 from gradcli import inspect

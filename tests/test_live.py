@@ -187,7 +187,7 @@ WORDS = (
     ("paths", "--of", "loss", "--wrt", "x", "--jacobian"), ("paths", "--wrt", "w", "--jacobian"),
     ("grad",), ("grad", "--of", "{result}", "--wrt", "{leaf}"), ("step", "--plain"),
     ("trace", "--format", "svg"), ("trace", "--ledger"),
-    ("flow",),
+    ("flow",), ("run",),
 )  # fmt: skip
 
 

@@ -16,6 +16,8 @@ from browser import measured
 from command_here import here
 from picture_programs import PROGRAMS, every
 
+from gradcli.render.picture.layout import Link, Size, layout
+
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 150
 ALL = every()
@@ -369,3 +371,12 @@ def test_a_table_is_no_picture(table: str, tmp_path: Path) -> None:
     done = here("trace", str(tmp_path / "p.expr"), table, "--format", "svg")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{table} has no place in a picture: use --format text" in done.stderr
+
+
+def test_wires_that_would_run_together_have_lanes() -> None:
+    far = [Link(0, box) for box in range(1, 13)]
+    placed = layout([Size(90.0, 40.0)] * 13, far)
+    lanes = [bend.turn for way in placed.wires for bend in way if bend.turn is not None]
+    assert len(lanes) > 8 and len(set(lanes)) > 4
+    placed = layout([Size(90.0, 40.0)] * 3, far[:2])
+    assert all(bend.turn is None for way in placed.wires for bend in way)

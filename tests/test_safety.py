@@ -60,9 +60,6 @@ getattr(torch, "os")
 torch.nn.functional.np
 ----
 import os
-os.system("true")
-----
-import os
 os.fork()
 ----
 import torch.os
@@ -109,8 +106,6 @@ class A:
 A.__subclasses__
 ----
 class A(type): pass
-----
-class A(int): pass
 ----
 class A(torch.Tensor): pass
 ----

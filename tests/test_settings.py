@@ -64,6 +64,10 @@ def test_the_nearest_table_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -
      ("max-steps = 1e12", "or GRADCLI_MAX_STEPS"), ("max-output = '17MiB'", "more than 16MiB"),
      ("rtol = -1", "rtol in [tool.gradcli]: '-1' is not a tolerance"),
      ("atol = nan", "'nan' is not a tolerance"),
+     ("quiet = 1000000000", "quiet in [tool.gradcli]: a number from 0 to 9 is expected"),
+     ("quiet = inf", "a number from 0 to 9 is expected"),
+     ("a." * 40_000 + "b = 1", "can't be read: a key has too many parts"),
+     ("#" * (1 << 17), "can't be read: it has more than 131,072 bytes"),
      ("= 3", "can't be read")],
 )  # fmt: skip
 def test_what_is_no_setting_is_an_error(home: Path, text: str, said: str) -> None:

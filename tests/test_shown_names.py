@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+from command_here import here
 from test_cli import gradcli, home  # noqa: F401
 from test_shown import gradients, sum_of_paths, tree
 
@@ -120,3 +123,56 @@ for layer in layers:
     assert gradients(text) == {"heads[0]": 60.0, "layers[0]['w']": 75.0, "layers[1]['w']": 50.0}
     rows = [row for row in tree(text) if " leaf " in row]
     assert all(any(f"{name} leaf" in row for row in rows) for name in gradients(text)), rows
+
+
+REBOUND = """\
+x = torch.tensor(3., requires_grad=True)
+x = x * 2
+x = x + 1
+def f(x):
+    u = x * 5
+    return u
+y = f(x) * x
+y.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "name, gradient", [("x", 70), ("x#1", 140), ("x#2", 70), ("x#3", 70), ("u", 7), ("u#1", 7)]
+)
+def test_a_numbered_name_is_the_same_tensor_everywhere(
+    name: str, gradient: int, home: Path,  # noqa: F811
+) -> None:  # fmt: skip
+    (home / "p.expr").write_text(REBOUND, encoding="utf-8")
+    path = str(home / "p.expr")
+    assert f"/d{name} = tensor({gradient}.)" in here("grad", path, "--wrt", name).stdout
+    assert f" = {gradient}, " in here("paths", path, "--wrt", name).stdout
+    assert here("why", path, name).stdout.startswith(f"{name}.grad is ")
+
+
+def test_lists_tell_tensors_of_one_name_apart(home: Path) -> None:  # noqa: F811
+    path = str(home / "p.expr")
+    Path(path).write_text(REBOUND, encoding="utf-8")
+    assert "dy/dx#1 = tensor(140.)" in here("grad", path).stdout
+    assert "x#3 = x + 1" in here("step", path, "--plain").stdout
+    done = here("grad", path, "--wrt", "x#4")
+    assert (done.returncode, "x stood for 3 tensors" in done.stderr) == (2, True), done
+    text = "x = torch.tensor(3., requires_grad=True)\ny = x * 2\n"
+    Path(path).write_text(f"{text}{text.splitlines()[0]}\n(y * x).backward()\n", encoding="utf-8")
+    assert re.search(r"^x#1 .*\d", here("flow", path).stdout, re.MULTILINE)
+    assert "leaf · line 1" in here("trace", path, "--format", "svg").stdout
+
+
+def test_rows_have_the_assignments_of_the_text() -> None:
+    text = """\
+x = torch.ones(2, requires_grad=True)
+y: torch.Tensor = x * 2
+a = b = y.exp()
+z = (a  # not of the expression
+     + b)
+z.sum().backward()
+"""
+    rows = [row.split("  ")[0].strip("└─├│● ") for row in tree(text)]
+    assert [row.partition(" [2] ")[0] for row in rows if ":" in row and "above" not in row] == [
+        "z: a + b AddBackward0", "#1 a: y.exp() ExpBackward0", "y: x * 2 MulBackward0",
+    ]  # fmt: skip

@@ -152,7 +152,7 @@ def multiplied(given: Given) -> None:
     stacks = spread_shapes([a[:-2], b[:-2]])
     copies = math.prod(a) + math.prod(b)
     elements = stacks * rows * columns
-    pay(elements * max(between, 1) // 4, (elements + copies) * widest(given))
+    pay(elements * max(between, 1) // 32, (elements + copies) * widest(given))
 
 
 def grid(given: Given) -> None:
@@ -257,7 +257,7 @@ def product(given: Given) -> None:
         rows, columns, between = math.prod(a), math.prod(b), 1
     elements = max(rows, 1) * max(columns, 1)
     copies = math.prod(a) + math.prod(b)
-    pay(elements * max(between, 1) // 4, (elements + copies) * widest(given))
+    pay(elements * max(between, 1) // 32, (elements + copies) * widest(given))
 
 
 def contracted(given: Given) -> None:

@@ -22,7 +22,7 @@ COMMAND = Command(
     """,
     Arguments,
     (),
-    shared(),
+    shared(engine=True),
 )
 
 

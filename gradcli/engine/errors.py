@@ -7,6 +7,12 @@ from typing import Any
 from .class_name import name_in_messages
 
 
+class OutOfMemoryError(RuntimeError):
+    """torch.OutOfMemoryError: what a GPU raises when its memory is full."""
+
+    _torch_name = "torch.OutOfMemoryError"
+
+
 class _LinAlgError(RuntimeError):
     """torch.linalg.LinAlgError: a matrix that cannot be factored or inverted."""
 

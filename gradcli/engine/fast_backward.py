@@ -164,6 +164,7 @@ def _store(leaf: Any, mark: Freed) -> None:
         and getrefcount(value) == ALONE
         and value.base is None
         and value.dtype is kind.array_dtype
+        and not kind.is_reduced  # it was used before it became one: these have passes of their own
         and value.flags.c_contiguous
         and variable._data.flags.c_contiguous
     ):

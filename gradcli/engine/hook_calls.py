@@ -190,8 +190,9 @@ def captured(value: Any, kind: TensorType) -> Tensor:
 
 
 def copied(new: Tensor, like: Tensor) -> Tensor:
-    """A gradient of its own memory, of the tensor's type, laid out as the tensor is."""
-    kind = like._kind
+    """A gradient of its own memory, laid out as the tensor is; of the type that the tensor had when
+    it was used, which `.data` may have changed since."""
+    kind = new._kind
     own = like._data
     if not own.flags.c_contiguous and is_dense(own.shape, element_strides(own)):
         data = empty_like(kind.xp, own, kind.array_dtype)

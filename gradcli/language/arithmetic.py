@@ -177,3 +177,10 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 UNARY: dict[str, Callable[[Any], Any]] = {
     "USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert, "Not": operator.not_,
 }  # fmt: skip
+# Python's words for what these tables call by the names of its syntax.
+_WORDS = {"Mult": "mul", "Div": "truediv", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+METHOD_WORDS = {_WORDS.get(word, word.lower()): word for word in BINARY if word != "MatMult"}
+BITS = {name for name, word in METHOD_WORDS.items() if word.startswith("Bit") or "Shift" in word}
+COMPARED = {"__ne__": "NotEq", "__le__": "LtE", "__ge__": "GtE"} | {
+    f"__{word.lower()}__": word for word in ("Eq", "Lt", "Gt")
+}

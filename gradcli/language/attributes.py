@@ -293,7 +293,17 @@ def _named(value: Any, name: str) -> Any:
         return value.name
     if type(value) is Function and name in value.table:
         return value.table[name]
+    if type(value) is Function and name in OF_FUNCTIONS:
+        return OF_FUNCTIONS[name](value)
     return _universal(value, name)
+
+
+OF_FUNCTIONS: dict[str, Callable[[Function], Any]] = {
+    "__defaults__": lambda function: tuple(function.defaults) or None,
+    "__kwdefaults__": lambda function: dict(function.keyword_defaults) or None,
+    "__annotations__": lambda function: {},  # which are not evaluated
+    "__module__": lambda function: "__main__",
+}
 
 
 def _set_on_function(value: Function, name: str, new: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
@@ -28,10 +28,10 @@ from .classes import (
 )  # fmt: skip
 from .formatting import texts
 from .grammar import is_foreign
-from .operations import iterate, type_handlers, type_name
+from .operations import DICTS, iterate, type_handlers, type_name
 from .session import session
 from .superclasses import Super
-from .values import ErrorValue, Instance, Lazy, Type
+from .values import ErrorValue, Instance, Lazy, Set, Type
 
 
 def _hook(name: str, previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -211,6 +211,19 @@ types_room.custom_bases.append(
 )
 
 
+def above(bases: Iterable[Any]) -> tuple[Any, ...]:
+    """The bases of a class; what builds on dict and its like needs a room of its own."""
+    found = tuple(bases)
+    if not any(type(base) is Type and base.host in BUILT_ON for base in found):
+        return found
+    from .contents import on_builtins
+
+    return on_builtins(found)
+
+
+BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
+
+
 def _type_builtin(*args: Any) -> Any:
     """type(value), or type(name, bases, table), which is a class statement in one line."""
     if len(args) != 3:
@@ -224,7 +237,7 @@ def _type_builtin(*args: Any) -> Any:
         if is_foreign(word):
             raise AttributeError(f"the name {word!r} is not part of the language")
     session.budget.charge(len(table) + 1)
-    return make_class(name, name, bases, dict(table), None)
+    return make_class(name, name, above(bases), dict(table), None)
 
 
 types_room.CONSTRUCT["type"] = _type_builtin

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter, deque
 from collections.abc import Callable
-from inspect import getattr_static
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
 from ..engine.kept import kept_on
 from ..nn.derived import parametrizations
-from .adoption import VALUES, adopting
+from .adoption import VALUES
 from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
@@ -27,12 +25,17 @@ from .builtins.errors import own_errors
 from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call, called_back
-from .instances import add_special, is_base, make_host, make_library_host, special_names
+from .instances import (
+    is_base,
+    linear,
+    make_host,
+    make_library_host,
+    special_names,
+)  # fmt: skip
 from .libraries import published
 from .members import TABLES, Members, members_of_type
 from .operations import type_name
-from .session import session
-from .values import Bound, Builtin, ErrorValue, Function, Instance, Type
+from .values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
 
 OBJECT = PRELUDE["object"]
 
@@ -41,13 +44,13 @@ class ClassValue(Joined):
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
     __slots__ = (
-        "abstract", "bases", "doc", "enumeration", "fields", "frozen", "host", "kind", "make",
-        "name", "native", "order", "qualified", "special", "table", "__weakref__",
+        "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
+        "make", "name", "native", "order", "qualified", "special", "table", "__weakref__",
     )  # fmt: skip
 
     def __init__(
         self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any],
-        doc: str | None = None,
+        doc: str | None = None, beneath: Type | None = None,
     ) -> None:  # fmt: skip
         self.doc = doc
         self.fields: tuple[str, ...] = ()  # what its body annotates
@@ -59,14 +62,16 @@ class ClassValue(Joined):
         self.qualified = qualified
         self.bases = bases
         self.table = table
-        self.native = _native(bases)
-        self.order = _linear(self, bases)
+        self.native: Any = None if beneath is not None else _native(bases)
+        self.order = linear(self, [base for base in bases if type(base) is ClassValue])
+        above = (base.content for base in self.order[1:] if base.content is not None)
+        self.content = beneath or next(above, None)  # the type of Python that it builds on
         self.kind: Type | None = None  # of errors: what `except` compares
         self.special: frozenset[str] = frozenset()
         self.host: type[Any] | None = None  # what lies beneath an instance
         if self.native is None:
             self.special = special_names(self.order)
-            self.host = make_host(name, self.order)
+            self.host = make_host(name, self.order, () if beneath is None else ("content",))
         elif is_base(self.native):
             asked = {*published(self.native), *getattr(self.native, "ASKED", ())}
             own = [word for word in asked if _is_method(self.find(word))]
@@ -100,7 +105,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
         if type(base) is ClassValue:
             found = found or base.native
         elif type(base) is Type and base not in EMPTY_BASES:
-            if _is_mixed_in(base, bases):
+            if is_mixed_in(base, bases):
                 continue
             if not _may_be_base(base):
                 raise TypeError(f"type '{base.name}' is not an acceptable base type")
@@ -110,7 +115,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
     return found
 
 
-def _is_mixed_in(base: Type, bases: tuple[Any, ...]) -> bool:
+def is_mixed_in(base: Type, bases: tuple[Any, ...]) -> bool:
     """A type beside Enum, which its members stand for: (str, Enum)."""
     above = [*bases, *(part for kind in bases if type(kind) is ClassValue for owner in kind.order
                        for part in owner.bases)]  # fmt: skip
@@ -125,30 +130,6 @@ def _may_be_base(base: Type) -> bool:
         and issubclass(base.host, Exception)
         and base in OF_ERRORS.values()
     )
-
-
-def _linear(own: ClassValue, bases: tuple[Any, ...]) -> list[ClassValue]:
-    """Python's order of bases: each class before its own bases, in the order written."""
-    known = [base for base in bases if type(base) is ClassValue]
-    session.budget.charge(sum(len(base.order) for base in known))
-    if len(known) < 2:
-        return [own, *(kind for base in known for kind in base.order)]
-    rows = [deque(row) for row in (*(base.order for base in known), known)]
-    behind = Counter(kind for row in rows for kind in list(row)[1:])
-    order = [own]
-    while rows:
-        session.budget.charge(len(rows))
-        head = next((row[0] for row in rows if not behind[row[0]]), None)
-        if head is None:
-            raise TypeError("Cannot create a consistent method resolution order (MRO)")
-        order.append(head)
-        for row in rows:
-            if row[0] is head:
-                row.popleft()
-                if row:
-                    behind[row[0]] -= 1
-        rows = [row for row in rows if row]
-    return order
 
 
 class ProgramModule:
@@ -230,12 +211,13 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(_abstract(kind))
     if kind.native in FUNCTIONS:
         return Builtin(kind.name, HostFunction())
-    value: Any
-    if kind.kind is not None:
-        value = ErrorValue(kind.kind, args)
+    making = kind.find("__new__")
+    if making is MISSING:
+        value = made(kind, *args, **kwargs)
     else:
-        assert kind.host is not None
-        value = kind.host(kind)
+        value = call(getattr(making, "function", making), (kind, *args), kwargs)
+        if not is_instance(value) or kind not in kind_of(value).order:
+            return value
     start = kind.find("__init__")
     if start is not MISSING:
         answer = call(start, (value, *args), kwargs)
@@ -245,8 +227,20 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
         kind.native.__init__(value, *args, **kwargs)
     elif kwargs and kind.kind is not None:
         raise TypeError(f"{kind.name}() takes no keyword arguments")
-    elif (args or kwargs) and kind.kind is None:
+    elif (args or kwargs) and kind.kind is None and kind.content is None and making is MISSING:
         raise TypeError(f"{kind.name}() takes no arguments")
+    return value
+
+
+def made(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
+    """An object of the class before its __init__ runs: what __new__ returns."""
+    if kind.kind is not None:
+        return ErrorValue(kind.kind, args)
+    assert kind.host is not None
+    value: Any = kind.host(kind)
+    if kind.content is not None:
+        filled = () if "__init__" in kind.order[-1].table else (*map(stands_for, args),)
+        value.content = kind.content.construct(*filled)
     return value
 
 
@@ -289,7 +283,12 @@ ERROR_CLASSES: dict[Type, ClassValue] = {}
 
 def _is_method(found: Any) -> bool:
     """Does an entry of a class take the object first: a function of the program, decorated too?"""
-    return type(found) is Function or (type(found) is Builtin and found.wraps is not None)
+    if type(found) is Builtin:
+        return found.wraps is not None or found.function in BUILTIN_METHODS
+    return type(found) is Function
+
+
+BUILTIN_METHODS: set[Callable[..., Any]] = set()  # what dict and its like give to classes beneath
 
 
 def from_class(value: Any, kind: ClassValue, found: Any) -> Any:
@@ -350,6 +349,17 @@ def _module_attribute(value: ProgramModule, name: str) -> Any:
 
 
 def _set_instance(value: Any, name: str, new: Any) -> None:
+    own = kind_of(value).find("__setattr__")
+    if own is MISSING:
+        set_plainly(value, name, new)
+    else:
+        call(own, (value, name, new), {})
+
+
+def set_plainly(value: Any, name: Any, new: Any) -> None:
+    """object.__setattr__(value, name, new)"""
+    if type(name) is not str or not is_instance(value):
+        raise TypeError("attribute name must be string, of an object of a program's class")
     found = kind_of(value).find(name)
     if type(found) is Property:
         if found.writer is None:
@@ -361,11 +371,24 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
         set_on_library(value, members_of_type(kind_of(value).native), name, new)
     elif kind_of(value).frozen:
         raise AttributeError(f"cannot assign to field '{name}'")
+    elif name == "__dict__":
+        if type(stands_for(new)) is not dict:
+            raise TypeError(f"__dict__ must be set to a dictionary, not a '{type_name(new)}'")
+        value.table = stands_for(new)
     else:
         value.table[name] = new
 
 
 def _delete_instance(value: Any, name: str) -> None:
+    own = kind_of(value).find("__delattr__")
+    if own is MISSING:
+        delete_plainly(value, name)
+    else:
+        call(own, (value, name), {})
+
+
+def delete_plainly(value: Any, name: Any) -> None:
+    """object.__delattr__(value, name)"""
     table = kept_on(value) if isinstance(value, ProgramModule) else value.table
     if name in table:
         del table[name]
@@ -373,52 +396,6 @@ def _delete_instance(value: Any, name: str) -> None:
         delete_from_library(value, members_of_type(kind_of(value).native), name)
     else:
         raise missing(value, name)
-
-
-def _class_attribute(value: ClassValue, name: str) -> Any:
-    if name in ("__name__", "__qualname__"):
-        return value.name if name == "__name__" else value.qualified
-    found = value.find(name)
-    if found is not MISSING:
-        if type(found) is StaticMethod or type(found) is ClassMethod:
-            return from_class(value, value, found)
-        return found
-    if value.native in FUNCTIONS and name == "apply":
-        return Builtin("apply", FUNCTIONS[value.native](value))
-    if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
-        return class_method(value, name) or module_method(value.native, name)
-    if name == "__doc__":
-        return value.doc
-    raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
-
-
-def _set_class(value: ClassValue, name: str, new: Any) -> None:
-    value.table[name] = new
-    add_special(value, name)
-
-
-def _delete_class(value: ClassValue, name: str) -> None:
-    if name not in value.table:
-        raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
-    del value.table[name]
-
-
-def module_method(native: type, name: str) -> Builtin:
-    """The library's own method, for super().train() and Module.__init__(self)."""
-    if name == "__init__":
-        return Builtin("__init__", native.__init__)  # type: ignore[misc]
-    if name == "__setattr__" or name not in module_methods(native):
-        raise AttributeError(f"'super' object has no attribute '{name}'")
-    return Builtin(name, module_methods(native)[name])
-
-
-def class_method(kind: ClassValue, name: str) -> Builtin | None:
-    """A class method of the library, which makes an object of the program's class."""
-    found = getattr_static(kind.native, name, None)
-    if not isinstance(found, classmethod):
-        return None
-    function: Callable[..., Any] = found.__func__
-    return Builtin(name, adopting(functools.partial(function, functools.partial(construct, kind))))
 
 
 def _error_attribute(value: ErrorValue, name: str) -> Any:
@@ -444,18 +421,8 @@ def _set_error(value: ErrorValue, name: str, new: Any) -> None:
 FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {}
 
 
-def _property_attribute(value: Property, name: str) -> Any:
-    if name == "setter":
-        return Builtin("setter", lambda writer: Property(value.getter, writer))
-    raise missing(value, name)
-
-
-SPECIAL[ClassValue] = _class_attribute
-SPECIAL[Property] = _property_attribute
-SPECIAL_SET[ClassValue] = _set_class
 SPECIAL[ErrorValue] = _error_attribute
 SPECIAL_SET[ErrorValue] = _set_error
-SPECIAL_DELETE[ClassValue] = _delete_class
 own_errors.append(lambda value: value.kind if type(value) is ClassValue else None)
 for _record in (ClassValue, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()

@@ -255,6 +255,27 @@ class Search:
                     return [Reason(value, text, advice,
                                    edits=replaced(places, value.func, "torch.stack"))]  # fmt: skip
                 return [Reason(value, text)]
+        return self._collected(value)
+
+    def _collected(self, value: ast.Call) -> list[Reason]:
+        """torch.tensor(losses) of a list that the program filled with losses.append(x.item())."""
+        places = self.places
+        given = value.args[0] if len(value.args) == 1 else None
+        if not isinstance(given, ast.Name):
+            return []
+        for node in places.parents.values():
+            called = places.called(node) if isinstance(node, ast.Call) else None
+            if called is None or called[0] != "append" or len(called[1]) != 2:
+                continue
+            filled, item = called[1]
+            cut = places.called(item)
+            if not isinstance(filled, ast.Name) or filled.id != given.id or cut is None:
+                continue
+            if cut[0] == "item":
+                reason = self._without(item, ".item()", ".item() cuts it off the graph")
+                advice = f"{reason.advice}, and torch.stack on line {places.line(value)}"
+                stacked = replaced(places, value.func, "torch.stack") or []
+                return [reason._replace(advice=advice, edits=[*(reason.edits or []), *stacked])]
         return []
 
     def _leaf_reasons(

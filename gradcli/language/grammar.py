@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import types
 
 # Node types that a program may contain. A node type that a new Python brings is in neither table
 # and is refused until it is decided; a test compares both tables with Python's own list.
@@ -80,12 +82,15 @@ DUNDER_ATTRIBUTES = (
         "__contains__ __iter__ __next__ __bool__ __repr__ __str__ __hash__ __enter__ __exit__ "
         "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
         "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
-        "__abs__ __post_init__ __setstate__ __getstate__".split()
+        "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
+        "__delattr__".split()
     )
     | BINARY_METHODS
 )
 # Further names of that kind that Python's own modules and objects have, and programs read.
-READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"})
+READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"}) | frozenset(
+    "__defaults__ __kwdefaults__ __annotations__".split()
+)
 # What files say of themselves: names like any other.
 OF_FILES = frozenset(
     "__all__ __author__ __version__ __copyright__ __license__ __email__ __maintainer__ __credits__ "
@@ -94,9 +99,38 @@ OF_FILES = frozenset(
 
 
 def is_foreign(name: str) -> bool:
-    """A name with two underscores on each side that has no meaning in the language."""
-    special = name.startswith("__") and name.endswith("__")
-    return special and name not in DUNDER_ATTRIBUTES and name not in READ
+    """A name with two underscores on each side that means something elsewhere, and nothing here.
+
+    Others of this form are names that a program invents.
+    """
+    if not (name.startswith("__") and name.endswith("__")):
+        return False
+    return name not in DUNDER_ATTRIBUTES and name not in READ and name in elsewhere()
+
+
+@functools.cache
+def elsewhere() -> frozenset[str]:
+    """The names of this form to which Python, NumPy or PyTorch give a meaning."""
+    kinds = (
+        type, int, float, str, list, dict, set, tuple, slice, property, BaseException,
+        types.FunctionType, types.ModuleType, types.GeneratorType, types.CoroutineType,
+        types.MethodType, types.GenericAlias,
+    )  # fmt: skip
+    return frozenset(OF_PROTOCOLS.split()).union(*map(dir, kinds))
+
+
+OF_PROTOCOLS = (
+    "__aenter__ __aexit__ __aiter__ __anext__ __array__ __array_function__ __array_interface__ "
+    "__array_priority__ __array_struct__ __array_ufunc__ __array_wrap__ __buffer__ __builtins__ "
+    "__bytes__ __cached__ __class_getitem__ __complex__ __context__ __copy__ "
+    "__cuda_array_interface__ __debug__ __deepcopy__ __del__ __dlpack__ __dlpack_device__ "
+    "__fspath__ __getinitargs__ __getnewargs_ex__ __import__ __init_subclass__ __instancecheck__ "
+    "__jit_unused_properties__ __length_hint__ __main__ __match_args__ __mro_entries__ __path__ "
+    "__prepare__ __release_buffer__ __set_name__ __subclasscheck__ __suppress_context__ "
+    "__tensor_flatten__ __tensor_unflatten__ __torch_dispatch__ __torch_function__ __traceback__ "
+    "__unicode__ __nonzero__ __div__ __idiv__ __rdiv__ __cmp__ __coerce__ __long__ __wrapped__ "
+    "__notes__ __orig_bases__ __orig_class__ __set__ __exports__ __future__ __metaclass__"
+)
 
 
 def mangled(name: str, owner: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -32,13 +33,14 @@ def _bridge(name: str) -> Callable[..., Any]:
     return ask
 
 
-def make_host(name: str, order: list[Any]) -> type[Instance]:
+def make_host(name: str, order: list[Any], slots: tuple[str, ...] = ()) -> type[Instance]:
     """The class beneath the instances of a program's class; nothing of the program is in it."""
     session.budget.charge_bytes(HOST_BYTES)
-    above = next((base.host for base in order[1:] if base.host is not None), Instance)
-    covered = next((base for base in order[1:] if base.host is not None), None)
+    beneath = [base for base in order[1:] if base.host is not None]
+    covered = next((base for base in beneath if base.content is not None), *beneath[:1] or [None])
+    above = Instance if covered is None else covered.host
     inherited = frozenset(covered.special) if covered is not None else frozenset()
-    body: dict[str, Any] = {"__slots__": (), "__module__": "__main__"}
+    body: dict[str, Any] = {"__slots__": slots, "__module__": "__main__"}
     for place, base in enumerate(order):
         for word in base.table:
             if word in BRIDGED and word not in body and (place == 0 or word not in inherited):
@@ -47,6 +49,29 @@ def make_host(name: str, order: list[Any]) -> type[Instance]:
     if nearest is not None and nearest.table.get("__hash__") is None:
         body["__hash__"] = None  # equal objects, and no word on their hash
     return type(name, (above,), body)
+
+
+def linear(own: Any, known: list[Any]) -> list[Any]:
+    """Python's order of bases: each class before its own bases, in the order written."""
+    session.budget.charge(sum(len(base.order) for base in known))
+    if len(known) < 2:
+        return [own, *(kind for base in known for kind in base.order)]
+    rows = [deque(row) for row in (*(base.order for base in known), known)]
+    behind = Counter(kind for row in rows for kind in list(row)[1:])
+    order = [own]
+    while rows:
+        session.budget.charge(len(rows))
+        head = next((row[0] for row in rows if not behind[row[0]]), None)
+        if head is None:
+            raise TypeError("Cannot create a consistent method resolution order (MRO)")
+        order.append(head)
+        for row in rows:
+            if row[0] is head:
+                row.popleft()
+                if row:
+                    behind[row[0]] -= 1
+        rows = [row for row in rows if row]
+    return order
 
 
 # The classes of the library that a program's own may build on, and everything made of them.

@@ -186,11 +186,14 @@ MODULES: dict[str, Module] = {
     ),
     "torchvision.datasets.mnist": _module("standard.vision", "MNIST FashionMNIST KMNIST"),
     "torchvision.datasets.cifar": _module("standard.vision", "CIFAR10 CIFAR100"),
-    "torchvision.transforms": _module(
-        "standard.transforms",
-        "Compose ToTensor ToPILImage Normalize Lambda Resize CenterCrop Pad RandomCrop "
-        "RandomResizedCrop RandomHorizontalFlip RandomVerticalFlip RandomRotation Grayscale "
-        "InterpolationMode",
+    **dict.fromkeys(
+        ("torchvision.transforms", "torchvision.transforms.transforms"),
+        _module(
+            "standard.transforms",
+            "Compose ToTensor ToPILImage Normalize Lambda Resize CenterCrop Pad RandomCrop "
+            "RandomResizedCrop RandomHorizontalFlip RandomVerticalFlip RandomRotation Grayscale "
+            "InterpolationMode",
+        ),
     ),
     "torchvision.transforms.functional": _module(
         "standard.image_functions",
@@ -299,6 +302,8 @@ REAL = "run the file by real Python with --engine torch, which trusts it"
 def refused_name(home: str, name: str) -> str | None:
     """What to do instead of a function that a module has for real Python alone."""
     root = home.partition(".")[0]
+    if root == "torch" and name.startswith("_"):
+        return f"help: {REAL}"
     if root in IN_PART:
         return f"help: use {INSTEAD[root]}, or {REAL}"
     if home != "numpy" or name not in FILES:

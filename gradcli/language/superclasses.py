@@ -8,7 +8,8 @@ from typing import Any
 from .adoption import VALUES
 from .attributes import MISSING, SPECIAL, missing
 from .builtins.prelude import PRELUDE
-from .classes import ClassValue, class_method, from_class, is_instance, kind_of, module_method
+from .class_attributes import OF_OBJECTS, class_method, module_method
+from .classes import ClassValue, from_class, is_instance, kind_of
 from .formatting import error_text, plain_error
 from .instances import is_base
 from .members import TABLES, Members
@@ -37,8 +38,12 @@ def make_super(*args: Any) -> Super:
 def _super_attribute(value: Super, name: str) -> Any:
     kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
     found = kind.find(name, after=value.behind)
+    if name == "__new__":
+        return found if found is not MISSING else Builtin(name, OF_OBJECTS[name])
     if found is not MISSING:
         return from_class(value.object, kind, found)
+    if name in OF_OBJECTS:
+        return Bound(name, value.object, OF_OBJECTS[name])
     if is_base(kind.native):
         of_class = class_method(kind, name) if type(value.object) is ClassValue else None
         if of_class is not None:

@@ -309,6 +309,7 @@ class Instance:
     """An object of a program's class; each class has a host of its name, see `instances`."""
 
     __slots__ = ("kind", "table", "__weakref__")
+    content: Any  # where the class builds on dict and its like: a slot of its host
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
@@ -316,8 +317,12 @@ class Instance:
 
 
 def stands_for(value: Any) -> Any:
-    """The number or text that a member of an enumeration is; any other value as it is."""
-    own = value.kind.enumeration if isinstance(value, Instance) else None
+    """What a member of an enumeration is, or an object of a class beneath dict holds; or itself."""
+    if not isinstance(value, Instance):
+        return value
+    if value.kind.content is not None:
+        return value.content
+    own = value.kind.enumeration
     if own is None or own.plain is None:
         return value
     found = value.table.get("_value_")

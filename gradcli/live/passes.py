@@ -327,9 +327,9 @@ class PassTeller:
         recorder = self.recorder
         for result in results:
             if result is not None and result.grad_fn is not None:
-                recorder.labels.label(
-                    result.grad_fn, recorder.side.origin(node), is_reported=False
-                )  # fmt: skip
+                origin = recorder.side.origin(node)
+                if recorder.labels.label(result.grad_fn, origin, is_reported=False):
+                    recorder.observer.made(result)
 
     def _label_sums(self, grads: Iterable[Any]) -> None:
         """What a pass that makes a graph adds up, or copies into a leaf, stands where the last
@@ -338,7 +338,9 @@ class PassTeller:
         for grad in grads:
             node = None if grad is None else node_of(grad)
             if node is not None:
-                self._label_sum(node, DEEP)
+                is_new = self.recorder.side.origin(node) is None
+                if self._label_sum(node, DEEP) is not None and is_new:
+                    self.recorder.observer.made(grad)
 
     def _label_sum(self, node: Any, room: int) -> Any:
         """The origin of a node, found in its parts where it was not reported."""

@@ -23,6 +23,7 @@ SMALL = 256  # elements of a tensor that is copied at once
 ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
 WIDE = 100  # items of a container of a class that are looked at
 LARGEST = 2**63 - 1  # of integers with a sign
+COPIED, COPIES = 2**20, 2**26  # elements of a copy, bytes of those that nobody prints in full
 MOST = 10_000  # pieces of memory that they lie in
 
 
@@ -65,7 +66,8 @@ class TorchSide(Live):
         self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
         self.unsorted: list[ref[Large]] = []  # those not read since
         self.room: deque[tuple[int, ref[Large]]] = deque()
-        self.bytes = 0
+        self.bytes = self.copied = 0
+        self.copies: deque[tuple[int, ref[Large]]] = deque()
 
     def mark(self, node: Any) -> Mark:
         about = node.metadata
@@ -81,8 +83,8 @@ class TorchSide(Live):
         return tuple(number for _, number in node.next_functions)
 
     def following(self, node: Any) -> list[tuple[Any, int, Any]]:
-        mark, leaf = self.mark, self.leaf
-        return [(edge, number, None if type(edge) is leaf else mark(edge))
+        leaf = self.leaf
+        return [(edge, number, None if type(edge) is leaf else edge.metadata.get(KEY))
                 for edge, number in node.next_functions if edge is not None]  # fmt: skip
 
     def outputs(self, node: Any) -> int:
@@ -399,7 +401,19 @@ class TorchSide(Live):
             for known in self.larges.pop(tensor.untyped_storage().data_ptr(), ()):
                 large = known()
                 if large is not None:
-                    large.settle()
+                    self._copy(large, known)
+
+    def _copy(self, large: Large, known: ref[Large]) -> None:
+        """Of what is too large for a page the last copies are kept, for who computes with them."""
+        large.settle(COPIED)
+        if large.copy is not None and large.copy.numel() > WHOLE:
+            self.copied += large.copy.nbytes
+            self.copies.append((large.copy.nbytes, known))
+        while self.copied > COPIES:
+            size, known = self.copies.popleft()
+            self.copied -= size
+            if (old := known()) is not None:
+                old.shrink()
 
     def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
         """What an object of a class of the program holds, and the tensors of such a class."""

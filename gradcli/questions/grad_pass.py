@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..opening import UsageError
@@ -26,6 +27,7 @@ from .graph import (
 )
 from .nearest import not_reached
 from .seeds import seed_facts
+from .why.names import question_of
 
 
 class Arrived(NamedTuple):
@@ -138,6 +140,10 @@ def _gradient_of(
             return _fact(Arrived(name, ran.outcome.lines.get(name), former, told))
     if tensor is None and history:
         tensor = history[-1]
+    if tensor is None:
+        with suppress(UsageError):  # a tied weight's second name
+            tensor = question_of(name, ran.outcome.bindings, {}).value
+            tensor = tensor if isinstance(tensor, AnyTensor) else None
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))

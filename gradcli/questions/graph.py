@@ -196,11 +196,12 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
         place = None
         if is_here(origin) and getattr(origin, "of_source", source) is source:
             span = source.place_of(origin)
-            text = source.words_of(source.span_of(origin))
-            statement = isinstance(origin, ast.stmt)
+            whole = source.span_of(origin)
+            before = source.line(whole.line)[: whole.column - 1].rstrip()
             target, plain = targets.get(key, ("", True))
-            place = Place(span.line, span.column, span.end_line, span.end_column, text,
-                          target, statement, plain)  # fmt: skip
+            place = Place(span.line, span.column, span.end_line, span.end_column,
+                          source.words_of(whole), target, isinstance(origin, ast.stmt),
+                          plain and before.endswith("="))  # fmt: skip
         known[key] = place
         return place
 
@@ -208,7 +209,7 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
 
 
 def _targets(program: Program) -> dict[int, tuple[str, bool]]:
-    """For the value of each assignment to one name, that name; is it a plain NAME = VALUE?"""
+    """For the value of each assignment to one name, that name; is it NAME = VALUE and no more?"""
     found: dict[int, tuple[str, bool]] = {}
     pending: list[Any] = list(program.body)
     for node in pending:

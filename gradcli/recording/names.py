@@ -175,6 +175,8 @@ class Names(Spectator):
         for key, item in pairs:
             if type(item) in PLAIN or isinstance(item, AnyTensor):
                 continue
+            if type(key) is not int and type(key) is not str:
+                continue  # the text of another key may be a method of the program
             if type(item) not in CONTAINERS:
                 self._contained(f"{name}[{key!r}]", item, inside=inside)
             elif len(item) <= SHORT and self.looks > 0:

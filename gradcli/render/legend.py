@@ -15,7 +15,7 @@ SIGNS = (
     ("NAME (also NAME)", "names of one tensor"),
     ("leaf", "a tensor that no operation made: the graph ends there"),
     ("constant", "an input that needs no gradient"),
-    ("least…greatest", "the range of a tensor with more than six elements"),
+    ("least…greatest", "the range of more than six elements; one number where all are equal"),
     ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
     ("2. → -1.", "the value in the pass, and the value at the end of the program if there is room"),
     ("an empty grad", "no gradient flowed there in this pass"),

@@ -126,7 +126,7 @@ class Judge:
         lines, others = mine.splitlines(), other.splitlines()
         for place in range(max(len(lines), len(others))):
             a, b = (side[place] if place < len(side) else "(end)" for side in (lines, others))
-            if a != b and not (len(lines) == len(others) and printed_alike(a, b)):
+            if a != b and not printed_alike(a, b):
                 self.found.append(Difference(aspect, f"line {place + 1}", a, b))
                 return
         self.close += 1
@@ -150,9 +150,14 @@ class Judge:
                 self.tensor(name, a, b, "")
 
 
+def words_of(line: str) -> str:
+    """What is printed beside numbers."""
+    return "".join(_NUMBER.sub("#", line).split())
+
+
 def printed_alike(mine: str, other: str) -> bool:
     """Two lines with the same words, and numbers that are close."""
-    if "".join(_NUMBER.sub("#", mine).split()) != "".join(_NUMBER.sub("#", other).split()):
+    if words_of(mine) != words_of(other):
         return False
     pairs = [
         (float(a), float(b)) for a, b in zip(_NUMBER.findall(mine), _NUMBER.findall(other))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .compare import Difference, distance, judged
+from .compare import Difference, distance, judged, words_of
 from .known import reason_of
 from .nudges import nudged, roundings
 from .sides import Left, PyTorch, ours
@@ -89,12 +89,24 @@ class Amplified:
                 apart = distance(_numbers(other, difference), there)
                 if apart and distance(_numbers(mine, difference), there) <= MARGIN * apart:
                     return AMPLIFIED
-            elif any(
-                (moved.aspect, moved.name) == (difference.aspect, difference.name)
-                for moved in judged(other, self.theirs).differences
-            ):
+            elif any(_comes_of(difference, d) for d in judged(other, self.theirs).differences):
                 return AMPLIFIED
         return None
+
+
+def _comes_of(difference: Difference, moved: Difference) -> bool:
+    """Whether a difference is the one that other last bits make, or shows its numbers later on:
+    of two outputs only the first line that differs is told."""
+    if difference.aspect != moved.aspect:
+        return False
+    if difference.name == moved.name:
+        return True
+    places = [name.removeprefix("line ") for name in (moved.name, difference.name)]
+    return (
+        difference.aspect == "output"
+        and int(places[0]) < int(places[1])
+        and words_of(difference.ours) == words_of(difference.theirs)
+    )
 
 
 def _numbers(left: Left, difference: Difference) -> Any:

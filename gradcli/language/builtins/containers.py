@@ -26,7 +26,7 @@ from ..operations import (
     less,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, FrozenSet, Lazy, Set
+from ..values import UNBOUND, FrozenSet, Lazy, Set, stands_for
 from .arguments import all_named
 
 PLAIN_KEYS = frozenset({int, float, bool})
@@ -146,7 +146,7 @@ def make_dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:
 
 
 def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
-    for source in sources:
+    for source in map(stands_for, sources):
         if type(source) in DICTS:
             charge_keys(source)
             target.update(source)

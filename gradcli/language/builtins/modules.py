@@ -32,6 +32,8 @@ def _copied(value: Any) -> Any:
     if isinstance(value, Instance):
         other = kind(value.kind)
         other.table.update(value.table)
+        if value.kind.content is not None:
+            other.content = _copied(value.content)
         return other
     if not is_library(value):
         return value
@@ -69,6 +71,8 @@ class _Copy:
             if value.kind.enumeration is not None:
                 return value  # members are what they are
             other = self.made[id(value)] = kind(value.kind)
+            if value.kind.content is not None:
+                other.content = self.of(value.content, depth)
             other.table.update({name: self.of(item, depth) for name, item in value.table.items()})
             return other
         session.budget.charge(len(value) + 1)

@@ -274,7 +274,7 @@ PRELUDE.update(
         "NotImplemented": NotImplemented,
         "Ellipsis": ...,
         "__name__": "__main__",
-        "__file__": "program.py",
+        "__file__": "/home/user/lessons/code/program.py",
         "__doc__": None,
     }
 )

@@ -22,6 +22,7 @@ from ..values import (
     Function,
     Parameters,
     Type,
+    stands_for,
 )  # fmt: skip
 from .names import NOTHING, NameCompiler, Store
 
@@ -364,6 +365,7 @@ def _note(node: ast.AST, value: Any) -> None:
 
 
 def _unpack_keywords(kwargs: dict[str, Any], value: Any, function: Any) -> None:
+    value = stands_for(value)
     if type(value) not in DICTS:
         raise TypeError(
             f"{_call_name(function)} argument after ** must be a mapping, not {type_name(value)}"

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...engine.mode import state
 from .. import (
-    class_protocols,  # noqa: F401 - gives instances their operators
     function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
 )
 from ..calls import call
+from ..class_protocols import above
 from ..classes import ClassValue, make_class
 from ..names import Scope
 from ..superclasses import Super
@@ -40,7 +40,7 @@ class ClassCompiler(CallCompiler):
 
         def run(frame: list[Any]) -> None:
             wrapping = [(decorator(frame), item) for decorator, item in decorators]
-            found = tuple(bases(frame))
+            found = above(bases(frame))
             own: list[Any] = [{}, *[frame[slot] for slot in boxes]]
             own += [UNBOUND] * (sizes[inner] - len(own))
             body(own)

@@ -20,7 +20,7 @@ from ..members import TABLES
 from ..names import Scope
 from ..operations import check_key, get_item, iterate
 from ..session import session
-from ..values import Closure, Set, make_slice
+from ..values import Closure, Set, make_slice, stands_for
 from .calls import StarredError
 from .kept import Kept
 from .names import NOTHING
@@ -313,6 +313,7 @@ def truth(value: Any, node: ast.AST) -> bool:
 
 
 def _merge(out: dict[Any, Any], value: Any, node: ast.AST) -> None:
+    value = stands_for(value)
     if type(value) not in operations.DICTS:
         raise TypeError(f"'{operations.type_name(value)}' object is not a mapping")
     charge_keys(value)

@@ -18,6 +18,7 @@ from .backward import freed, nan
 from .calls import calls
 from .damage import changed, damage_advice, leaf, saved, view
 from .hooks import hook
+from .misfits import misfits
 from .operands import operands
 from .refused import refused
 from .roots import constant, root, unused
@@ -53,6 +54,7 @@ def _explain(out: Explanation, error: BaseException) -> None:
     if not causes:
         calls(out, error)
         refused(out, error)
+        misfits(out, error)
     hook(out, error.__traceback__)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])

@@ -52,12 +52,12 @@ def refused(out: Explanation, called: Sequence[Called]) -> None:
     if any(isinstance(part, ProgramModule) for part in parts) or not tensors:
         return  # the program says itself how they are printed
     text = repr(inner)
-    name = _module_name(out, inner)
+    name = module_name(out, inner)
     words = f"{name}, {text}," if name and len(called) > 1 else text
     if "\n" not in text and len(text) <= LONGEST:
         shapes = " and ".join(str(list(tensor.shape)) for tensor in tensors)
         out.primary = f"{words} is given the shape {shapes}"
-        made = _constructor_call(out, name or "", inner)
+        made = constructor_call(out, name or "", inner)
         if made is not None:
             out.put(made, f"{name} is made here")
         if len(tensors) == 1:
@@ -91,7 +91,7 @@ def _sizes(
                    replaced(out.places, first, str(size)))  # fmt: skip
 
 
-def _constructor_call(out: Explanation, name: str, module: Module) -> ast.expr | None:
+def constructor_call(out: Explanation, name: str, module: Module) -> ast.expr | None:
     """The call that made a layer: an item of a Sequential, or what one name was given."""
     places, kind = out.places, module._get_name()
     item = re.fullmatch(r"(\w+)\[(\d+)\]", name)
@@ -115,7 +115,7 @@ def _constructor_call(out: Explanation, name: str, module: Module) -> ast.expr |
     return made[0] if len(made) == 1 == len(found) else None
 
 
-def _module_name(out: Explanation, wanted: Module) -> str | None:
+def module_name(out: Explanation, wanted: Module) -> str | None:
     """net[2] or self.fc: how the program reaches a module."""
     for table in (out.places.local, out.places.values):
         for name, value in table.items():

@@ -108,11 +108,31 @@ def unused(out: Explanation, cause: Cause) -> None:
     if after is None:
         _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
+    if tensor.grad_fn is not None:
+        _copy_of(out, cause.detail["index"])
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
         edits = with_argument(places, call, "allow_unused=True")
     out.advise(f"allow_unused=True, which gives None for {shown}", edits)
+
+
+def _copy_of(out: Explanation, index: int) -> None:
+    """`w.clone()` in the place of w: a new tensor, which the root does not come from."""
+    called = out.places.called(out.place)
+    inputs = called[1][1] if called is not None and len(called[1]) > 1 else None
+    if isinstance(inputs, (ast.List, ast.Tuple)):
+        inputs = inputs.elts[index] if index < len(inputs.elts) else None
+    made = None if inputs is None else out.places.called(inputs)
+    if inputs is None or made is None or not isinstance(inputs, ast.Call) or not made[1]:
+        return
+    text = out.places.text(made[1][0], LONGEST)
+    if text is not None:
+        out.put(inputs, "a new tensor, made in this call")
+        out.advise(f"{text} itself", replaced(out.places, inputs, text))
+
+
+LONGEST = 60
 
 
 def _came_as_far(out: Explanation, shown: str, tensor: Any) -> None:

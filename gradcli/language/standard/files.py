@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from ...engine.run_state import run_state
@@ -16,7 +17,7 @@ from ..operations import collect, type_name
 from ..session import session
 from .published import called
 
-HOME = "/home"  # where a program starts
+HOME = "/home/user/lessons/code"  # where a program starts
 ENTRY = 200  # bytes of a name in a folder
 
 
@@ -27,7 +28,7 @@ class _Disk:
 
     def __init__(self) -> None:
         self.files: dict[str, Content] = {}
-        self.folders: set[str] = {"/", HOME, "/tmp"}
+        self.folders: set[str] = {"/", "/tmp", *accumulate(HOME.split("/"), "{}/{}".format)}
         self.here = HOME
 
 

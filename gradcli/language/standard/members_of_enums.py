@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..arithmetic import BINARY, UNARY
+from ..arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
 from ..attributes import get_attribute
 from ..builtins.prelude import PRELUDE, make_float, make_int
 from ..classes import ClassValue, Property
@@ -84,15 +84,8 @@ def _unary(work: Callable[..., Any]) -> Callable[..., Any]:
     return lambda member, *others: work(stands_for(member), *map(stands_for, others))
 
 
-# Python's words for what the language's own tables call by the names of its syntax.
-_WORDS = {"Mult": "mul", "Div": "truediv", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
-_BITS = {"lshift", "rshift", "and", "or", "xor"}
-_BINARY = {_WORDS.get(word, word.lower()): word for word in BINARY if word != "MatMult"}
-_COMPARED = {"__ne__": "NotEq", "__le__": "LtE", "__ge__": "GtE"} | {
-    f"__{word.lower()}__": word for word in ("Eq", "Lt", "Gt")
-}
 _OF_ALL: dict[str, Callable[..., Any]] = {
-    **{name: _unary(COMPARE[word]) for name, word in _COMPARED.items()},
+    **{name: _unary(COMPARE[word]) for name, word in COMPARED.items()},
     "__hash__": lambda member: hash(stands_for(member)), "__bool__": _unary(bool),
     "__int__": _unary(make_int), "__float__": _unary(make_float),
     "__getattr__": lambda member, name: get_attribute(stands_for(member), name),
@@ -101,14 +94,14 @@ _OF_ALL: dict[str, Callable[..., Any]] = {
 
 def _arithmetic(names: Iterable[str]) -> dict[str, Callable[..., Any]]:
     return {
-        f"__{side}{name}__": _binary(_BINARY[name], bool(side))
+        f"__{side}{name}__": _binary(METHOD_WORDS[name], bool(side))
         for name in names
         for side in ("", "r")
     }
 
 
 _OF_FLOATS: dict[str, Callable[..., Any]] = {
-    **_OF_ALL, **_arithmetic(_BINARY.keys() - _BITS),
+    **_OF_ALL, **_arithmetic(METHOD_WORDS.keys() - BITS),
     "__neg__": _unary(UNARY["USub"]), "__pos__": _unary(UNARY["UAdd"]), "__abs__": _unary(abs),
     "__round__": _unary(PRELUDE["round"].function),
     "__divmod__": _unary(PRELUDE["divmod"].function),
@@ -116,7 +109,7 @@ _OF_FLOATS: dict[str, Callable[..., Any]] = {
 OF_PLAIN: dict[str, dict[str, Callable[..., Any]]] = {
     "float": _OF_FLOATS,
     "int": {
-        **_OF_FLOATS, **_arithmetic(_BITS), "__index__": stands_for,
+        **_OF_FLOATS, **_arithmetic(BITS), "__index__": stands_for,
         "__invert__": _unary(UNARY["Invert"]),
     },
     "str": {

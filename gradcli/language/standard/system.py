@@ -20,7 +20,7 @@ from .collected import make_record
 from .files import word_of
 from .published import called, classes, functions
 
-FILE = "program.py"
+FILE = "program.py"  # sys.argv[0]; its place is __file__
 VERSION = (3, 13, 0, "final", 0)
 
 # ---------------------------------------------------------------- os.path
@@ -147,6 +147,13 @@ def _change_folder(path: Any) -> None:
     files.disk.here = files.place_of(path)
 
 
+def _not_found(command: Any) -> int:
+    """os.system(command): there is no command that a program could run."""
+    word_of(command)
+    session.notes.setdefault("os.system() runs nothing here")
+    return 127 << 8  # what a shell says of a command that it does not find
+
+
 def _refused(name: str) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         raise PermissionError(f"a program can't call {name}: it can't reach other processes")
@@ -160,7 +167,7 @@ OS: dict[str, Any] = {
         "listdir": files.listed, "remove": files.remove, "unlink": files.remove,
         "rmdir": files.remove_folder, "rename": files.rename, "replace": files.rename,
         "getcwd": lambda: files.disk.here, "chdir": _change_folder, "getenv": _get_environment,
-        "cpu_count": lambda: 1, "getpid": lambda: 1, "system": _refused("os.system"),
+        "cpu_count": lambda: 1, "getpid": lambda: 1, "system": _not_found,
         "popen": _refused("os.popen"), "fspath": word_of,
         "walk": lambda top, **options: Lazy("generator", _walk(top)),
     }),
@@ -179,7 +186,8 @@ class Path:
     PUBLIC = ("name", "stem", "suffix", "parent", "parts", "exists", "is_file", "is_dir", "mkdir",
               "joinpath", "resolve", "absolute", "expanduser", "with_suffix", "with_name",
               "as_posix", "iterdir", "glob", "rglob", "open", "read_text", "write_text", "unlink",
-              "is_absolute", "relative_to", "touch", "rmdir", "parents", "stat")  # fmt: skip
+              "is_absolute", "relative_to", "is_relative_to", "touch", "rmdir", "parents",
+              "stat", "suffixes", "with_stem", "match")  # fmt: skip
 
     __slots__ = ("word",)
 
@@ -199,6 +207,10 @@ class Path:
     @property
     def suffix(self) -> str:
         return posixpath.splitext(self.name)[1]
+
+    @property
+    def suffixes(self) -> list[str]:
+        return [f".{part}" for part in self.name.lstrip(".").split(".")[1:]]
 
     @property
     def parent(self) -> Path:
@@ -270,6 +282,19 @@ class Path:
 
     def with_name(self, name: str) -> Path:
         return Path(posixpath.dirname(self.word), name)
+
+    def with_stem(self, stem: str) -> Path:
+        return self.with_name(stem + self.suffix)
+
+    def match(self, pattern: str) -> bool:
+        wanted = Path(pattern).parts
+        return len(wanted) <= len(self.parts) and all(
+            map(_fits, self.parts[len(self.parts) - len(wanted) :], wanted)
+        )
+
+    def is_relative_to(self, other: Any) -> bool:
+        start = Path(other).parts
+        return self.parts[: len(start)] == start
 
     def as_posix(self) -> str:
         return self.word

@@ -323,7 +323,8 @@ class Grayscale:
         return f"Grayscale(num_output_channels={self.num_output_channels})"
 
 
-MODULES = {"torchvision.transforms": classes([
+_CLASSES = classes([
     Compose, ToTensor, ToPILImage, Normalize, Lambda, Resize, CenterCrop, Pad, RandomCrop,
     RandomResizedCrop, RandomHorizontalFlip, RandomVerticalFlip, RandomRotation, Grayscale,
-]) | MODES}  # fmt: skip
+]) | MODES  # fmt: skip
+MODULES = {"torchvision.transforms": _CLASSES, "torchvision.transforms.transforms": _CLASSES}

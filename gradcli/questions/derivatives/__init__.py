@@ -15,7 +15,7 @@ from ...pipeline.values import grad_output
 from ...recording.collect import Collected, numbers, text_of
 from ...recording.facts import GradientFact, GradReport, TensorFact
 from ...recording.facts.derivatives import DerivativesFact
-from ...recording.sides import is_live
+from ...recording.sides import AnyTensor, is_live, node_of
 from ...recording.snapshot import as_tensor
 from ..check.numeric.tape import Tape, Unrepeatable, recording
 from ..errors import error_fact
@@ -192,8 +192,15 @@ class _Asked:
         names = tensor_names(self.ran, self.found)
         known = {id(tensor): place for place, tensor in enumerate(self.found.held)}
         leaves = leaves_below(self.tensor)
+        assert self.ran.outcome is not None
+        taken = {name for name, bound in self.ran.outcome.bindings.items()
+                 if isinstance(bound, AnyTensor) and node_of(bound) is not None}  # fmt: skip
         for leaf in sorted(leaves, key=lambda leaf: known.get(id(leaf), len(known))):
-            yield Wanted(names(leaf)[0], leaf, names(leaf)[1])
+            name, line = names(leaf)
+            if name in taken:
+                name = self.ran.recording.names.numbered(leaf) or name
+            taken.add(name)
+            yield Wanted(name, leaf, line)
 
     def _seed(self) -> Any:
         text = self.options.grad_output

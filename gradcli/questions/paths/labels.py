@@ -13,6 +13,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..graph import leaves_of, nearest_name, places
+from ..why.names import question_of
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -93,7 +94,7 @@ class Labels:
         name, mark, number = text.rpartition("#")
         if not mark:
             name, number = text, ""
-        found = self.by_name.get(name) or self._indexed.get(name, [])
+        found = self.by_name.get(name) or self._indexed.get(name) or self._second(name)
         if not found and option == "--wrt":
             self._refuse_constant(name)
         if not found:
@@ -109,6 +110,18 @@ class Labels:
             known = f"{name}#{first}" + (f" to {name}#{last}" if last > first else "")
             raise UsageError(f"{option} {text}: {name} stood for {last:,} tensors", known)
         return wanted
+
+    def _second(self, name: str) -> list[Spot]:
+        """One more name of a tensor that is known by its first, such as a tied weight's."""
+        assert self.ran.outcome is not None
+        try:
+            value = question_of(name, self.ran.outcome.bindings, {}).value
+        except UsageError:
+            return []
+        if not isinstance(value, Tensor):
+            return []
+        key = Spot("", None, 0, grad_fn_of(value), value.output_nr, value, 0).key
+        return [spot._replace(name=name) for spot in self.spots if spot.key == key][:1]
 
     def _refuse_constant(self, name: str) -> None:
         assert self.ran.outcome is not None

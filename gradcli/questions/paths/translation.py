@@ -67,8 +67,12 @@ def _carried(value: Any, tensors: bool) -> Any:
 class Translation:
     """What stands for PyTorch's tensors and nodes; both are held, so that identities stay."""
 
-    def __init__(self, applied: Mapping[int, Applied] | None = None) -> None:
+    def __init__(
+        self, applied: Mapping[int, Applied] | None = None,
+        before: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
         self.applied = applied or {}  # what a pass saw of nodes that have given up what they saved
+        self.before = before or _unchanged  # gives a tensor as it was in that pass
         self.nodes: dict[int, tuple[Any, Node]] = {}
         self.tensors: dict[int, tuple[Any, Tensor]] = {}
         self.order: list[tuple[int, int]] = []  # PyTorch's sequence numbers, and those in place
@@ -97,7 +101,7 @@ class Translation:
         if known is not None and known[0] is foreign:
             if known[1].requires_grad or not foreign.requires_grad:  # it may be frozen by now
                 return known[1]
-        made = from_array(numpy.array(array_of(foreign)))
+        made = from_array(numpy.array(array_of(self.before(foreign))))
         if foreign.requires_grad:
             made._requires_grad = True
             if foreign.grad_fn is not None:  # of what a node saved, it is there already
@@ -206,13 +210,17 @@ class Translation:
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, (tuple, list)):
-            return tuple(value)
+            return tuple(self._saved_value(one, is_output) for one in value)
         if not is_output:
             return self.tensor(value)
-        array = from_array(numpy.array(array_of(value)))
+        array = from_array(numpy.array(array_of(self.before(value))))
         output = SavedOutput()
         output.data, output.kind = array._data, array._kind
         return output
+
+
+def _unchanged(tensor: Any) -> Any:
+    return tensor
 
 
 def _inputs(given: list[Any]) -> tuple[Any, ...]:

@@ -138,7 +138,7 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
     ):
         return
     untold = UNTRIED.get(finding.verdict, UNKNOWN)
-    finding.facts.append(NO_ROOM if finding.trials else untold)
+    finding.facts.append(NO_ROOM if any(t.goal != "proof" for t in finding.trials) else untold)
 
 
 def _proven_in_process(
@@ -179,7 +179,8 @@ def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact
         told = _try(ran, asked, trial, finding, room)
         if told.helped:
             return told
-        failed = failed or told
+        if trial.goal != "proof":
+            failed = failed or told
     if finding.advice and (failed is None or not failed.outcome):
         return TrialFact(finding.advice, None)
     return failed
@@ -259,7 +260,7 @@ def _holds(gradient: AnyTensor | None, element: tuple[int, ...] | None, goal: st
     data = data[element] if element else data
     if goal == "there":
         return True
-    if goal == "nonzero":
+    if goal in ("nonzero", "proof"):
         return bool(numpy.isfinite(data).all()) and bool((data != 0).any())
     return bool(numpy.isfinite(data).all())
 

@@ -106,8 +106,32 @@ def bounded(case: Case, origin: Any) -> list[Trial]:
     """The operand kept away from where the operation is not finite."""
     part = dangerous(origin)
     if part is None or not case.is_here(part):
+        return _finite_fill(case, origin)
+    return [
+        *_finite_fill(case, origin),
+        *_in_one_piece(case, origin, part),
+        *_bounds(case, origin, part),
+    ]
+
+
+def _finite_fill(case: Case, origin: Any) -> list[Trial]:
+    """masked_fill(mask, -inf) with a finite number: a row that is masked as a whole stays one."""
+    if not isinstance(origin, ast.Call) or not case.is_here(origin):
         return []
-    return [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
+    given = [*origin.args, *(word.value for word in origin.keywords)]
+    edits = [replace(case, part, FINITE) for part in given if _is_least(part)]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if edits else []
+
+
+FINITE = "-1e9"  # exp of it is 0, as of -inf
+
+
+def _is_least(part: ast.expr) -> bool:
+    """-torch.inf, float('-inf'), -float('inf')"""
+    text = ast.unparse(part).replace('"', "'").replace(" ", "").lower()
+    if text in ("float('-inf')", "-float('inf')", "float('-infinity')"):
+        return True
+    return text in {f"-{space}.inf" for space in ("torch", "math", "np", "numpy")}
 
 
 def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:

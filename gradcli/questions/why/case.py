@@ -33,7 +33,8 @@ class Remark(NamedTuple):
 class Trial(NamedTuple):
     """An advice, and the edits that try it; `shown` is False where the trial only proves the cause.
 
-    `goal` is what the gradient must be then: "there", "nonzero", "finite".
+    `goal` is what the gradient must be then: "there", "nonzero", "finite"; "proof" is "nonzero"
+    of a change that nobody would make for its own sake, and says nothing where it does not help.
     """
 
     advice: str

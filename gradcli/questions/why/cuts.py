@@ -9,7 +9,7 @@ from ...diagnostics import Span
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
-from .edits import advised, replace, without, without_call
+from .edits import ATOMS, advised, replace, without, without_call
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -132,11 +132,13 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
 
 
 def by_strength(found: list[Step]) -> list[list[Step]]:
-    """Cuts of one kind each: the deliberate ones first. A comparison may only choose a branch."""
-    groups: dict[str, list[Step]] = {}
+    """Cuts of one kind each: the deliberate ones first. A copy of a module is meant to be one, and
+    a comparison may only choose a branch."""
+    groups: dict[tuple[str, bool], list[Step]] = {}
     for step in found:
-        groups.setdefault(verdict_of(step), []).append(step)
-    return sorted(groups.values(), key=lambda steps: verdict_of(steps[0]) in WEAK)
+        kind = verdict_of(step), name_of(step.node) == "deepcopy"
+        groups.setdefault(kind, []).append(step)
+    return [groups[kind] for kind in sorted(groups, key=lambda kind: (kind[0] in WEAK, kind[1]))]
 
 
 def cut_finding(
@@ -257,7 +259,7 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         inner = node.args[0]
         if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
             return _around(case, node, inner, f"torch.stack({'list(' * _is_tuple(inner)}", ")")
-        return _around(case, node, inner, "(", ")")
+        return _around(case, node, inner, *(("", "") if isinstance(inner, ATOMS) else "()"))
     if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
         order = SMOOTH.get(type(node.ops[0]))
         if order is not None:

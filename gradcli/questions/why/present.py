@@ -81,7 +81,9 @@ def _fine(case: Case) -> Finding:
             "comes after it hides"
         )
     if len(since) > 1:
-        finding.facts.append(f"{len(since)} backward calls added to it")
+        finding.facts.append(
+            f"{len(since)} backward calls added to it; zero_grad(), or .grad = None, starts anew"
+        )
     return finding
 
 

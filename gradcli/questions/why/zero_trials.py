@@ -106,7 +106,7 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
             return []
         condition = compared[0]
     edits = wrap(case, condition, "~(", ")")
-    return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "nonzero")]
+    return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "proof")]
 
 
 def _compared(case: Case, origin: Any) -> list[ast.Compare]:

@@ -14,7 +14,7 @@ class Place(NamedTuple):
     """An expression of the program; `target` is the name that its value was assigned to.
 
     `statement` is true for `y += x` and its like, which name their target themselves; `plain` says
-    that the text has TARGET = EXPRESSION, and not y: Tensor = EXPRESSION.
+    that the text has TARGET = EXPRESSION, and not y: Tensor = EXPRESSION or y = (EXPRESSION).
     """
 
     line: int

@@ -17,6 +17,7 @@ from .words import (
     Words,
     full,
     is_bad,
+    kind_rows,
     line_text,
     name_rows,
     sign_of,
@@ -257,8 +258,7 @@ class Drawing:
             where = _at(lines)
             if inside and len(kind_row) + len(where) < WIDEST - LEAVES:
                 kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
-            kind_row = line_text(kind_row, WIDEST - len(where)) + where
-            rows = [*name_rows(called), Row(kind_row, "kind")]
+            rows = [*name_rows(called), *kind_rows(kind_row, where)]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)

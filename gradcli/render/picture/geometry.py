@@ -21,6 +21,7 @@ MARGIN = 18.0
 HEAD, NOTES = 30.0, 17.0
 NARROWEST = 430.0
 MOST_HEADS = 3
+ROUND = 6.0  # corners of a wire in a lane
 TIP = 9.0  # of a wire at its arrow, before it bends
 
 
@@ -35,11 +36,12 @@ class Drawn(NamedTuple):
 
 
 class Strand(NamedTuple):
-    """A wire: its path as SVG writes it, the points of its straight stretches, and for its words
-    where each line begins (the base line)."""
+    """A wire: the points of its straight stretches, the lanes in which it crosses over to these
+    (None: in a curve), and for its words where each line begins (the base line)."""
 
     wire: Wire
     points: tuple[tuple[float, float, float, float], ...]
+    lanes: tuple[float | None, ...]
     words: tuple[tuple[float, float, str], ...]
 
 
@@ -116,11 +118,12 @@ def _turned(
 def _strand(
     wire: Wire, placed: Placed, number: int, left: float, top: float, *, sideways: bool
 ) -> Strand:
-    points = []
+    points, lanes = [], list[float | None]()
     for bend in placed.wires[number]:
         start = _turned(bend.across, bend.start, left, top, sideways=sideways)
         end = _turned(bend.across, bend.end, left, top, sideways=sideways)
         points.append((*start, *end))
+        lanes.append(None if bend.turn is None else (left if sideways else top) + bend.turn)
     place = placed.words[number]
     words: list[tuple[float, float, str]] = []
     if place is not None:
@@ -131,7 +134,7 @@ def _strand(
             x += BESIDE
         words = [(round(x, 1), round(y + STEP * (k + 0.8), 1), row)
                  for k, row in enumerate(wire.rows)]  # fmt: skip
-    return Strand(wire, tuple(points), tuple(words))
+    return Strand(wire, tuple(points), tuple(lanes), tuple(words))
 
 
 class Piece(NamedTuple):
@@ -147,14 +150,16 @@ def pieces(strand: Strand, *, sideways: bool) -> Iterator[Piece]:
     of its arrow lies on a straight one."""
     x0, y0, x, y = strand.points[0]
     yield Piece(x0, y0)
-    for x1, y1, x2, y2 in strand.points[1:]:
+    for (x1, y1, x2, y2), lane in zip(strand.points[1:], strand.lanes[1:], strict=True):
         if (y1 == y) if sideways else (x1 == x):
             yield Piece(x2, y2)
         else:
             if (x, y) == strand.points[0][2:]:
                 x, y = (x + TIP, y) if sideways else (x, y + TIP)
                 yield Piece(x, y)
-            if sideways:
+            if lane is not None:
+                yield from _across(x, y, x1, y1, lane, sideways=sideways)
+            elif sideways:
                 middle = (x + x1) / 2
                 yield Piece(x1, y1, (middle, y, middle, y1))
             else:
@@ -163,6 +168,24 @@ def pieces(strand: Strand, *, sideways: bool) -> Iterator[Piece]:
             if (x1, y1) != (x2, y2):
                 yield Piece(x2, y2)
         x, y = x2, y2
+
+
+def _across(
+    x: float, y: float, x1: float, y1: float, lane: float, *, sideways: bool
+) -> Iterator[Piece]:
+    """To a lane, along it, and on, with round corners."""
+    if sideways:
+        for piece in _across(y, x, y1, x1, lane, sideways=False):
+            turned = piece.control and tuple(piece.control[k] for k in (1, 0, 3, 2))
+            yield Piece(piece.y, piece.x, turned)  # type: ignore[arg-type]
+        return
+    before, after = max(0.0, min(ROUND, lane - y)), max(0.0, min(ROUND, y1 - lane))
+    side = 1 if x1 > x else -1
+    yield Piece(x, lane - before)
+    yield Piece(x + side * before, lane, (x, lane, x, lane))
+    yield Piece(x1 - side * after, lane)
+    yield Piece(x1, lane + after, (x1, lane, x1, lane))
+    yield Piece(x1, y1)
 
 
 def curve(strand: Strand, *, sideways: bool) -> str:

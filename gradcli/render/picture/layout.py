@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from .aligning import aligned
 from .items import Item
+from .lanes import Lanes, gap_for
 
 PORT = 15.0  # between two wires that end at one side of a box
 CORNER = 12.0
-GAP, STEEP, MOST_GAP = 17.0, 0.16, 54.0
 SWEEPS = 12
 LONG = 3  # boxes behind each other, from which a way is a spine
 
@@ -40,11 +40,13 @@ class Link(NamedTuple):
 
 
 class Bend(NamedTuple):
-    """A stretch of a wire: straight at `across`, from one place along the rows to another."""
+    """A stretch of a wire: straight at `across`, from one place along the rows to another. The
+    wire crosses over to it at `turn`, or in a curve where it has no lane."""
 
     across: float
     start: float
     end: float
+    turn: float | None = None
 
 
 class Placed(NamedTuple):
@@ -224,20 +226,21 @@ class _Layout:
         lines = aligned(self.rows)
         start = min(lines[item.number] - item.before for item in self.items)
         lines = [line - start for line in lines]
-        tops, bottoms = self._along(lines)
+        ends = self._ends(lines)
+        lanes = Lanes(self.ways, lines, ends, len(self.rows))
+        tops, bottoms = self._along(lines, lanes)
         across = max(lines[item.number] + item.after for item in self.items)
         boxes = tuple((lines[item.number] - item.before, tops[item.row]) for item in self.box_items)
-        ends = self._ends(lines)
         wires, words = [], []
         for number, way in enumerate(self.ways):
-            wires.append(tuple(self._bends(number, way, lines, ends, tops, bottoms)))
+            wires.append(tuple(self._bends(number, way, lines, ends, lanes, tops, bottoms)))
             place = None
             if self.links[number].along and len(way) > 2:
                 place = lines[way[1].number], tops[way[1].row]
             words.append(place)
         return Placed(boxes, tuple(wires), tuple(words), across, bottoms[-1])
 
-    def _along(self, lines: list[float]) -> tuple[list[float], list[float]]:
+    def _along(self, lines: list[float], lanes: Lanes) -> tuple[list[float], list[float]]:
         """Where each row begins and ends; the wider wires run between two rows, the more room."""
         tops, bottoms, at = [], [], 0.0
         for number, row in enumerate(self.rows):
@@ -246,7 +249,7 @@ class _Layout:
                 wide = max(
                     (abs(lines[item.number] - self._toward(one, lines[item.number], lines))
                      for item in row for one in item.above), default=0.0)  # fmt: skip
-                at += GAP + min(MOST_GAP - GAP, STEEP * wide)
+                at += max(gap_for(wide), lanes.room(number))
             tops.append(at)
             at += height
             bottoms.append(at)
@@ -281,13 +284,18 @@ class _Layout:
 
     def _bends(
         self, number: int, way: list[Item], lines: list[float],
-        ends: dict[tuple[int, int], float], tops: list[float], bottoms: list[float],
+        ends: dict[tuple[int, int], float], lanes: Lanes, tops: list[float], bottoms: list[float],
     ) -> list[Bend]:  # fmt: skip
         first, last = way[0], way[-1]
-        found = [Bend(ends[number, 0], tops[first.row] + first.along, bottoms[first.row])]
-        for item in way[1:-1]:
-            found.append(Bend(lines[item.number], tops[item.row], bottoms[item.row]))
-        found.append(Bend(ends[number, 1], tops[last.row], tops[last.row]))
+        start = tops[first.row] + first.along
+        found = [Bend(ends[number, 0], start, bottoms[first.row])]
+        for item in way[1:]:
+            row, is_last = item.row, item is last
+            across = ends[number, 1] if is_last else lines[item.number]
+            share = lanes.share(number, row)
+            gap = tops[row] - bottoms[row - 1]
+            turn = None if share is None else bottoms[row - 1] + gap * share
+            found.append(Bend(across, tops[row], tops[row] if is_last else bottoms[row], turn))
         return found
 
 

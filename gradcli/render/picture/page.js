@@ -216,7 +216,7 @@
 
   // ---- the walk through backward
 
-  function walk() {
+  function walk(event) {
     const steps = data.passes[pass].steps, at = +range.value;
     const [number, id, line, text] = (at && steps[at - 1]) || [];
     const step = at > 0;
@@ -227,14 +227,18 @@
       const later = +box.dataset.step > reached;
       box.classList.toggle("later", later);
       if (later) late.add(box.id);
-      if (step && at < steps.length && box.dataset.node === String(id)) box.classList.add("now");
+      const inside = box.dataset.node || ` ${box.dataset.members} `.includes(` ${id} `) && String(id);
+      if (step && at < steps.length && inside === String(id)) {
+        box.classList.add("now");
+        if (event) box.scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
     }
     for (const wire of wires()) wire.classList.toggle("later", late.has(wire.dataset.to));
     const counted = (n) => n.toLocaleString("en");
-    place.textContent = steps.length ? `${step ? `step ${counted(number)}` : "before"} of ${counted(data.passes[pass].count)}` : "no pass";
+    place.textContent = steps.length ? `${step ? "step" : "before step"} ${counted(step ? number : 1)} of ${counted(data.passes[pass].count)}` : "no pass";
     told.textContent = step ? whole(text) : data.passes[pass].start;
     range.setAttribute("aria-valuetext", place.textContent);
-    if (step && line) current(line);
+    current(step ? line || null : data.passes[pass].line);
   }
 
   // ---- search

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
@@ -30,7 +31,7 @@ from .unfolding import unfolded
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
 MOST_TOLD = 120
-LOOK = Look(False, True, 50, whole=True)
+LOOK = Look(False, True, 44, whole=True)
 NUMBERS = 700  # characters of a tensor
 ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
 MOST_SOURCE = 5000  # lines of a program
@@ -252,6 +253,7 @@ def _data(report: Report, views: _Views, room: int) -> dict[str, Any]:
         "opens": views.opens,
         "count": 0 if walk is None else len(walk.steps),
         "start": _start(walk, report),
+        "line": None if walk is None else walk.line,
         "steps": [] if walk is None else list(_steps(walk, shown)),
         "numbers": dict(_numbers(report, shown, room)),
     }
@@ -281,7 +283,8 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
     before = -1
     for place in sorted(places):
         step = walk.steps[place]
-        text = dedent(paint(blocks.lines(step), LOOK)).strip()
+        head, _, rest = dedent(paint(blocks.lines(step), LOOK)).strip().partition("\n")
+        text = "\n".join((" · ".join(re.split(" {2,}", head)), rest)).strip()
         if place > before + 1:
             text = f"{counted(place - before - 1, 'step')} not told\n\n{text}"
         before = place

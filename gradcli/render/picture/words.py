@@ -41,6 +41,15 @@ def name_rows(name: str) -> Iterator[Row]:
     yield Row(cut(left, WIDEST), "title")
 
 
+def kind_rows(words: str, place: str) -> Iterator[Row]:
+    """What a box is, and its lines: in a row of their own where both do not fit into one."""
+    if WIDEST - width_of(place) < width_of(words) <= WIDEST:
+        yield Row(words, "kind")
+        yield Row(place.removeprefix(" · "), "kind")
+    else:
+        yield Row(line_text(words, WIDEST - width_of(place)) + place, "kind")
+
+
 def full(text: str) -> str:
     """The same, all of it but for the very long."""
     return cut(harmless(one_line(text)), 600)
@@ -80,7 +89,8 @@ class Words:
              if (node, flow.output_nr) in graph.tensors), None)  # fmt: skip
         place = graph.facts[node].place
         if not graph.next[node]:
-            return fact.name if fact is not None else "a leaf without a name"
+            former = next((flow.name for flow in self.flows.get(node, ()) if flow.name), "")
+            return fact.name if fact is not None else former or "a leaf without a name"
         root = self.roots.get(node)
         name = fact.name if fact is not None else (root.name if root is not None else "")
         if place is None:
@@ -117,12 +127,7 @@ class Words:
         inside = f" in {module}" if module and module != name else ""
         if node in self.roots:
             kind = f"result · {kind}"
-        words = f"{kind}{inside}"
-        if WIDEST - len(at) < width_of(words) <= WIDEST:
-            yield Row(words, "kind")
-            yield Row(at.removeprefix(" · "), "kind")
-        else:
-            yield Row(line_text(words, WIDEST - len(at)) + at, "kind")
+        yield from kind_rows(f"{kind}{inside}", at)
         for at_, edge in enumerate(graph.next[node]):
             constant = graph.constants.get((node, at_)) if edge is None else None
             if constant is not None and not self.is_derived(node):
@@ -142,7 +147,7 @@ class Words:
         place = self.graph.facts[node].place
         if place is not None:
             return place.line
-        fact = self.graph.tensors.get((node, 0))
+        fact = self.graph.tensors.get((node, 0)) or next(iter(self.flows.get(node, ())), None)
         return None if fact is None else fact.line
 
     def _numbers(self, node: int, leaf: bool) -> Iterator[Row]:

@@ -1,0 +1,105 @@
+"""language: what the classes of a program answer after a dot, and what object gives to all."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from inspect import getattr_static
+from typing import Any
+
+from .adoption import adopting
+from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS, missing
+from .classes import (
+    FUNCTIONS,
+    ClassMethod,
+    ClassValue,
+    Property,
+    StaticMethod,
+    construct,
+    delete_plainly,
+    from_class,
+    made,
+    module_methods,
+    set_plainly,
+)
+from .instances import add_special, is_base
+from .values import Builtin
+
+
+def _class_attribute(value: ClassValue, name: str) -> Any:
+    if name in ("__name__", "__qualname__"):
+        return value.name if name == "__name__" else value.qualified
+    found = value.find(name)
+    if found is not MISSING:
+        if type(found) is StaticMethod or type(found) is ClassMethod:
+            return from_class(value, value, found)
+        return found
+    if value.native in FUNCTIONS and name == "apply":
+        return Builtin("apply", FUNCTIONS[value.native](value))
+    if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
+        return class_method(value, name) or module_method(value.native, name)
+    if name in OF_CLASSES:
+        return OF_CLASSES[name](value)
+    if name in OF_OBJECTS:
+        return Builtin(name, OF_OBJECTS[name])
+    raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
+
+
+OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
+    "__doc__": lambda kind: kind.doc,
+    "__module__": lambda kind: "__main__",
+    "__annotations__": lambda kind: {},  # which are not evaluated
+}
+
+
+def _set_class(value: ClassValue, name: str, new: Any) -> None:
+    value.table[name] = new
+    add_special(value, name)
+
+
+def _delete_class(value: ClassValue, name: str) -> None:
+    if name not in value.table:
+        raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
+    del value.table[name]
+
+
+def module_method(native: type, name: str) -> Builtin:
+    """The library's own method, for super().train() and Module.__init__(self)."""
+    if name == "__init__":
+        return Builtin("__init__", native.__init__)  # type: ignore[misc]
+    if name == "__setattr__" or name not in module_methods(native):
+        raise AttributeError(f"'super' object has no attribute '{name}'")
+    return Builtin(name, module_methods(native)[name])
+
+
+def class_method(kind: ClassValue, name: str) -> Builtin | None:
+    """A class method of the library, which makes an object of the program's class."""
+    found = getattr_static(kind.native, name, None)
+    if not isinstance(found, classmethod):
+        return None
+    function: Callable[..., Any] = found.__func__
+    return Builtin(name, adopting(functools.partial(function, functools.partial(construct, kind))))
+
+
+def _property_attribute(value: Property, name: str) -> Any:
+    if name == "setter":
+        return Builtin("setter", lambda writer: Property(value.getter, writer))
+    raise missing(value, name)
+
+
+def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """object.__new__(cls), int.__new__(cls, 3)"""
+    if type(kind) is not ClassValue or kind.native in FUNCTIONS:
+        raise TypeError("__new__() makes objects of a program's class here")
+    return made(kind, *args, **kwargs)
+
+
+# What every object has of object: super().__setattr__(name, value), object.__new__(cls).
+OF_OBJECTS: dict[str, Callable[..., Any]] = {
+    "__new__": _new, "__setattr__": set_plainly, "__delattr__": delete_plainly,
+}  # fmt: skip
+STATICS.update((("object", name), work) for name, work in OF_OBJECTS.items())
+SPECIAL[ClassValue] = _class_attribute
+SPECIAL[Property] = _property_attribute
+SPECIAL_SET[ClassValue] = _set_class
+SPECIAL_DELETE[ClassValue] = _delete_class

@@ -1,0 +1,84 @@
+"""language: what a layer or a loss was given that does not fit it, by the words of its refusal."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.tensor import Tensor
+from ..explained import Explanation, replaced, suffixed
+from .conditions import value_of
+from .layers import constructor_call, layers, module_name
+
+_HIDDEN = re.compile(r"^Expected hidden(?:\[\d\])? size \((\d+(?:, \d+)*)\), got")
+
+
+def misfits(out: Explanation, error: BaseException) -> None:
+    """A target of classes in a column, an index beyond the rows, a state of another batch."""
+    message = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    hidden = _HIDDEN.match(message)
+    if hidden is not None:
+        batch = "drop_last=True of a DataLoader leaves a smaller last batch out"
+        out.advise(f"a state of the shape [{hidden[1]}], by the size of this batch; {batch}")
+        return
+    for start, tell in _TOLD.items():
+        if message.startswith(start):
+            tell(out, error)
+
+
+def _classes(out: Explanation, error: BaseException) -> None:
+    """cross_entropy of a target of the shape [N, 1]."""
+    given = (
+        [*out.place.args, *(k.value for k in out.place.keywords)]
+        if (isinstance(out.place, ast.Call))
+        else []
+    )
+    target = given[1] if len(given) > 1 else None
+    value = None if target is None else value_of(out, target)
+    if target is None or not isinstance(value, Tensor) or value.dim() != 2 or value.shape[1] != 1:
+        return
+    code = out.places.text(target)
+    out.put(target, f"shape {list(value.shape)}")
+    out.advise(f"{code}.squeeze(1) on line {out.places.line(target)}: one class for each row",
+               suffixed(out.places, target, ".squeeze(1)"))  # fmt: skip
+
+
+def _rows(out: Explanation, error: BaseException) -> None:
+    """Which index an Embedding does not have."""
+    called = layers(error.__traceback__)
+    layer, given = called[-1] if called else (None, ())
+    rows = getattr(layer, "num_embeddings", None)
+    if layer is None or type(rows) is not int or not given or not isinstance(given[0], Tensor):
+        return
+    indices: Any = given[0]
+    least, most = int(indices.min().item()), int(indices.max().item())
+    out.primary = f"the indices go from {least} to {most}, and there are {rows} rows"
+    if least < 0:
+        return
+    made = constructor_call(out, module_name(out, layer) or "", layer)
+    if made is None and isinstance(out.place, ast.Call) and isinstance(out.place.func, ast.Call):
+        made = out.place.func
+    first = made.args[0] if isinstance(made, ast.Call) and made.args else None
+    where = "" if first is None else f" on line {out.places.line(first)}"
+    edits = None if first is None else replaced(out.places, first, str(most + 1))
+    out.advise(f"num_embeddings={most + 1}{where}, one row for each index from 0", edits)
+
+
+def _inferred(out: Explanation, error: BaseException) -> None:
+    """A tensor of inference_mode that a graph would have to save."""
+    called = out.places.called(out.place)
+    for node in called[1] if called is not None else []:
+        value = value_of(out, node)
+        if isinstance(node, ast.Name) and isinstance(value, Tensor) and value.is_inference():
+            out.put(node, f"{node.id} was made in inference mode")
+            out.advise(f"{node.id}.clone() on line {out.places.line(node)}",
+                       suffixed(out.places, node, ".clone()"))  # fmt: skip
+
+
+_TOLD: dict[str, Callable[[Explanation, BaseException], None]] = {
+    "0D or 1D target tensor expected, multi-target not supported": _classes,
+    "index out of range in self": _rows,
+    "Inference tensors cannot be saved for backward": _inferred,
+}
