@@ -16,9 +16,11 @@ from .attributes import (
     SPECIAL,
     SPECIAL_DELETE,
     SPECIAL_SET,
+    delete_attribute,
     delete_from_library,
     missing,
     part_of,
+    set_attribute,
     set_on_library,
 )
 from .builtins.errors import own_errors
@@ -358,8 +360,11 @@ def _set_instance(value: Any, name: str, new: Any) -> None:
 
 def set_plainly(value: Any, name: Any, new: Any) -> None:
     """object.__setattr__(value, name, new)"""
-    if type(name) is not str or not is_instance(value):
-        raise TypeError("attribute name must be string, of an object of a program's class")
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
+    if not is_instance(value):
+        set_attribute(value, name, new)
+        return
     found = kind_of(value).find(name)
     if type(found) is Property:
         if found.writer is None:
@@ -389,6 +394,11 @@ def _delete_instance(value: Any, name: str) -> None:
 
 def delete_plainly(value: Any, name: Any) -> None:
     """object.__delattr__(value, name)"""
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
+    if not is_instance(value):
+        delete_attribute(value, name)
+        return
     table = kept_on(value) if isinstance(value, ProgramModule) else value.table
     if name in table:
         del table[name]
