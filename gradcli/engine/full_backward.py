@@ -201,11 +201,17 @@ class Walk:
         """
         targets = self.targets
         needed: set[Node] = set() if self.capture else set(targets)
+        wanted = {*targets}  # and what is needed
         for node in sorted(self.pending, key=_sequence):
             edges = node.edges
-            asked = tuple([edge if edge in needed or edge in targets else None for edge in edges])
+            if edges and wanted.issuperset(edges):  # as in most graphs, all of it
+                needed.add(node)
+                wanted.add(node)
+                continue
+            asked = tuple([edge if edge in wanted else None for edge in edges])
             if any(asked):
                 needed.add(node)
+                wanted.add(node)
             if node in needed and asked != edges and not node.is_users:
                 self.asked[node] = asked
         self.needed = needed
