@@ -65,7 +65,7 @@ def test_the_number_alone(home: object, text: str, words: list[str], shown: str)
      ("torch.nn.LayerNorm", "torch.nn.functional.layer_norm"), ("nn.ReLU", "nn.functional.relu"),
      ("nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy"),
      ("cross entropy", "torch.nn.functional.cross_entropy"), ("batch norm", "torch.batch_norm"),
-     ("matrix product", "torch.mv")],
+     ("matrix product", "torch.matmul")],
 )  # fmt: skip
 def test_words_for_operators(words: str, name: str) -> None:
     assert name in here("ops", words).stdout.partition("\n\n")[0]

@@ -112,7 +112,7 @@ def test_variables_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "line",
     [[], ["--help"], ["nope"], ["run", "--help"], ["run", "--nope"], ["run", "a", "b"],
-     ["run", "--timeout"], ["run", "--timeout", "x"], ["run", "--quiet=1"], ["run", "--", "a"]],
+     ["run", "--timeout"], ["run", "--timeout", "x"], ["run", "--quiet=1"]],
     ids=" ".join,
 )  # fmt: skip
 def test_what_is_left_to_typer(line: list[str]) -> None:

@@ -129,8 +129,11 @@ def _named(asked: Arguments, face: str | None) -> Iterable[OperatorFact]:
     from ..questions.ops.rows import fitting, is_pattern, matching, named, near
 
     found: list[OperatorFact] = []
+    alone = len(asked.names) == 1
     for name in asked.names:
-        facts = fitting(name) if is_pattern(name) else named(name) or _in_words(name)
+        facts = fitting(name) if is_pattern(name) else named(name)
+        if not facts and (alone or " " in name):
+            facts = _in_words(name)
         facts = tuple(fact for fact in facts if face in (None, fact.face))
         if not facts and len(asked.names) > 1 and face is None:
             facts = _in_words(" ".join(asked.names))
