@@ -225,6 +225,7 @@ def _wide(value: int) -> str:
 
 
 SEQUENCES = (list, tuple, range, numpy.ndarray)
+NUMBERS = frozenset({float, int, bool, complex})
 
 
 def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], list[Any], DType]:
@@ -255,11 +256,11 @@ def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], 
                 raise _refused(data, dtype)
             following.extend(item)
         flat = following
-    if any(isinstance(item, Wrapped) for item in flat):
-        flat = [unwrapped(item) for item in flat]
+    if any(item.__class__ not in NUMBERS for item in flat):
+        flat = [state.plain(unwrapped(item)) for item in flat]
     best: DType | None = None
     for item in flat:
-        if item.__class__ in (float, int, bool, complex):
+        if item.__class__ in NUMBERS:
             mine = dtypes.of_number(item)
         elif isinstance(item, Tensor) and item._data.size == 1:
             mine = item.dtype

@@ -20,6 +20,10 @@ def _warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=3)
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
 def _reserve(size: int) -> None:
     """Memory and work are unlimited unless the pipeline installs a budget."""
 
@@ -37,7 +41,7 @@ class State:
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched",
         "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
-        "taken", "next_handle",
+        "taken", "plain", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -54,6 +58,8 @@ class State:
         self.charge: Callable[[int], None] = _reserve
         # What a caller gave to be walked over, as a list; the language counts what it takes.
         self.taken: Callable[[Any], list[Any]] = list
+        # The number or list that an argument stands for, such as a member of an enumeration.
+        self.plain: Callable[[Any], Any] = _itself
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
         self._observer: Any = None
         self._recorder: Any = None

@@ -157,6 +157,8 @@ class Signature:
             else:
                 return None
             fits, value = coerce(parameter, value)
+            if not fits and (plain := state.plain(value)) is not value:
+                fits, value = coerce(parameter, plain)
             if not fits:
                 if place >= len(args) or parameter.kind != "int[]":
                     return None

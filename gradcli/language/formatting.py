@@ -405,8 +405,9 @@ _PERCENT = re.compile(
 
 def percent(pattern: str, values: Any) -> str:
     """pattern % values"""
-    items = list(values) if isinstance(values, tuple) else [values]
-    mapping = values if type(values) is dict else None
+    held = stands_for(values)
+    items = list(held) if isinstance(held, tuple) else [values]
+    mapping = held if isinstance(held, dict) else None
     used = 0
 
     def take() -> Any:

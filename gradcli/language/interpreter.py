@@ -35,6 +35,7 @@ from .program import Program, parse_expression
 from .session import session
 from .stack import room_for_calls
 from .unheard import heard
+from .values import stands_for
 
 if TYPE_CHECKING:
     from weakref import ref
@@ -292,13 +293,13 @@ class Machine:
 @contextmanager
 def _prepared(budget: Budget) -> Iterator[None]:
     """Room for the calls that the budget allows; the engine's place and modes as they were."""
-    before = (state.origin, state.grad_enabled, state.inference, state.taken)
-    state.taken = taken
+    before = (state.origin, state.grad_enabled, state.inference, state.taken, state.plain)
+    state.taken, state.plain = taken, stands_for
     with room_for_calls(budget.max_depth), heard(budget):
         try:
             yield
         finally:
-            state.origin, state.grad_enabled, state.inference, state.taken = before
+            state.origin, state.grad_enabled, state.inference, state.taken, state.plain = before
 
 
 # ---------------------------------------------------------------- errors with places
