@@ -251,12 +251,10 @@ def collect(
     ends = graph.leaves
     first: dict[int, int] = {}  # by the identity of a tensor
     tensors = tuple(
-        fact._replace(
-            node=ends.get(id(tensor), fact.node) if fact.is_leaf else fact.node,
-            first=first.setdefault(id(tensor), place),
-        )
+        fact._replace(node=ends.get(id(tensor), fact.node) if fact.is_leaf else fact.node,
+                      first=first.setdefault(id(tensor), place))
         for place, (fact, tensor) in enumerate(zip(facts, held, strict=True))
-    )
+    )  # fmt: skip
     leaves_by_number = dict(sorted(ends.items(), key=itemgetter(1)))
     nodes = _node_facts(graph, place)
     return Collected(tensors, nodes, held, graph.alive, graph.ids, leaves_by_number)
