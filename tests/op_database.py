@@ -21,6 +21,7 @@ from oracle import torch
 
 import gradcli
 from gradcli import namespace
+from gradcli.engine.observer import memory_of
 
 SEED = 42
 Fault = tuple[str, str]  # the aspect that differs, and how
@@ -252,6 +253,7 @@ class Comparison:
         self.given = (sample.input, sample.args, sample.kwargs)
         self.theirs, self.ours = function, ours
         self.truth: dict[str, Any] | None = None
+        self.seeds: dict[Any, list[Any]] = {}  # by library, of its last pass
 
     def fault(self, aspect: str, text: str) -> bool:
         self.faults.append((aspect, text[:300]))
@@ -359,7 +361,12 @@ class Comparison:
         mine = [t for t in ours.outputs(rebound(self.process)) if t.requires_grad]
         if not its or not theirs.leaves:
             return False
-        return self.same_gradients("first", (mine, ours.leaves), (its, theirs.leaves), False)
+        mine, its = (mine, ours.leaves), (its, theirs.leaves)
+        a, b = self.gradients(*mine, False), self.gradients(*its, False)
+        if self.same_failure("first", a, b) or not self.same_numbers("first", a, b):
+            return False
+        a, b = shared(a, self.seeds[gradcli]), shared(b, self.seeds[torch])
+        return a == b or self.fault("memory of gradients", f"{a}, PyTorch {b}")
 
     def second_order(self) -> None:
         pair = self.calls()
@@ -410,13 +417,36 @@ class Comparison:
 
     def gradients(self, roots: list[Any], leaves: list[Any], create: bool) -> Any:
         library = torch if isinstance(roots[0], torch.Tensor) else gradcli
+        seeds = [cotangent(root, library, at) for at, root in enumerate(roots)]
+        self.seeds[library] = seeds
         try:
             return library.autograd.grad(
-                roots, leaves, [cotangent(root, library, at) for at, root in enumerate(roots)],
-                create_graph=create, allow_unused=True, retain_graph=True,
-            )  # fmt: skip
+                roots, leaves, seeds, create_graph=create, allow_unused=True, retain_graph=True
+            )
         except Exception as error:
             return error
+
+
+def shared(gradients: Any, seeds: list[Any]) -> list[list[int]]:
+    """Of each gradient, which of the others and of the seeds lie in the same memory.
+
+    Here a tensor without dimensions may be a number that has no memory.
+    """
+    owners = [None if tensor is None else _owner(tensor) for tensor in (*gradients, *seeds)]
+    return [
+        [] if own is None else [j for j, other in enumerate(owners) if other == own and j != i]
+        for i, own in enumerate(owners[: len(gradients)])
+    ]
+
+
+def _owner(tensor: Any) -> int | None:
+    if not tensor.dim() or not tensor.numel():
+        return None
+    if isinstance(tensor, gradcli.Tensor):
+        return id(memory_of(tensor._data))
+    if tensor._is_zerotensor():
+        return None
+    return int(tensor.untyped_storage().data_ptr())
 
 
 def brief(outcome: Any) -> str:

@@ -16,16 +16,15 @@ import numpy
 
 from .catalogue import catalogue
 from .causes import Freed
+from .gradients import ALONE, PassGradients
 from .handing import Ready, hand_on, receive
-from .hook_calls import as_tensor, copied
+from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
 from .observer import OfNodes
 from .saved import look_through
-from .tensor import Tensor, plain
-
-ALONE = 2  # references to an array that only one variable holds, as getrefcount counts
+from .tensor import Tensor
 
 
 def is_ordinary(create_graph: bool, inputs: Sequence[Tensor] | None) -> bool:
@@ -92,12 +91,13 @@ def sweep(
                 first, saved = places[0], node.saved
                 if first < 0 or saved[first] is not None or row.frees(saved):
                     node.saved = mark
+        made, grad = PassGradients(gradients), None
         for leaf in ready.values():
-            _store(leaf, mark)
+            _store(leaf, made, mark)
     except BaseException:
         if node is not None:
             state.origin = node.origin
-        _abandon(node, ready, mark)
+        _abandon(node, ready, PassGradients(gradients), mark)
         raise
     finally:
         state.sweeping = False
@@ -139,8 +139,8 @@ def _special(
     hand_on(node, results, ready)
 
 
-def _store(leaf: Any, mark: Freed) -> None:
-    """Adds to the .grad of a leaf. An array that is not shared becomes the gradient itself."""
+def _store(leaf: Any, made: PassGradients, mark: Freed) -> None:
+    """Adds to the .grad of a leaf."""
     value, leaf.buffer = leaf.buffer, None
     if value is None:
         return
@@ -151,26 +151,17 @@ def _store(leaf: Any, mark: Freed) -> None:
         if observer is not None:
             observer.withheld(variable, as_tensor(value))
         return
-    meta, kind = variable._need_meta(), variable._kind
+    meta = variable._need_meta()
     held = meta.grad
     if observer is not None:
         observer.accumulated(variable, as_tensor(value))
-    if held is not None:
+    if held is None:
+        alone = getrefcount(value) == ALONE
+        meta.grad = made.first(value, variable, alone, mark.origin)
+    else:
         add_in_place(held, value, mark)
         if held._data.shape != value.shape:
             catalogue.methods["add_"](held, as_tensor(value))
-    elif (
-        value.__class__ is numpy.ndarray
-        and getrefcount(value) == ALONE
-        and value.base is None
-        and value.dtype is kind.array_dtype
-        and not kind.is_reduced  # it was used before it became one: these have passes of their own
-        and value.flags.c_contiguous
-        and variable._data.flags.c_contiguous
-    ):
-        meta.grad = plain(value, kind)
-    else:
-        meta.grad = copied(as_tensor(value), variable)
     if observer is not None:
         observer.stored(variable)
 
@@ -192,7 +183,7 @@ def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
             state.observer.changed(held)
 
 
-def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:
+def _abandon(failed: Node | None, ready: Ready, made: PassGradients, mark: Freed) -> None:
     """After an error: what is not below a node that did not run has its gradient, as in PyTorch."""
     pending = [node for node in ready.values() if not isinstance(node, AccumulateGrad)]
     blocked = {failed, *pending}
@@ -207,4 +198,4 @@ def _abandon(failed: Node | None, ready: Ready, mark: Freed) -> None:
         if node in blocked:
             node.buffer = node.buffer.emptied() if node.buffer.__class__ is Several else None
         else:
-            _store(node, mark)
+            _store(node, made, mark)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
+from sys import getrefcount
 from typing import Any
 
 from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
 from .causes import Freed
 from .fast_backward import add_in_place, array_for
+from .gradients import ALONE, PassGradients
 from .hook_calls import (
     as_tensor,
     call_leaf_hooks,
@@ -18,8 +20,6 @@ from .hook_calls import (
     call_post_hooks,
     call_pre_hooks,
     call_tensor_hooks,
-    captured,
-    copied,
     retain,
 )
 from .layout import element_strides, is_dense, relaid
@@ -68,6 +68,7 @@ class Walk:
         self.mark = Freed(state.origin)
 
     def run(self, roots: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Any]:
+        self.made = PassGradients(gradients)
         starts = [self._start(root) for root in roots]
         if self.inputs is not None:
             self.results = [None] * len(self.inputs)
@@ -135,6 +136,7 @@ class Walk:
                         if first < 0 or saved[first] is not None or row.frees(saved):
                             node.saved = mark
                 self._hand_on(node, results)
+                del grad, grads, results  # a leaf takes what nobody else holds
             except BaseException:
                 if state.anomaly:
                     tell_of(node)
@@ -335,14 +337,12 @@ class Walk:
         """The inputs of `grad`; the inputs of `backward` store their gradients themselves."""
         if self.capture:
             assert self.inputs is not None
-            found: dict[int, Tensor] = {}
             for number, place in self.targets.get(node, ()):
                 if grads[number] is not None:
-                    if number not in found:
-                        found[number] = captured(grads[number], self.inputs[place]._kind)
-                    self.results[place] = found[number]
+                    found = self.made.captured(grads[number], self.inputs[place]._kind)
+                    self.results[place] = found
                     if state.observer is not None:
-                        state.observer.captured(node, place, found[number])
+                        state.observer.captured(node, place, found)
 
     def _accumulate(self, node: Node) -> None:
         assert isinstance(node, AccumulateGrad)
@@ -354,20 +354,20 @@ class Walk:
         if self.needed is not None and node not in self.needed:
             self._captures(node, (value,))
             return
-        grads: tuple[Any, ...] = (value,)
         if node.hooks is not None:
-            grads = call_pre_hooks(node, grads, self.tensors)
-        if grads[0] is not None:
-            self._store(node, variable, grads[0])
+            (value,) = call_pre_hooks(node, (value,), self.tensors)
+        if value is not None:
+            alone = getrefcount(value) == ALONE
+            self._store(node, variable, value, alone)
         elif meta.post_hooks:
             call_post_accumulate_hooks(node, variable)
         if node.hooks is not None:
-            call_leaf_hooks(node, grads)
+            call_leaf_hooks(node, (value,))
 
-    def _store(self, node: Node, variable: Tensor, value: Any) -> None:
+    def _store(self, node: Node, variable: Tensor, value: Any, alone: bool) -> None:
         check_leaf(variable)
         if variable._requires_grad:  # else turned off since: nothing is stored, but hooks run
-            self._add_to_grad(variable, as_tensor(value))
+            self._add_to_grad(variable, value, alone)
             if state.observer is not None:
                 state.observer.stored(variable)
         elif state.observer is not None:
@@ -375,16 +375,18 @@ class Walk:
         if variable._need_meta().post_hooks:
             call_post_accumulate_hooks(node, variable)
 
-    def _add_to_grad(self, variable: Tensor, new: Tensor) -> None:
+    def _add_to_grad(self, variable: Tensor, value: Any, alone: bool) -> None:
         """Without a new graph the first gradient is stored, and others are added in place."""
-        meta = variable._need_meta()
+        meta, new = variable._need_meta(), as_tensor(value)
         held: Any = meta.grad
         if state.observer is not None:
             state.observer.accumulated(variable, new)
         if held is None:
             spread = new._data.shape != variable._data.shape and not is_kept(new, variable)
-            copy = self._graph_copy if self.graph or spread else copied
-            meta.grad = copy(new, variable)
+            if self.graph or spread:
+                meta.grad = self._graph_copy(new, variable)
+            else:
+                meta.grad = self.made.first(value, variable, alone, self.mark.origin)
         elif self.graph:
             meta.grad = held + new
         else:

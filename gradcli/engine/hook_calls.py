@@ -13,9 +13,8 @@ from .errors import type_name
 from .layout import element_strides, empty_like, is_dense
 from .mode import state
 from .node import Node
-from .overlap import is_expanded
 from .tensor import Tensor, plain
-from .tensor_type import LARGE, TensorType, kind_of_array
+from .tensor_type import LARGE, kind_of_array
 
 
 def as_tensor(value: Any) -> Tensor:
@@ -175,18 +174,6 @@ def _retain(tensor: Tensor, new: Tensor, tensors: bool) -> None:
         meta.grad = copied(new, tensor)
     if state.observer is not None:
         state.observer.stored(tensor)
-
-
-def captured(value: Any, kind: TensorType) -> Tensor:
-    """A gradient that `grad` answers. What a sum spread out stays spread out, as in PyTorch."""
-    if isinstance(value, Tensor):
-        return value
-    array = kind.xp.asarray(value, dtype=kind.array_dtype)
-    if 0 in array.strides and is_expanded(array):
-        first = tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])
-        inner = plain(array[first].copy(), kind)
-        return catalogue.rows["expand"].run(inner, array.shape, False)  # type: ignore[no-any-return]
-    return plain(array.copy() if array is value or array.base is not None else array, kind)
 
 
 def copied(new: Tensor, like: Tensor) -> Tensor:

@@ -141,7 +141,7 @@ conj_physical_row = operator(
     inplace_node="ConjPhysicalBackward1",
     where="inplace",
     forward=lambda xp, self: xp.conj(self),
-    self=lambda grad: conj_physical_row(grad),
+    self=lambda grad: conj_physical_row(grad) if is_complex(grad) else grad,
     doc="The complex conjugate, carried out.",
     samples=("torch.conj_physical(torch.complex(x, y))",),
 )

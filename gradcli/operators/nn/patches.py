@@ -33,7 +33,12 @@ def _pixel_shuffle(xp: Any, x: Any, r: int) -> Any:
     out = x.reshape((*lead, c // (r * r), r, r, h, w))
     n = len(lead)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return xp.ascontiguousarray(out.transpose(order)).reshape((*lead, c // (r * r), h * r, w * r))
+    return _moved(xp, out.transpose(order)).reshape((*lead, c // (r * r), h * r, w * r))
+
+
+def _moved(xp: Any, out: Any) -> Any:
+    """Row-major, and never the memory of the operand."""
+    return xp.array(out, order="C")
 
 
 def _check_unshuffle(self: Any, downscale_factor: int) -> None:
@@ -55,7 +60,7 @@ def _pixel_unshuffle(xp: Any, x: Any, r: int) -> Any:
     out = x.reshape((*lead, c, h // r, r, w // r, r))
     n = len(lead)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return xp.ascontiguousarray(out.transpose(order)).reshape((*lead, c * r * r, h // r, w // r))
+    return _moved(xp, out.transpose(order)).reshape((*lead, c * r * r, h // r, w // r))
 
 
 pixel_shuffle = operator(
@@ -86,7 +91,7 @@ pixel_unshuffle = operator(
 def _channel_shuffle(xp: Any, x: Any, groups: int) -> Any:
     n, c, *rest = x.shape
     out = x.reshape((n, groups, c // groups, *rest)).swapaxes(1, 2)
-    return xp.ascontiguousarray(out).reshape(x.shape)
+    return _moved(xp, out).reshape(x.shape)
 
 
 def _check_channels(self: Any, groups: int) -> None:

@@ -173,7 +173,9 @@ operator(
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
     check=lambda self, *rest: check_precision(self, "histogramdd"),
-    forward=lambda xp, self, bins, weight, density: _one_line(xp, self, bins, weight, density),
+    forward=lambda xp, self, bins, weight, density: _one_line(
+        xp, self, bins.copy(), weight, density
+    ),
     doc="How many elements lie between given edges.",
     samples=("torch.histogram(x.detach(), torch.tensor([-1.0, 0.0, 1.0]))",),
 )
