@@ -185,14 +185,22 @@ def wrapped(value: Any, copied: bool = False) -> Any:
     array: ndarray = object.__new__(ndarray)
     array._held, array.device, array.base = held, cuda.Device(), None
     root = held
-    while isinstance(root.base, numpy.ndarray):
-        root = root.base
+    while (base := _base_of(root)) is not None:
+        root = base
     if root is held:
         _roots[id(root)] = array
     else:
         known = _roots.get(id(root))
         array.base = wrapped(root) if known is None or known._held is not root else known
     return array
+
+
+def _base_of(held: Any) -> Any:
+    """What a view was made of; as_strided puts an object of its own between the two."""
+    base = held.base
+    if base is not None and not isinstance(base, numpy.ndarray):
+        base = getattr(base, "base", None)
+    return base if isinstance(base, numpy.ndarray) else None
 
 
 def unwrapped(value: Any) -> Any:
