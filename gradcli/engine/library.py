@@ -19,8 +19,12 @@ ON_HOST = frozenset({
     "linalg",  # silent where a matrix is singular or not definite, which PyTorch reports as errors
     "unique",  # along an axis it compares rows one by one, in Python
 })  # fmt: skip
-# CuPy takes arrays only where NumPy takes numbers, and a list of counts where NumPy takes an array.
+# CuPy takes arrays only where NumPy takes numbers, and a list of counts where NumPy takes an array;
+# it sorts numbers by their bits, a NaN with a sign in front.
 ADAPTED: dict[str, Callable[..., Any]] = {
+    "argsort": lambda xp, array, axis=-1, kind=None: xp.argsort(
+        xp.where(array != array, xp.nan, array) if array.dtype.kind == "f" else array, axis, kind
+    ),
     "broadcast_to": lambda xp, array, shape: xp.broadcast_to(xp.asarray(array), shape),
     "isin": lambda xp, elements, among, **options: xp.isin(
         xp.asarray(elements), xp.asarray(among), **options

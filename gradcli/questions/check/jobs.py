@@ -281,11 +281,12 @@ def _work_here(
 
 def _leaves_as_found(fact: FileCheck, options: CheckOptions) -> bool:
     """Is nothing known that a program may have left in its process, or in a foreign library?"""
-    return fact.exit_code in ENDED_BY_ITSELF and not _is_foreign(options)
+    ended = fact.exit_code in ENDED_BY_ITSELF
+    return ended and options.device == "cpu" and not _is_foreign(options)
 
 
 def _is_foreign(options: CheckOptions) -> bool:
-    return options.device != "cpu" or options.against is not None or options.engine == "torch"
+    return options.against is not None or options.engine == "torch"
 
 
 def _read(end: int, count: int) -> bytes:
