@@ -19,12 +19,8 @@ ON_HOST = frozenset({
     "linalg",  # silent where a matrix is singular or not definite, which PyTorch reports as errors
     "unique",  # along an axis it compares rows one by one, in Python
 })  # fmt: skip
-# CuPy takes arrays only where NumPy takes numbers, and a list of counts where NumPy takes an array;
-# it sorts numbers by their bits, a NaN with a sign in front.
+# CuPy takes arrays only where NumPy takes numbers, and a list of counts where NumPy takes an array.
 ADAPTED: dict[str, Callable[..., Any]] = {
-    "argsort": lambda xp, array, axis=-1, kind=None: xp.argsort(
-        xp.where(array != array, xp.nan, array) if array.dtype.kind == "f" else array, axis, kind
-    ),
     "broadcast_to": lambda xp, array, shape: xp.broadcast_to(xp.asarray(array), shape),
     "isin": lambda xp, elements, among, **options: xp.isin(
         xp.asarray(elements), xp.asarray(among), **options
@@ -61,6 +57,12 @@ class Library:
             found = host if device is None else device
         setattr(self, name, found)
         return found
+
+    def argsort(self, array: Any, axis: int = -1, kind: str | None = None) -> Any:
+        """CuPy sorts floats by their bits; there a NaN with a sign is the smallest."""
+        if array.dtype.kind == "f":
+            array = self._arrays.where(array != array, self._arrays.nan, array)
+        return self._arrays.argsort(array, axis, kind)
 
     @cached_property
     def special(self) -> Library:
