@@ -207,3 +207,18 @@ def placed(array: Any, xp: Any) -> Any:
 def module_of(array: Any) -> Any:
     """The array library that made an array (NumPy scalars count as NumPy's)."""
     return numpy if isinstance(array, numpy.ndarray | numpy.generic) else _cuda[0]
+
+
+def memory_of(array: Any) -> Any:
+    """What all arrays in the same memory have in common; None for a scalar.
+
+    NumPy's arrays have the one that owns the memory, CuPy's the piece of memory itself: there an
+    array under strides of its own does not tell what it is a view of.
+    """
+    if not hasattr(array, "__setitem__"):
+        return None
+    if not isinstance(array, numpy.ndarray):
+        return getattr(getattr(array, "data", None), "mem", array)
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array

@@ -163,10 +163,13 @@ class Flags:
 
 
 class Memory:
-    """Where an array begins."""
+    """Where an array begins, and in which piece of memory."""
 
     def __init__(self, held: Any) -> None:
         self.ptr = held.__array_interface__["data"][0]
+        self.mem = held
+        while (base := _base_of(self.mem)) is not None:
+            self.mem = base
 
 
 def wrapped(value: Any, copied: bool = False) -> Any:
@@ -185,8 +188,8 @@ def wrapped(value: Any, copied: bool = False) -> Any:
     array: ndarray = object.__new__(ndarray)
     array._held, array.device, array.base = held, cuda.Device(), None
     root = held
-    while (base := _base_of(root)) is not None:
-        root = base
+    while isinstance(root.base, numpy.ndarray):  # as_strided tells no base
+        root = root.base
     if root is held:
         _roots[id(root)] = array
     else:
