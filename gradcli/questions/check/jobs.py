@@ -77,7 +77,9 @@ def side_by_side(found: Sequence[Place], options: CheckOptions, jobs: int) -> It
 
 def processes(options: CheckOptions, jobs: int) -> Workers | Started:
     """So many processes at most that check programs, within a `with`."""
-    return Workers(options, jobs) if CAN_FORK else Started(options, jobs)
+    # The driver of a GPU, once CuPy has loaded it, does not work in a copy of its process.
+    forks = CAN_FORK and "cupy_backends" not in sys.modules
+    return Workers(options, jobs) if forks else Started(options, jobs)
 
 
 def load(engine: str = "own") -> None:
