@@ -282,8 +282,8 @@ def test_a_tall_picture_is_printed_on_one_page(tab: Browser, folder: Path) -> No
     """No page ends in the middle of a box; a small picture stays on ordinary paper."""
     for name, is_tall in (("calls", True), ("transformer", True), ("two_paths", False)):
         opened(tab, folder, name)
-        size = tab.ask("(({width, height}) => [width, height])"
-                       "(document.querySelector('svg.gradcli').getBoundingClientRect())")  # fmt: skip
+        shown = "document.querySelector('svg.gradcli').getBoundingClientRect()"
+        size = tab.ask(f"(({{width, height}}) => [width, height])({shown})")
         pdf = base64.b64decode(tab.call("Page.printToPDF", preferCSSPageSize=True)["data"])
         boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
         papers = [(float(width) / 0.75, float(height) / 0.75) for width, height in boxes]
