@@ -349,6 +349,14 @@ def test_mermaid_stays_below_its_limits(name: str) -> None:
     assert {end for edge in edges for end in edge} <= nodes
 
 
+def test_mermaid_has_boxes_in_the_order_of_the_picture() -> None:
+    """From the result up, and from the left: its own layout starts from this order."""
+    text = written("two_paths", "mermaid")
+    names = re.findall(r"^  \w+(?:\(\[|\[|\{\{)+\"([\w ]+)", text, re.MULTILINE)
+    assert [name.split()[0] for name in names] == "L d w3 w4 b w3 c w4 w1 a w2".split()
+    assert '"wrappingWidth": 400' in text.splitlines()[1]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_dot_reads_the_picture(name: str) -> None:
     text = written(name, "dot")
@@ -379,6 +387,17 @@ def test_latex_has_the_same_coordinates(name: str, tmp_path: Path) -> None:
         done = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", "picture.tex"],
                               cwd=tmp_path, capture_output=True, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_latex_writes_letters_of_other_alphabets(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(
+        "α = tensor(2.0, requires_grad=True)\nΔς, é = α * 2, α + 1\n损 = Δς * é\n损.backward()\n",
+        "utf-8",
+    )
+    text = here("trace", str(tmp_path / "p.expr"), "--format", "latex").stdout
+    assert r"\bfseries \ensuremath{\alpha}}" in text
+    assert r"\ensuremath{\Delta}\ensuremath{\varsigma}" in text and r"\'{e}" in text
+    assert r"\resizebox{8.8bp}{1.3ex}{635F}" in text  # the number of the sign, in two columns
 
 
 @pytest.mark.parametrize("table", ["--views", "--stats", "--saved", "--legend"])
