@@ -7,7 +7,7 @@ a chain of a million nodes is as welcome as one of ten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from math import hypot
@@ -206,7 +206,7 @@ def collect(
     values: bool = True,
     texts: bool = False,
     roots: tuple[Any, ...] = (),
-    others: Iterable[Named] = (),
+    others: Collection[Named] = (),
     leaves: Iterable[Named] = (),
     made: Mapping[int, int | None] | None = None,
     passing: frozenset[str] = frozenset(),
@@ -235,12 +235,10 @@ def collect(
         for node in roots:
             graph.add(node)
         known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
-        taken = {fact.name for fact in facts}  # what the name held in the pass is another tensor
-        reached = (
-            entry
-            for entry in leaves
-            if id(entry.tensor) in graph.leaves and entry.name not in taken
-        )
+        # What these held in the pass is another tensor.
+        taken = {fact.name for fact in facts} | {one.name for one in others}
+        reached = (one for one in leaves
+                   if id(one.tensor) in graph.leaves and one.name not in taken)  # fmt: skip
         for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known:
                 known.add(id(tensor))

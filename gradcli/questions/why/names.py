@@ -25,11 +25,13 @@ class Row(tuple[int, ...]):
 
 
 class Question(NamedTuple):
-    """A value by its name, and an element of its gradient."""
+    """A value by its name, and an element of its gradient; `former` is one that the name stood for
+    in the last pass, and no longer does."""
 
     name: str
     value: Any
     element: tuple[int, ...] | None
+    former: bool = False
 
 
 def question_of(
