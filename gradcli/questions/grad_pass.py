@@ -152,7 +152,9 @@ def _gradient_of(
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-        raise no_tensor(name, [known for known in tensors if tensors[known].requires_grad], "--wrt")
+        known = [word for word in tensors if tensors[word].requires_grad]
+        known += [item.name for item in found if item.name not in tensors]
+        raise no_tensor(name, known, "--wrt")
     why = f"{name} does not require grad"
     if tensor.requires_grad:
         recording = ran.recording
