@@ -366,6 +366,29 @@ def test_a_cure_has_no_brackets_to_spare(cut: str, cure: str) -> None:
     assert trial is not None and trial.advice == cure
 
 
+@pytest.mark.parametrize(
+    ("loss", "cure"),
+    [
+        (
+            "torch.nn.functional.binary_cross_entropy(p, torch.zeros(2))",
+            "binary_cross_entropy_with_logits, which is given x itself",
+        ),
+        ("nn.BCELoss()(p, torch.zeros(2))", "BCEWithLogitsLoss, which is given x itself"),
+        (
+            "(p - 0.5).sum()",
+            "smaller numbers: sigmoid is flat far from 0; such as x / x.detach().abs().max()",
+        ),
+    ],
+)
+def test_a_sigmoid_that_saturates_is_not_passed_by(loss: str, cure: str) -> None:
+    text = (
+        "x = torch.tensor([200.0, 300.0], requires_grad=True)\np = torch.sigmoid(x)\n"
+        f"loss = {loss}\nloss.backward()\n"
+    )
+    trial = ask(text, "x")[1].trial
+    assert trial is not None and trial.advice == cure and trial.helped
+
+
 def test_a_pass_that_fails_behind_a_reset() -> None:
     """The reset is not the reason, and the error has the advice."""
     text = """

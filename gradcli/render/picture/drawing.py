@@ -63,6 +63,7 @@ class Drawing:
         self.words = Words(self.graph, report)
         self.roots = [root.node for root in report.roots]
         self.folder = Folder(self.graph, report.detail, self.roots)
+        self.is_large = len(self.folder.inner) + len(self.folder.leaves) > EASY
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
         self.keys: set[str] = set()
@@ -146,7 +147,7 @@ class Drawing:
         for _, leaf in pairs:
             leaves[leaf] = leaves.get(leaf, 0) + 1
         again = sum(count - 1 for count in leaves.values() if count >= SHARED)
-        return len(atoms) + len(leaves) + (again if len(atoms) > EASY else 0)
+        return len(atoms) + len(leaves) + (again if self.is_large else 0)
 
     # ---- boxes and wires
 
@@ -160,7 +161,7 @@ class Drawing:
             if use.child not in hidden:
                 by_atom[use.atom].append(use)
                 users.setdefault(use.child, set()).add(use.atom)
-        repeats = len(atoms) + len(users) > EASY
+        repeats = self.is_large
         keys = {node: _key(atom, at) for at, atom in enumerate(atoms) for node in atom.nodes}
         drawn: dict[int, int] = {}
         for node in self.roots:  # a leaf that is a root itself

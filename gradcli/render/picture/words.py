@@ -263,13 +263,13 @@ class Words:
         if local is None:
             return (cut(handed, WIRE),)
         if local.value is None:
-            return (*wrapped(local.words), cut(f"= {handed}", WIRE))
+            return (*balanced(local.words), cut(f"= {handed}", WIRE))
         sign = "·" if local.kind == "number" or local.value.is_number else "∘"
         factor = small(local.value)
         start = small(given) if given is not None else "incoming"
         whole = f"{start} {sign} {factor} = {handed}"
         if local.words:
-            return (*_broken(start, sign, factor, ""), *wrapped(local.words),
+            return (*_broken(start, sign, factor, ""), *balanced(local.words),
                     cut(f"= {handed}", WIRE))  # fmt: skip
         if width_of(whole) <= WIRE:
             return (whole,)
@@ -293,6 +293,17 @@ def wrapped(text: str, width: int = WIRE) -> tuple[str, ...]:
         else:
             lines[-1] = longer
     return tuple(cut(line, width) for line in lines if line)
+
+
+def balanced(text: str) -> tuple[str, ...]:
+    """Words on a wire: in as few lines as they need, and these as narrow as can be."""
+    lines = wrapped(text)
+    for width in range(max(map(width_of, lines), default=0) - 1, 0, -1):
+        closer = wrapped(text, width)
+        if len(closer) > len(lines) or any(line.endswith("…") for line in closer):
+            break
+        lines = closer
+    return lines
 
 
 def small(value: ValueFact) -> str:
