@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -275,3 +276,17 @@ def test_a_name_that_is_bound_again_shows_what_it_holds_at_the_end() -> None:
     inner = "".join(f"    {line}\n" for line in PLAIN.splitlines())
     text = f"def run():\n{inner}run()\nw = torch.tensor(7.)\n"  # another w
     assert tree(text)[-1] == "└─ w leaf 0.5200 0.1600 6"
+
+
+def test_json_tells_the_names_of_the_end_from_other_leaves(tmp_path: Path) -> None:
+    """Without modules' tensors, a document has the names that are bound when the program ends."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "def step(x):\n    w = torch.ones(2, requires_grad=True)\n    return (w * x).sum()\n"
+        "y = step(torch.ones(2)) + torch.tensor(2., requires_grad=True)\n"
+        "m = nn.Linear(1, 1)\nz = m(torch.ones(1)) + y\n"
+    )
+    tensors = json.loads(here("trace", str(file), "--format", "json").stdout)["tensors"]
+    kinds = {fact["name"]: fact["kind"] for fact in tensors}
+    assert [name for name, kind in kinds.items() if kind == "tensor"] == ["y", "z"]
+    assert {"m.weight", "m.bias", "w", "torch.tensor(2., requires_grad=True)"} <= kinds.keys()

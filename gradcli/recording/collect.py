@@ -36,7 +36,7 @@ class Named(NamedTuple):
     name: str
     line: int | None
     tensor: Any
-    kind: str = "tensor"  # "parameter", "buffer"
+    kind: str = "tensor"  # "leaf" where no global name holds it; "parameter", "buffer"
 
 
 class Collected(NamedTuple):
@@ -244,7 +244,7 @@ def collect(
                 known.add(id(tensor))
                 written = texts and len(facts) < TEXTS
                 fact = _tensor_fact(name, tensor, graph, {}, values, written)
-                facts.append(fact._replace(line=line, kind=what))
+                facts.append(fact._replace(line=line, kind="leaf" if what == "tensor" else what))
                 held.append(tensor)
     ends = graph.leaves
     first: dict[int, int] = {}  # by the identity of a tensor

@@ -146,7 +146,7 @@ def without_empty(rows: list[tuple[Cell, ...]], *places: int) -> list[tuple[Cell
 
 def _requires(fact: TensorFact) -> Cell:
     """yes, a parameter; no: inside no_grad, line 7."""
-    if fact.requires_grad:  # leaves that only a function knew have the kind, and no path
+    if fact.requires_grad:  # in a function a parameter has no path
         owned = fact.kind == "parameter" and "." in fact.name
         return cell("yes, a parameter" if owned else "yes")
     if fact.kind == "buffer":
