@@ -11,6 +11,7 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.names import loop_names
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, snapshot_text
@@ -19,7 +20,6 @@ from .asked_names import AskedNames
 from .graph import (
     collected,
     leaves_of,
-    loop_names,
     module_tensors,
     names_of,
     no_tensor,
@@ -88,7 +88,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     seen: set[int] = set()
     named = collecting.named_tensors(ran.outcome.bindings, AnyTensor)
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
-    passing = loop_names(ran.outcome.program)  # they stand for a parameter until the next turn
+    passing = loop_names(ran.outcome.program.body)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
     leaves = leaves_of(ran.outcome.program, recording)
@@ -133,7 +133,7 @@ def _gradient_of(
     tensor = tensors.get(name)
     asked = ran.recording.find(AskedNames)
     history = [] if asked is None else asked.tensors(name)
-    for former in reversed(history if tensor is None else ()):
+    for former in reversed(history):  # the name may have been bound again since
         gradient = _gradient(one, former)
         if gradient is not None:
             told = snapshot_text(restored(gradient), full=True)
@@ -152,7 +152,9 @@ def _gradient_of(
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-        raise no_tensor(name, [known for known in tensors if tensors[known].requires_grad], "--wrt")
+        known = [word for word in tensors if tensors[word].requires_grad]
+        known += [item.name for item in found if item.name not in tensors]
+        raise no_tensor(name, known, "--wrt")
     why = f"{name} does not require grad"
     if tensor.requires_grad:
         recording = ran.recording

@@ -14,25 +14,13 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
-from ..recording.names import Names
+from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
 LISTED = 8  # names in an advice
-
-
-def loop_names(program: Program) -> frozenset[str]:
-    """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
-    return frozenset(
-        word.id
-        for statement in program.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.For)
-        for word in ast.walk(node.target)
-        if isinstance(word, ast.Name)
-    )
 
 
 def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Named]:
@@ -77,7 +65,7 @@ def collected(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=leaves, made=made,
-        passing=loop_names(outcome.program),
+        passing=loop_names(outcome.program.body),
     )  # fmt: skip
     if recording is None:
         return found

@@ -11,7 +11,7 @@ from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
 from ..steps_values import lines_of, size_of
-from ..table import summary
+from ..table import ends, summary
 from ..text import cut, one_line, width_of
 from .scene import Row
 
@@ -337,8 +337,7 @@ def small(value: ValueFact) -> str:
         bad = value.text is not None and "nan" in value.text
         size = str(list(value.shape)) if value.text is None else size_of(value)
         return f"{size} with nan" if bad else size
-    low, high = f"{value.range.low:.3g}", f"{value.range.high:.3g}"
-    return f"{low}…{high}"
+    return "…".join(ends(value.range, 3))
 
 
 def _elements(text: str) -> str:
