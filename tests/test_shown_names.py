@@ -290,3 +290,56 @@ def test_json_tells_the_names_of_the_end_from_other_leaves(tmp_path: Path) -> No
     kinds = {fact["name"]: fact["kind"] for fact in tensors}
     assert [name for name, kind in kinds.items() if kind == "tensor"] == ["y", "z"]
     assert {"m.weight", "m.bias", "w", "torch.tensor(2., requires_grad=True)"} <= kinds.keys()
+
+
+SWAPPED = """\
+w = torch.tensor(2., requires_grad=True)
+v = w
+w = torch.tensor(3., requires_grad=True)
+loss = v * v + w
+loss.backward()
+w = v
+"""
+
+
+def test_a_name_that_another_leaf_has_at_the_end(home: Path) -> None:  # noqa: F811
+    """In the pass both had names of their own, and every command goes by these."""
+    leaves = [" ".join(row.split()) for row in tree(SWAPPED) if " leaf " in row]
+    assert [row.split(" leaf ")[0].split()[-1] for row in leaves if "see" not in row] == ["v", "w"]
+    assert gradients(SWAPPED) == {"v": 4.0, "w": 1.0} == gradients(SWAPPED, None, "v", "w")
+    assert sum_of_paths(SWAPPED, "v").reverse == 4.0 and sum_of_paths(SWAPPED, "w").reverse == 1.0
+    (home / "p.expr").write_text(SWAPPED, encoding="utf-8")
+    told = gradcli("why", "p.expr", "w", cwd=home).stdout
+    assert told.startswith("w.grad is tensor(1.)") and "line 6 bound w to another tensor\n" in told
+
+
+UNPACKED = """\
+def train():
+    w = torch.tensor(1., requires_grad=True)
+    for i in range(2):
+        loss = (w * 2 - 1) ** 2
+        loss.backward()
+        w, = [(p - 0.1 * p.grad).detach().requires_grad_() for p in (w,)]
+    return w
+w = train()
+"""
+LAYERS = """\
+def main():
+    layers = [nn.Linear(1, 1), nn.Linear(1, 1)]
+    def forward(x):
+        for layer in layers:
+            x = layer(x)
+        return x
+    forward(torch.ones(1)).sum().backward()
+main()
+"""
+
+
+def test_a_name_of_a_function_that_the_result_gets_too() -> None:
+    assert sum_of_paths(UNPACKED, "w").reverse == pytest.approx(0.8)
+    assert sum_of_paths(UNPACKED, "w", 1).reverse == pytest.approx(4.0)
+
+
+def test_a_loops_name_of_a_layer_is_no_path() -> None:
+    names = {row.split(" leaf ")[0].split()[-1] for row in tree(LAYERS) if " leaf " in row}
+    assert names == {f"layers[{i}].{name}" for i in (0, 1) for name in ("weight", "bias")}

@@ -46,7 +46,7 @@ class AskedNames(Spectator):
     def over(self, one: Pass, freed: list[Any]) -> None:
         """A pass has ended."""
         bound = {**self.inner, **self.outer}
-        self.in_pass = {name: tensors[-1] for name, tensors in bound.items()}
+        self.in_pass = one.asked = {name: tensors[-1] for name, tensors in bound.items()}
 
     def tensors(self, text: str) -> list[AnyTensor]:
         """What a name stood for, in order, or the one that a number asks for: `x#2`. A global name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -102,10 +103,16 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
             yield Arrived(name, line, tensor, snapshot_text(restored(gradient), full=True))
 
 
-def _told_apart(found: Iterator[Arrived], ran: Ran) -> Iterator[Arrived]:
-    """Of several tensors with one name the first keeps it; the others have numbers: x#1."""
+def _told_apart(found: Iterable[Arrived], ran: Ran) -> Iterator[Arrived]:
+    """Of several tensors with one name those that had another one in the pass go by that, and of
+    the rest the first keeps it; the others have numbers: x#1."""
+    every = list(found)
+    count = Counter(item.name for item in every)
     taken: set[str] = set()
-    for item in found:
+    for item in every:
+        then = ran.recording.names.of_leaf(item.tensor)
+        if count[item.name] > 1 and then and not count[then]:
+            item = item._replace(name=then)
         if item.name in taken:
             item = item._replace(name=ran.recording.names.numbered(item.tensor) or item.name)
         taken.add(item.name)
@@ -124,9 +131,12 @@ def _gradient_of(
     name: str, found: list[Arrived], ran: Ran, one: Pass, of: TensorFact
 ) -> GradientFact:
     """The gradient of a name, or why the pass gave it none."""
+    then = one.asked.get(name)
+    if then is None or not then.is_leaf or _gradient(one, then) is None:
+        then = None  # what the name stood for in the pass goes first
     for item in found:
-        if item.name == name:
-            return _fact(item)
+        if item.tensor is then or (then is None and item.name == name):
+            return _fact(item._replace(name=name))
     assert ran.outcome is not None
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))

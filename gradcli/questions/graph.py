@@ -27,9 +27,10 @@ def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Na
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     parameters, leaves = recording.lines, recording.names
     return [
-        Named(name, parameters.of_birth(tensor) or leaves.of_birth(tensor), tensor, kind)
+        Named(leaves.lasting(name, tensor), parameters.of_birth(tensor) or leaves.of_birth(tensor),
+              tensor, kind)
         for name, tensor, kind in collecting.inside(bindings, AnyTensor)
-    ]
+    ]  # fmt: skip
 
 
 def leaves_of(program: Program, recording: Recording) -> list[Named]:

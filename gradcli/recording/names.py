@@ -276,6 +276,16 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         return known.name if known is not None and known.tensor() is tensor else ""
 
+    def lasting(self, name: str, tensor: Any) -> str:
+        """This name of a leaf, or the one that it had where this is a loop's of a function."""
+        first = name.partition(".")[0].partition("[")[0]
+        if first not in self.loops or self.inner.get(first) is None:
+            return name
+        other = self.of_leaf(tensor)
+        return (
+            other if other and other.partition(".")[0].partition("[")[0] not in self.loops else name
+        )
+
     def is_inner(self, tensor: Any) -> bool:
         """Whether only a function had a name for it."""
         known = self.held.get(id(tensor))
@@ -293,10 +303,12 @@ class Names(Spectator):
         return found
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
-        """Names at the end of the run, then those that functions had; `self` says least."""
+        """Names at the end of the run, then those that functions had, then those of their loops;
+        `self` says least."""
         inner = {name: value for name, value in self.inner.items() if name not in bindings}
         own = {"self": inner.pop("self")} if "self" in inner else {}
-        return {**bindings, **inner, **own}
+        loops = {name: inner.pop(name) for name in self.loops.intersection(inner)}
+        return {**bindings, **inner, **dict(sorted(loops.items())), **own}
 
 
 def loop_names(body: Iterable[ast.stmt]) -> frozenset[str]:

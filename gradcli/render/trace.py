@@ -212,6 +212,8 @@ class Words:
         self.order = order_of(report.derived)
         self.derived = {fact.node for fact in report.derived}
         self.bound = {(fact.name, fact.line): key[0] for key, fact in graph.tensors.items()}
+        # Names that other leaves had in the pass than have them at the end.
+        self.taken = {flow.name for key, flow in graph.flows.items() if key not in graph.tensors}
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[list[Line]]:
         """Header and rows in columns: words, node, value, gradient, line; the lines of each."""
@@ -302,9 +304,10 @@ class Words:
     def _leaf_name(self, key: tuple[int, int]) -> str:
         """The name that a leaf has, else the one that it had in the pass."""
         fact, flow = self.graph.tensors.get(key), self.graph.flows.get(key)
-        if fact is not None:
+        then = flow.name if flow is not None else ""
+        if fact is not None and not (then and fact.name in self.taken):
             return fact.name
-        return (flow.name if flow is not None else "") or "(a leaf without a name)"
+        return then or "(a leaf without a name)"
 
     def _assigned(self, name: str, place: Place | None) -> str:
         """The words of an assignment where the text has it; else the expression, and the name."""

@@ -111,6 +111,10 @@ class Labels:
             raise UsageError(f"{option} {text}: {name} stood for {last:,} tensors", known)
         return wanted
 
+    def inside(self, name: str) -> list[Spot]:
+        """What a name stood for in functions."""
+        return [spot for spot in self.by_name.get(name, ()) if spot.scope is not None]
+
     def _second(self, name: str) -> list[Spot]:
         """One more name of a tensor that is known by its first, such as a tied weight's."""
         assert self.ran.outcome is not None

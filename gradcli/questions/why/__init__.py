@@ -100,6 +100,8 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
     value = asked.value
     if isinstance(value, AnyTensor) or type(value) in (int, float, bool):
         return asked
+    if (gone := lost(ran, question.strip())) is not None:
+        return gone
     inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
     kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
     advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""

@@ -14,8 +14,8 @@ from .provenance import Provenance
 
 
 def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
-    """The same question of the tensor that the name stood for in the last pass, where a program
-    without an error gives the name another one later.
+    """The same question of the tensor that the name stood for in the last pass, where that came to
+    it and a program without an error gives the name another one later.
 
     One that is no leaf is asked about itself, unless passes came to several tensors of this name:
     a single update that binds the name again is the mistake to be told.
@@ -23,9 +23,7 @@ def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
     passes, now = provenance.passes.passes, asked.value
     if ran.error is not None or not passes or "#" in asked.name:
         return asked
-    if not isinstance(now, AnyTensor) or _reached(ran, provenance, now, passes[-1]):
-        return asked
-    then = _in_pass(ran, asked.name)
+    then = _in_pass(ran, asked.name, now) if isinstance(now, AnyTensor) else None
     if then is None or then is now or not _reached(ran, provenance, then, passes[-1]):
         return asked
     history = ran.recording.find(AskedNames)
@@ -51,11 +49,12 @@ def lost(ran: Ran, text: str) -> Question | None:
     return None
 
 
-def _in_pass(ran: Ran, name: str) -> AnyTensor | None:
-    """What a name stood for when the last pass ended."""
-    for leaf in ran.recording.standing.last:
-        if ran.recording.names.of_leaf(leaf) == name:
-            return leaf
+def _in_pass(ran: Ran, name: str, now: AnyTensor) -> AnyTensor | None:
+    """What a name stood for when the last pass ended; of several it may still stand for one."""
+    names = ran.recording.names
+    leaves = [one for one in ran.recording.standing.last if names.of_leaf(one) == name]
+    if leaves:
+        return next((one for one in leaves if one is now), leaves[0])
     asked = ran.recording.find(AskedNames)
     return None if asked is None else asked.in_pass.get(name)
 
@@ -67,10 +66,13 @@ def _reached(ran: Ran, provenance: Provenance, tensor: AnyTensor, one: Pass) -> 
 def tell(finding: Finding, case: Case, now: AnyTensor) -> None:
     """Says that the name means another tensor at the end."""
     name = case.name
-    bound = (node for _, node, tensor in case.flow.bindings.get(name, ()) if tensor is now)
-    node = next(bound, None) or _maker(case, now)
-    since = f"since line {case.line(node)}" if case.is_here(node) else "at the end"
-    finding.facts.append(f"{since} {name} is another tensor, to which the last pass did not come")
+    bindings = reversed(case.flow.bindings.get(name, []))
+    node = next((node for _, node, tensor in bindings if tensor is now), None) or _maker(case, now)
+    where = f"line {case.line(node)} bound {name}" if case.is_here(node) else f"{name} is bound"
+    passes = case.passes.passes
+    reached = bool(passes) and Case(case.ran, case.provenance, name, now, None).reached(passes[-1])
+    behind = "" if reached else ", to which the last pass did not come"
+    finding.facts.append(f"{where} to another tensor{behind}")
     history = case.ran.recording.find(AskedNames)
     numbered = "" if history is None else history.numbered(name, now)
     if numbered:
