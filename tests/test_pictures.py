@@ -157,6 +157,33 @@ def test_leaves_that_a_large_graph_shares_are_drawn_at_each_use() -> None:
     assert width is not None and int(width[1]) < 1500
 
 
+def test_outputs_of_one_node_have_their_names() -> None:
+    node = next(g for g in boxes(drawn("outputs")) if "a, b, c: x.unbind(0)" in words_of(g))
+    assert words_of(node)[2:6] == [
+        "a value [0., 1., 2., 3.]", "a grad [21., 0., 0., 0.]",
+        "b value [4., 5., 6., 7.]", "b grad [8., 9., 10., 11.]"]  # fmt: skip
+
+
+def test_a_wire_for_several_is_as_bad_as_the_worst(tmp_path: Path) -> None:
+    """And says that they are added only where they reach one tensor."""
+    wire = next(w for w in wires(drawn("wide")) if w.attrib["data-from"].startswith("m"))
+    assert words_of(wire) == ["190 gradients"] and wire.attrib["class"] == "wire bad"
+    added = {words_of(w)[0] for w in wires(drawn("rnn")) if w.attrib["data-from"][0] == "r"}
+    assert "998 gradients, added" in added
+    (tmp_path / "p.expr").write_text(
+        "parts = [tensor(float(i), requires_grad=True) for i in range(40)]\n"
+        "loss = (torch.stack(parts) * 0).sum()\nloss.backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    wire = next(w for w in wires(svg) if w.attrib["data-from"].startswith("m"))
+    assert words_of(wire) == ["30 gradients"] and wire.attrib["class"] == "wire zero"
+
+
+def test_what_has_no_value_has_one_question_mark_each() -> None:
+    leaves = [words_of(g) for g in boxes(drawn("no_values")) if "leaf" in g.attrib["class"]]
+    assert [leaf[2:] for leaf in leaves] == [["value ?", "grad ?"]] * 3
+
+
 def test_words_on_wires_are_as_narrow_as_their_lines_allow() -> None:
     rows = [row for wire in wires(drawn("mlp")) for row in words_of(wire)]
     at = rows.index("matrix product with the")
@@ -349,6 +376,14 @@ def test_mermaid_stays_below_its_limits(name: str) -> None:
     assert {end for edge in edges for end in edge} <= nodes
 
 
+def test_mermaid_has_boxes_in_the_order_of_the_picture() -> None:
+    """From the result up, and from the left: its own layout starts from this order."""
+    text = written("two_paths", "mermaid")
+    names = re.findall(r"^  \w+(?:\(\[|\[|\{\{)+\"([\w ]+)", text, re.MULTILINE)
+    assert [name.split()[0] for name in names] == "L d w3 w4 b w3 c w4 w1 a w2".split()
+    assert '"wrappingWidth": 400' in text.splitlines()[1]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_dot_reads_the_picture(name: str) -> None:
     text = written(name, "dot")
@@ -379,6 +414,17 @@ def test_latex_has_the_same_coordinates(name: str, tmp_path: Path) -> None:
         done = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", "picture.tex"],
                               cwd=tmp_path, capture_output=True, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_latex_writes_letters_of_other_alphabets(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(
+        "α = tensor(2.0, requires_grad=True)\nΔς, é = α * 2, α + 1\n损 = Δς * é\n损.backward()\n",
+        "utf-8",
+    )
+    text = here("trace", str(tmp_path / "p.expr"), "--format", "latex").stdout
+    assert r"\bfseries \ensuremath{\alpha}}" in text
+    assert r"\ensuremath{\Delta}\ensuremath{\varsigma}" in text and r"\'{e}" in text
+    assert r"\resizebox{8.8bp}{1.3ex}{635F}" in text  # the number of the sign, in two columns
 
 
 @pytest.mark.parametrize("table", ["--views", "--stats", "--saved", "--legend"])

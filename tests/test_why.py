@@ -327,6 +327,9 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     assert piped.returncode == 0 and piped.stdout == done.stdout.replace("chain.expr", "<stdin>")
     unknown = command("chain.expr", "aa", cwd=tmp_path)
     assert unknown.returncode == 2 and "did you mean a?" in unknown.stderr
+    inside = "def run():\n    net = nn.Linear(1, 1)\n    ws = [torch.ones(1, requires_grad=True)]\n"
+    unknown = command("nosuch", text=f"{inside}    (net(ws[0])).backward()\nrun()\n", cwd=tmp_path)
+    assert "the tensors are ws[0], net.weight, net.bias" in unknown.stderr
     assert command("chain.expr", "a", "b", cwd=tmp_path).returncode == 2
     failing = command("a", text=program + "L.backward()\n1 / 0\n", cwd=tmp_path)
     assert failing.returncode == 3 and "a.grad is None" in failing.stdout
