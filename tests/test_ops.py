@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import warm
 
 from gradcli.engine.operator import Row
 from gradcli.operators import catalogue
@@ -26,13 +27,7 @@ WIDE = Look(width=10_000)
 
 
 def ops(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gradcli", "ops", *words],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return warm.run(["ops", *words])
 
 
 @pytest.fixture(scope="module")
