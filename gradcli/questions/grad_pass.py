@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting
