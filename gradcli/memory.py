@@ -15,6 +15,7 @@ from contextlib import contextmanager
 STANDARD = 4 << 30
 SPARE = 112 << 20  # bytes for NumPy and for what is not yet given back, beyond values
 MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
+DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # <malloc.h> of glibc
 
@@ -59,7 +60,7 @@ def _text(path: str) -> str:
 def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
     """Within it the process can hold so much more memory than now, and hardly more.
 
-    A foreign library (CUDA, PyTorch) has stores of its own: only addresses are limited then.
+    A foreign library (PyTorch) has stores of its own: only addresses are limited then.
     """
     try:
         import resource
@@ -83,6 +84,23 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
     finally:
         for kind, limits in before:
             resource.setrlimit(kind, limits)
+
+
+def allow_driver() -> None:
+    """A GPU's driver gets what it needs: it reserves more addresses than any machine has memory,
+    and does not start where they are limited. What holds data stays limited."""
+    try:
+        import resource
+    except ImportError:
+        return
+    most, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if most == hard:
+        return  # nothing limits addresses here, or a second call
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    most, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if most != hard:
+        more = most + DRIVER if hard == resource.RLIM_INFINITY else min(most + DRIVER, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (more, hard))
 
 
 def data_size() -> int:

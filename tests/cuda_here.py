@@ -111,6 +111,9 @@ _WORDS = (
 )
 
 
+_NUMBER = re.compile(r"\d+\.\d*(?:e[-+]\d+)?")  # as a program prints them
+
+
 def apart(there: Any, here: Any, close: float, path: str = "") -> str | None:
     """Where two answers differ, None where nothing does; numbers may be close."""
     if isinstance(there, float) or isinstance(here, float):
@@ -129,6 +132,10 @@ def apart(there: Any, here: Any, close: float, path: str = "") -> str | None:
     if isinstance(there, str) and isinstance(here, str):
         for pattern, text in _WORDS:
             there, here = pattern.sub(text, there), pattern.sub(text, here)
+        if _NUMBER.sub("#", there) == _NUMBER.sub("#", here):
+            pairs = zip(_NUMBER.findall(there), _NUMBER.findall(here), strict=True)
+            parts = [apart(float(one), float(other), close, path) for one, other in pairs]
+            return next((part for part in parts if part), None)
     return None if there == here else f"{path}: {there!r} on the GPU, {here!r} on the CPU"
 
 

@@ -182,6 +182,15 @@ a, b, c = x.unbind(0)
 loss = (values * a[0]).sum() + (b * c).sum()
 loss.backward()
 """
+LSTM = """\
+torch.manual_seed(0)
+cell = nn.LSTMCell(3, 4)
+h, c = torch.zeros(2, 4), torch.zeros(2, 4)
+for t in range(6):
+    h, c = cell(torch.randn(2, 3), (h, c))
+loss = h.pow(2).mean()
+loss.backward()
+"""
 EMPTY = "x = tensor(1.0)\nprint(x * 2)\n"
 
 PROGRAMS = {
@@ -189,7 +198,7 @@ PROGRAMS = {
     "two_results": TWO_RESULTS, "two_passes": TWO_PASSES, "second_order": SECOND_ORDER,
     "no_values": NO_VALUES, "failing": FAILING, "freed": FREED, "nan": NAN, "dead": DEAD,
     "hostile": HOSTILE, "calls": CALLS, "wide": WIDE, "long": LONG, "outputs": OUTPUTS,
-    "empty": EMPTY,
+    "empty": EMPTY, "lstm": LSTM,
 }  # fmt: skip
 
 

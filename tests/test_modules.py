@@ -116,6 +116,11 @@ def test_a_module_that_is_there_in_part_says_what_else_there_is(text: str) -> No
     assert "--engine torch, which trusts it" in error.notes[0]
 
 
+def test_timeit_takes_no_texts() -> None:
+    error = ran("import timeit\ntimeit.timeit('x = 1')")[1].error
+    assert error is not None and error.message.startswith("timeit takes functions here")
+
+
 @pytest.mark.parametrize("title", LEARNING)
 def test_as_sklearn(title: str) -> None:
     program, _, expected = LEARNING[title].partition("---\n")

@@ -67,6 +67,13 @@ ECHOES = {
     "{'a': [1] * 30}": "{'a': [1,\n" + "  1,\n" * 28 + "  1]}",
     "(torch.ones(1), None)": "(tensor([1.]), None)",
     "[[], {}]": "[[], {}]",
+    "import collections as c; c.OrderedDict(w=torch.ones(2, 1), b=[1])": (
+        "OrderedDict([('w',\n              tensor([[1.],\n                      [1.]])),\n"
+        "             ('b', [1])])"
+    ),
+    "import collections as c; c.Counter('abba'), c.defaultdict(list, a=1), c.OrderedDict()": (
+        "(Counter({'a': 2, 'b': 2}), defaultdict(list, {'a': 1}), OrderedDict())"
+    ),
     "'it'": "'it'",
     "torch.set_grad_enabled(True)": "torch.autograd.grad_mode.set_grad_enabled(mode=True)",
     "torch.no_grad()": "<torch.autograd.grad_mode.no_grad at 0x000000000001>",

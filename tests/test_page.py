@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,8 @@ def test_the_page_asks_nobody(folder: Path, name: str) -> None:
 
 
 def test_pages_are_small(folder: Path) -> None:
-    for name in ("two_paths", "mlp", "lenet", "fit_a_line", "calls", "two_mistakes", "classifier"):
+    for name in ("two_paths", "mlp", "lenet", "fit_a_line", "calls", "two_mistakes", "classifier",
+                 "transformer", "rnn"):  # fmt: skip
         assert page(folder, name).stat().st_size < 150_000, name
 
 
@@ -232,6 +235,21 @@ def test_passes_can_be_chosen(tab: Browser, folder: Path) -> None:
             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
     assert "pass 1 of 2" in tab.ask(title)
     assert count(tab, "svg.gradcli") == 1
+    assert "pass 1 of 2" in tab.ask("document.querySelector('h1').textContent + document.title")
+    assert tab.ask("[...document.querySelectorAll('option')].map(o => o.textContent)") == [
+        "1 of 2, line 4", "2 of 2, line 4"]  # fmt: skip
+
+
+@pytest.mark.browser
+def test_what_the_page_holds_is_unpacked_whole(tab: Browser, folder: Path) -> None:
+    """Blocks of all kinds that deflate has: stored, with codes that are fixed, with its own."""
+    opened(tab, folder, "two_paths")
+    text = "".join(f"{number} · {number * number % 997}, " for number in range(9000))
+    for level, strategy in ((0, 0), (9, 0), (9, zlib.Z_FIXED), (9, zlib.Z_HUFFMAN_ONLY)):
+        deflate = zlib.compressobj(level, wbits=-zlib.MAX_WBITS, strategy=strategy)
+        packed = base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
+        bytes_ = f"Uint8Array.from(atob('{packed}'), c => c.charCodeAt(0))"
+        assert tab.ask(f"inflated({bytes_}, {len(text.encode())})") == text, (level, strategy)
 
 
 def test_the_page_draws_what_the_picture_draws(folder: Path) -> None:
@@ -259,14 +277,29 @@ def test_without_scripts_the_picture_stands_there(tab: Browser, folder: Path) ->
         tab.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def whole(data: dict[str, Any], text: str) -> str:
-    """A text of the page as its script writes it."""
+@pytest.mark.browser
+def test_a_tall_picture_is_printed_on_one_page(tab: Browser, folder: Path) -> None:
+    """No page ends in the middle of a box; a small picture stays on ordinary paper."""
+    for name, is_tall in (("calls", True), ("transformer", True), ("two_paths", False)):
+        opened(tab, folder, name)
+        shown = "document.querySelector('svg.gradcli').getBoundingClientRect()"
+        size = tab.ask(f"(({{width, height}}) => [width, height])({shown})")
+        pdf = base64.b64decode(tab.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+        boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+        papers = [(float(width) / 0.75, float(height) / 0.75) for width, height in boxes]
+        assert len(papers) == 2, (name, papers)
+        fits = [size[0] <= width and size[1] <= height for width, height in papers]
+        assert fits == [False, True] if is_tall else papers[0] == papers[1], (name, papers, size)
 
-    def unpacked(sign: re.Match[str]) -> str:
-        at = ord(sign[0]) - 0xE000
-        return data["pieces"][at] if at < len(data["pieces"]) else " " * (at - 0x1700)
 
-    return re.sub("[\ue000-\uf8ff]", unpacked, text) if data["packed"] else text
+def data_of(page: str) -> dict[str, Any]:
+    """What the script of a page reads."""
+    found = re.search(r'id="data" data-size="(\d+)">([A-Za-z0-9+/=]+)</script>', page)
+    assert found is not None
+    whole = zlib.decompress(base64.b64decode(found[2]), -zlib.MAX_WBITS)
+    assert len(whole) == int(found[1])
+    data: dict[str, Any] = json.loads(whole)
+    return data
 
 
 def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
@@ -278,6 +311,5 @@ def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
     )
     here("trace", str(tmp_path / "p.expr"), "--format", "html", "-o", str(tmp_path / "p.html"))
     page = (tmp_path / "p.html").read_text("utf-8")
-    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    texts = "\n".join(whole(data, step[-1]) for step in data["passes"][0]["steps"])
+    texts = "\n".join(step[-1] for step in data_of(page)["passes"][0]["steps"])
     assert "…" not in texts and f"{name}  " in texts and "[3, 4] from " in texts

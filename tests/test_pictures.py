@@ -149,6 +149,48 @@ def test_a_long_loop_is_folded_with_its_turns() -> None:
     assert len(boxes(drawn("rnn"))) < 25
 
 
+def test_leaves_that_a_large_graph_shares_are_drawn_at_each_use() -> None:
+    """However few boxes its folds leave: wires from end to end would make it wide."""
+    text = drawn("lstm")
+    again = [g for g in boxes(text) if "data-ref" in g.attrib]
+    assert len(again) == 8 and len({g.attrib["data-ref"] for g in again}) == 4
+    width = re.search(r'viewBox="0 0 (\d+)', text)
+    assert width is not None and int(width[1]) < 1500
+
+
+def test_outputs_of_one_node_have_their_names() -> None:
+    node = next(g for g in boxes(drawn("outputs")) if "a, b, c: x.unbind(0)" in words_of(g))
+    assert words_of(node)[2:6] == [
+        "a value [0., 1., 2., 3.]", "a grad [21., 0., 0., 0.]",
+        "b value [4., 5., 6., 7.]", "b grad [8., 9., 10., 11.]"]  # fmt: skip
+
+
+def test_a_wire_for_several_is_as_bad_as_the_worst(tmp_path: Path) -> None:
+    """And says that they are added only where they reach one tensor."""
+    wire = next(w for w in wires(drawn("wide")) if w.attrib["data-from"].startswith("m"))
+    assert words_of(wire) == ["190 gradients"] and wire.attrib["class"] == "wire bad"
+    added = {words_of(w)[0] for w in wires(drawn("rnn")) if w.attrib["data-from"][0] == "r"}
+    assert "998 gradients, added" in added
+    (tmp_path / "p.expr").write_text(
+        "parts = [tensor(float(i), requires_grad=True) for i in range(40)]\n"
+        "loss = (torch.stack(parts) * 0).sum()\nloss.backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    wire = next(w for w in wires(svg) if w.attrib["data-from"].startswith("m"))
+    assert words_of(wire) == ["30 gradients"] and wire.attrib["class"] == "wire zero"
+
+
+def test_what_has_no_value_has_one_question_mark_each() -> None:
+    leaves = [words_of(g) for g in boxes(drawn("no_values")) if "leaf" in g.attrib["class"]]
+    assert [leaf[2:] for leaf in leaves] == [["value ?", "grad ?"]] * 3
+
+
+def test_words_on_wires_are_as_narrow_as_their_lines_allow() -> None:
+    rows = [row for wire in wires(drawn("mlp")) for row in words_of(wire)]
+    at = rows.index("matrix product with the")
+    assert rows[at + 1] == "other factor, transposed"
+
+
 def test_modules_are_folded_by_their_names() -> None:
     folds = [words_of(g)[0] for g in boxes(drawn("transformer", "--fold"))
              if "data-members" in g.attrib]  # fmt: skip
@@ -210,7 +252,8 @@ def test_names_of_leaves_and_modules_are_whole(tmp_path: Path) -> None:
     assert {path, f"{path}.weight", f"{path}.bias"} <= titles
     assert "scales['temperature of the softmax, learned']" in titles
     rows = [row for group in groups(svg) for row in words_of(group)]
-    assert "MaxPool2DWithIndicesBackward0" in rows and "each element times its own" in rows
+    assert "MaxPool2DWithIndicesBackward0" in rows
+    assert "each element times its own" in " ".join(rows)
     assert max(map(len, rows)) <= 38
     assert "value [5000] all 1" in rows  # one number for all of them is no scalar
 
@@ -334,6 +377,14 @@ def test_mermaid_stays_below_its_limits(name: str) -> None:
     assert {end for edge in edges for end in edge} <= nodes
 
 
+def test_mermaid_has_boxes_in_the_order_of_the_picture() -> None:
+    """From the result up, and from the left: its own layout starts from this order."""
+    text = written("two_paths", "mermaid")
+    names = re.findall(r"^  \w+(?:\(\[|\[|\{\{)+\"([\w ]+)", text, re.MULTILINE)
+    assert [name.split()[0] for name in names] == "L d w3 w4 b w3 c w4 w1 a w2".split()
+    assert '"wrappingWidth": 400' in text.splitlines()[1]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_dot_reads_the_picture(name: str) -> None:
     text = written(name, "dot")
@@ -364,6 +415,17 @@ def test_latex_has_the_same_coordinates(name: str, tmp_path: Path) -> None:
         done = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", "picture.tex"],
                               cwd=tmp_path, capture_output=True, timeout=120)  # fmt: skip
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_latex_writes_letters_of_other_alphabets(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(
+        "α = tensor(2.0, requires_grad=True)\nΔς, é = α * 2, α + 1\n损 = Δς * é\n损.backward()\n",
+        "utf-8",
+    )
+    text = here("trace", str(tmp_path / "p.expr"), "--format", "latex").stdout
+    assert r"\bfseries \ensuremath{\alpha}}" in text
+    assert r"\ensuremath{\Delta}\ensuremath{\varsigma}" in text and r"\'{e}" in text
+    assert r"\resizebox{8.8bp}{1.3ex}{635F}" in text  # the number of the sign, in two columns
 
 
 @pytest.mark.parametrize("table", ["--views", "--stats", "--saved", "--legend"])

@@ -23,8 +23,11 @@ from gradcli.recording.facts import (
     Spread,
     TensorFact,
 )
+from gradcli.recording.facts.steps import ValueFact
 from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
+from gradcli.render.steps_values import size_of
+from gradcli.render.table import summary
 from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
 
 SCHEMAS = Path(__file__).parent.parent / "gradcli" / "schemas"
@@ -313,6 +316,19 @@ def test_nothing_is_wider_than_the_page(text: str, width: int) -> None:
     page = trace.text(drawn("p.expr", "cpu", tensors, nodes, (1,)), look, saved=True)
     assert max(width_of(line) for line in page.splitlines()) <= width
     assert escape.block(page) == page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (1.0, 1.0, "1"), (-0.0, 0.0, "0"), (1.0, 2.0, "1…2"), (1.0001, 1.0002, "1.0001…1.0002"),
+        (0.1 + 0.2, 0.4, "0.3…0.4"), (float("inf"), float("inf"), "inf"),
+    ],
+)  # fmt: skip
+def test_numbers_that_differ_are_shown_as_different(low: float, high: float, shown: str) -> None:
+    span = Spread(low, high)
+    assert summary("", (9,), span) == shown
+    assert ("all" in size_of(ValueFact((9,), "float64", range=span))) == (low == high)
 
 
 def test_cut_and_pad() -> None:

@@ -393,6 +393,13 @@ def test_the_legend_is_the_list_of_the_docs() -> None:
         assert f"| `{sign}` | {meaning} |" in text
 
 
+def test_the_legend_alone(home: Path) -> None:  # noqa: F811
+    """Without FILE it is all that is printed."""
+    rows = gradcli("trace", "--legend", cwd=home).stdout.splitlines()
+    assert [row.split("  ")[-1].strip() for row in rows] == [meaning for _, meaning in SIGNS]
+    assert gradcli("flow", "--legend", cwd=home).stdout.startswith("pass   ")
+
+
 def test_a_warning_has_its_line_and_names_a_command(home: Path) -> None:  # noqa: F811
     (home / "p.expr").write_text(
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()\n"

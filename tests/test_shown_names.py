@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -176,3 +177,169 @@ z.sum().backward()
     assert [row.partition(" [2] ")[0] for row in rows if ":" in row and "above" not in row] == [
         "z: a + b AddBackward0", "#1 a: y.exp() ExpBackward0", "y: x * 2 MulBackward0",
     ]  # fmt: skip
+
+
+OBJECT = """\
+class Line:
+    def __init__(self):
+        self.w = torch.tensor(1., requires_grad=True)
+    def step(self):
+        self.w = (self.w - 0.1 * self.w.grad).detach().requires_grad_()
+line = Line()
+for i in range(3):
+    loss = (line.w * 2 - 1) ** 2
+    loss.backward()
+    line.step()
+"""
+TABLE = """\
+params = {"w": torch.tensor(1., requires_grad=True)}
+def fit(params):
+    for i in range(3):
+        loss = (params["w"] * 2 - 1) ** 2
+        loss.backward()
+        for key in params:
+            params[key] = (params[key] - 0.1 * params[key].grad).detach().requires_grad_()
+fit(params)
+"""
+INNER = """\
+def fit():
+    params = [torch.tensor(1., requires_grad=True)]
+    for i in range(3):
+        loss = (params[0] * 2 - 1) ** 2
+        loss.backward()
+        params[0] = (params[0] - 0.1 * params[0].grad).detach().requires_grad_()
+fit()
+"""
+GONE = """\
+class Layer:
+    def __init__(self):
+        self.held = {"w": torch.tensor(1., requires_grad=True)}
+layers = [Layer()]
+for i in range(3):
+    for layer in layers:
+        loss = (layer.held["w"] * 2 - 1) ** 2
+    loss.backward()
+    for layer in layers:
+        w = layer.held["w"]
+        layer.held["w"] = (w - 0.1 * w.grad).detach().requires_grad_()
+layers.clear()
+del layer, w
+"""
+CLOSURE = """\
+def make():
+    w = torch.tensor(1., requires_grad=True)
+    def step():
+        nonlocal w
+        loss = (w * 2 - 1) ** 2
+        loss.backward()
+        w = (w - 0.1 * w.grad).detach().requires_grad_()
+        return loss
+    return step
+step = make()
+for i in range(3):
+    out = step()
+"""
+PLAIN = """\
+w = torch.tensor(1., requires_grad=True)
+for i in range(3):
+    loss = (w * 2 - 1) ** 2
+    loss.backward()
+    w = (w - 0.1 * w.grad).detach().requires_grad_()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (OBJECT, "line.w"), (TABLE, "params['w']"), (INNER, "params[0]"),
+        (GONE, "layers[0].held['w']"), (CLOSURE, "w"), (PLAIN, "w"),
+    ],
+)  # fmt: skip
+def test_a_leaf_has_the_name_that_led_to_it_in_the_pass(
+    home: Path,  # noqa: F811
+    text: str, name: str,
+) -> None:  # fmt: skip
+    """In every command, though the name leads to another tensor at the end."""
+    (leaf,) = (row for row in tree(text) if " leaf " in row)
+    assert leaf.split(" leaf ")[0].split()[-1] == name
+    assert re.search(r" 0\.5200 (→ 0\.5040 )?0\.1600 ", leaf), leaf
+    found = gradients(text, None, name)[name]
+    assert found == pytest.approx(0.16)
+    assert sum_of_paths(text, name).reverse == pytest.approx(0.16)
+    (home / "p.expr").write_text(text, encoding="utf-8")
+    told = gradcli("why", "p.expr", name, "--no-try", cwd=home)
+    assert told.stdout.startswith(f"{name}.grad is tensor(0.1600)"), told
+
+
+def test_a_name_that_is_bound_again_shows_what_it_holds_at_the_end() -> None:
+    assert tree(PLAIN)[-1] == "└─ w leaf 0.5200 → 0.5040 0.1600 5"
+    inner = "".join(f"    {line}\n" for line in PLAIN.splitlines())
+    text = f"def run():\n{inner}run()\nw = torch.tensor(7.)\n"  # another w
+    assert tree(text)[-1] == "└─ w leaf 0.5200 0.1600 6"
+
+
+def test_json_tells_the_names_of_the_end_from_other_leaves(tmp_path: Path) -> None:
+    """Without modules' tensors, a document has the names that are bound when the program ends."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "def step(x):\n    w = torch.ones(2, requires_grad=True)\n    return (w * x).sum()\n"
+        "y = step(torch.ones(2)) + torch.tensor(2., requires_grad=True)\n"
+        "m = nn.Linear(1, 1)\nz = m(torch.ones(1)) + y\n"
+    )
+    tensors = json.loads(here("trace", str(file), "--format", "json").stdout)["tensors"]
+    kinds = {fact["name"]: fact["kind"] for fact in tensors}
+    assert [name for name, kind in kinds.items() if kind == "tensor"] == ["y", "z"]
+    assert {"m.weight", "m.bias", "w", "torch.tensor(2., requires_grad=True)"} <= kinds.keys()
+
+
+SWAPPED = """\
+w = torch.tensor(2., requires_grad=True)
+v = w
+w = torch.tensor(3., requires_grad=True)
+loss = v * v + w
+loss.backward()
+w = v
+"""
+
+
+def test_a_name_that_another_leaf_has_at_the_end(home: Path) -> None:  # noqa: F811
+    """In the pass both had names of their own, and every command goes by these."""
+    leaves = [" ".join(row.split()) for row in tree(SWAPPED) if " leaf " in row]
+    assert [row.split(" leaf ")[0].split()[-1] for row in leaves if "see" not in row] == ["v", "w"]
+    assert gradients(SWAPPED) == {"v": 4.0, "w": 1.0} == gradients(SWAPPED, None, "v", "w")
+    assert sum_of_paths(SWAPPED, "v").reverse == 4.0 and sum_of_paths(SWAPPED, "w").reverse == 1.0
+    (home / "p.expr").write_text(SWAPPED, encoding="utf-8")
+    told = gradcli("why", "p.expr", "w", cwd=home).stdout
+    assert told.startswith("w.grad is tensor(1.)") and "line 6 bound w to another tensor\n" in told
+
+
+UNPACKED = """\
+def train():
+    w = torch.tensor(1., requires_grad=True)
+    for i in range(2):
+        loss = (w * 2 - 1) ** 2
+        loss.backward()
+        w, = [(p - 0.1 * p.grad).detach().requires_grad_() for p in (w,)]
+    return w
+w = train()
+"""
+LAYERS = """\
+def main():
+    layers = [nn.Linear(1, 1), nn.Linear(1, 1)]
+    def forward(x):
+        for layer in layers:
+            x = layer(x)
+        return x
+    forward(torch.ones(1)).sum().backward()
+main()
+"""
+
+
+def test_a_name_of_a_function_that_the_result_gets_too() -> None:
+    assert sum_of_paths(UNPACKED, "w").reverse == pytest.approx(0.8)
+    assert sum_of_paths(UNPACKED, "w", 1).reverse == pytest.approx(4.0)
+
+
+def test_a_loops_name_of_a_layer_is_no_path() -> None:
+    names = {row.split(" leaf ")[0].split()[-1] for row in tree(LAYERS) if " leaf " in row}
+    assert names == {f"layers[{i}].{name}" for i in (0, 1) for name in ("weight", "bias")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import jsonschema
@@ -126,3 +127,10 @@ def test_the_page_and_the_document() -> None:
     jsonschema.validate(empty, schema)
     assert empty["stats"]["nodes"] == 0
     assert "graph: 0 nodes" in answer("trace", "--stats", stdin="a = 1\n")
+
+
+def test_all_lines_of_a_kind_are_listed() -> None:
+    rows = "".join(f"y = y * x\n{'z = y' if i % 2 else ''}\n" for i in range(9))
+    text = f"x = torch.tensor(1.5, requires_grad=True)\ny = x * 1\n{rows}y.backward()\n"
+    page = answer("trace", "--stats", stdin=text.replace("\n\n", "\n"))
+    assert re.search(r"^MulBackward0 +10 .* 2-4, 6-7, 9-10, 12-13, 15$", page, re.M), page

@@ -103,6 +103,35 @@ def test_the_state_of_what_is_saved_is_whole(program: Path) -> None:
     assert any(row.rstrip().endswith("  freed by line 11") for row in rows)
 
 
+LONG_NAMES = """\
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.feed_forward_projection = nn.Linear(3, 3)
+    def forward(self, x):
+        return self.feed_forward_projection(x).tanh()
+transformer_encoder_of_words = nn.Sequential(Block(), Block())
+loss = transformer_encoder_of_words(torch.ones(2, 3)).sum()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("option", ["--views", "--stats", "--ledger", "--hook=all=norm"])
+def test_a_name_without_room_beside_it_stands_in_a_line_of_its_own(
+    home: Path,  # noqa: F811
+    option: str,
+) -> None:
+    """The whole name of each leaf in the tree and in every table, numbers below it."""
+    (home / "long.expr").write_text(LONG_NAMES)
+    options = ("--no-output", option) if option.startswith("--hook") else (option,)
+    rows = [row.rstrip() for row in plain(on_terminal(home, 60, "trace", "long.expr", *options))]
+    assert max(map(len, rows)) <= 60
+    name = "transformer_encoder_of_words.0.feed_forward_projection.bias"
+    assert "".join(rows).count(name) >= (2 if option == "--stats" else 3)
+    below = [rows[at + 1] for at, row in enumerate(rows) if row.endswith(("ion.bias", "weight"))]
+    assert sum(row.count("…") == 2 for row in below) >= 4  # a value and a gradient below a leaf
+
+
 def test_wide_cuts_nothing(program: Path) -> None:
     rows = plain(on_terminal(program, 60, "trace", "net.expr", "--wide"))
     whole = gradcli("trace", "net.expr").stdout.splitlines()

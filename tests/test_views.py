@@ -136,10 +136,10 @@ row     [3]     x             3  [1]            2
 b       [3, 2]  x             0  [1, 3]         2
 c       [6]                   0  [1]            1
 
-changed in place  tensor  version  seen by    line
-row.mul_(2)       row     0 → 1    x, a, b       5
-x[0]              x       1 → 2    a, row, b     6
-c += 1            c       0 → 1                  8
+tensor  changed in place  version  seen by    line
+row     row.mul_(2)       0 → 1    x, a, b       5
+x       x[0]              1 → 2    a, row, b     6
+c       c += 1            0 → 1                  8
 """ in text  # fmt: skip
 
 

@@ -323,6 +323,9 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     assert piped.returncode == 0 and piped.stdout == done.stdout.replace("chain.expr", "<stdin>")
     unknown = command("chain.expr", "aa", cwd=tmp_path)
     assert unknown.returncode == 2 and "did you mean a?" in unknown.stderr
+    inside = "def run():\n    net = nn.Linear(1, 1)\n    ws = [torch.ones(1, requires_grad=True)]\n"
+    unknown = command("nosuch", text=f"{inside}    (net(ws[0])).backward()\nrun()\n", cwd=tmp_path)
+    assert "the tensors are ws[0], net.weight, net.bias" in unknown.stderr
     assert command("chain.expr", "a", "b", cwd=tmp_path).returncode == 2
     failing = command("a", text=program + "L.backward()\n1 / 0\n", cwd=tmp_path)
     assert failing.returncode == 3 and "a.grad is None" in failing.stdout
@@ -360,6 +363,29 @@ def test_a_cure_has_no_brackets_to_spare(cut: str, cure: str) -> None:
     )
     trial = ask(text, "x")[1].trial
     assert trial is not None and trial.advice == cure
+
+
+@pytest.mark.parametrize(
+    ("loss", "cure"),
+    [
+        (
+            "torch.nn.functional.binary_cross_entropy(p, torch.zeros(2))",
+            "binary_cross_entropy_with_logits, which is given x itself",
+        ),
+        ("nn.BCELoss()(p, torch.zeros(2))", "BCEWithLogitsLoss, which is given x itself"),
+        (
+            "(p - 0.5).sum()",
+            "smaller numbers: sigmoid is flat far from 0; such as x / x.detach().abs().max()",
+        ),
+    ],
+)
+def test_a_sigmoid_that_saturates_is_not_passed_by(loss: str, cure: str) -> None:
+    text = (
+        "x = torch.tensor([200.0, 300.0], requires_grad=True)\np = torch.sigmoid(x)\n"
+        f"loss = {loss}\nloss.backward()\n"
+    )
+    trial = ask(text, "x")[1].trial
+    assert trial is not None and trial.advice == cure and trial.helped
 
 
 def test_a_pass_that_fails_behind_a_reset() -> None:

@@ -240,7 +240,7 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     try:
         with ExitStack() as limits:
             limits.enter_context(deadline(common.timeout))
-            foreign = foreign or common.engine == "torch" or common.device != "cpu"
+            foreign = foreign or common.engine == "torch"
             limits.enter_context(bounded(common.max_memory, foreign))
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)

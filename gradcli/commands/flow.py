@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..diagnostics import ExitStatus
 from ..ending import keep
 from ..options import Command, Option, Shared, flag, one_pass, shared, under
 from .differentiation import EXPAND, GRADIENTS, SHOWN
@@ -36,7 +37,7 @@ COMMAND = Command(
                None, one_pass, metavar="N", panel=GRADIENTS),
         EXPAND,
         *under(SHOWN, flag("legend", "--legend", help="Explain the columns and signs below the "
-                           "tables.")),
+                           "tables; without FILE nothing else.")),
     ),
     shared(engine=True, prints=True),
 )  # fmt: skip
@@ -46,6 +47,8 @@ def command(common: Shared, asked: Arguments) -> int:
     """Runs the program and shows its passes; its exit code."""
 
     def body(env: Environment) -> int:
+        if asked.legend and common.file is None and common.example is None:
+            return _legend(env)
         from ..questions.flow import flow_report, recorded
 
         streams = common.format == "text"
@@ -58,7 +61,7 @@ def command(common: Shared, asked: Arguments) -> int:
 
             report = env.after_output(report)
             env.answer([render_flow.text(report, env.look, expand=asked.expand,
-                                         legend=asked.legend)])  # fmt: skip
+                                         with_legend=asked.legend)])  # fmt: skip
         else:
             from ..render.json import flow as json
 
@@ -66,3 +69,13 @@ def command(common: Shared, asked: Arguments) -> int:
         return env.finish(ran)
 
     return guarded(common, body)
+
+
+def _legend(env: Environment) -> int:
+    """What columns and signs mean, without a program."""
+    from ..render.flow import legend
+    from ..render.text import paint
+
+    env.answer([paint(legend(env.look), env.look)])
+    env.save()
+    return ExitStatus.OK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..diagnostics import most_urgent
+from ..diagnostics import ExitStatus, most_urgent
 from ..ending import keep
 from ..named import NamedTuple
 from ..opening import UsageError
@@ -80,7 +80,8 @@ COMMAND = Command(
                  help="Time and bytes of every line, forward and backward."),
             flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
                  "call freed."),
-            flag("legend", "--legend", help="What the signs of the page mean."),
+            flag("legend", "--legend", help="What the signs of the page mean; without FILE "
+                 "nothing else."),
         ),
         *PICTURES,
     ),
@@ -91,6 +92,8 @@ COMMAND = Command(
 
 def command(common: Shared, asked: Arguments) -> int:
     """Runs each program and draws what it left; of the exit codes the most urgent."""
+    if asked.legend and not asked.files and common.example is None:
+        return guarded(common, _legend)
     if len(asked.files) < 2:
         return _traced(common._replace(file=next(iter(asked.files), None)), asked)
     if common.out is not None or common.format != "text":
@@ -98,6 +101,16 @@ def command(common: Shared, asked: Arguments) -> int:
     first, *others = asked.files
     pages = [(first, f"==> {first} <==\n"), *((path, f"\n==> {path} <==\n") for path in others)]
     return most_urgent([_traced(common._replace(file=path), asked, head) for path, head in pages])
+
+
+def _legend(env: Environment) -> int:
+    """What the signs mean, without a program."""
+    from ..render import legend
+    from ..render.text import paint
+
+    env.answer([paint(legend.lines(env.look), env.look)])
+    env.save()
+    return ExitStatus.OK
 
 
 def _refused(env: Environment) -> int:

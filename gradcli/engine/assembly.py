@@ -5,7 +5,7 @@ No floor knows one above it. A class only names such a method, and this table at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -35,10 +35,10 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     return resize(tensor, sizes)
 
 
-def _into(out: Any, result: Any, name: str) -> Any:
-    from .written import into
+def _call_into(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    from .written import call_into
 
-    return into(out, result, name)
+    return call_into(function, args, kwargs)
 
 
 def _storage(tensor: Tensor) -> Any:
@@ -81,7 +81,7 @@ WRITTEN: tuple[tuple[type, str, Any], ...] = (
 @cache
 def assemble() -> None:
     """Makes the classes whole, before anybody looks at them."""
-    RUNTIME.into = _into
+    RUNTIME.into = _call_into
     for owner, name, function in METHODS:
         function.__name__, function.__qualname__ = name, f"{owner.__name__}.{name}"
         setattr(owner, name, function)

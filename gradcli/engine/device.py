@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from ..memory import allow_driver
 from .carriers import RUNTIME
 from .class_name import NamedInC
 from .dtypes import OF_ARRAY
@@ -86,11 +87,16 @@ _default = run_state(_Default())
 def cuda_available() -> bool:
     """Is CuPy installed and a GPU usable? Importing CuPy succeeds without either."""
     try:
-        import cupy
-
-        return bool(cupy.cuda.is_available())
+        return _usable()
     except Exception:  # a broken driver raises whatever it likes
         return False
+
+
+def _usable() -> bool:
+    import cupy
+
+    allow_driver()
+    return bool(cupy.cuda.is_available())
 
 
 def cuda_count() -> int:
@@ -168,10 +174,13 @@ def _cuda_library() -> Any:
         raise DeviceMissing(
             "CUDA needs CuPy, which is not installed: pip install 'gradcli[cuda]'"
         ) from None
-    if not cuda_available():
+    try:
+        why = "" if _usable() else "; run with --device cpu"
+    except Exception as error:  # a broken driver raises whatever it likes
+        why = f" ({error}); run with --device cpu"
+    if why:
         raise DeviceMissing(
-            f"CuPy {cupy.__version__} is installed but no usable GPU was found; "
-            "run with --device cpu"
+            f"CuPy {cupy.__version__} is installed but no usable GPU was found{why}"
         )
     from .library import Library
 
@@ -198,3 +207,18 @@ def placed(array: Any, xp: Any) -> Any:
 def module_of(array: Any) -> Any:
     """The array library that made an array (NumPy scalars count as NumPy's)."""
     return numpy if isinstance(array, numpy.ndarray | numpy.generic) else _cuda[0]
+
+
+def memory_of(array: Any) -> Any:
+    """What all arrays in the same memory have in common; None for a scalar.
+
+    NumPy's arrays have the one that owns the memory, CuPy's the piece of memory itself: there an
+    array under strides of its own does not tell what it is a view of.
+    """
+    if not hasattr(array, "__setitem__"):
+        return None
+    if not isinstance(array, numpy.ndarray):
+        return getattr(getattr(array, "data", None), "mem", array)
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array

@@ -14,10 +14,10 @@ from typing import Any
 import numpy
 
 from .catalogue import catalogue
+from .device import memory_of
 from .hook_calls import as_tensor, copied
 from .layout import element_strides, is_dense
 from .node import Storage
-from .observer import memory_of
 from .overlap import is_expanded
 from .tensor import Tensor, plain
 from .tensor_type import TensorType
@@ -44,7 +44,7 @@ class PassGradients:
                 return plain(value, kind)
             if _fits(value, variable._data):
                 taken = plain(value, kind)
-                if value.base is not None:
+                if not _is_whole(value):
                     taken._storage = self._counter(value)
                 return taken
         copy = copied(as_tensor(value), variable)
@@ -73,7 +73,7 @@ class PassGradients:
             inner = plain(array[first], kind)
             return catalogue.rows["expand"].run(inner, array.shape, False)  # type: ignore[no-any-return]
         taken = plain(array, kind)
-        if array is value and array.base is not None and _is_writeable(array):
+        if array is value and not _is_whole(array) and _is_writeable(array):
             taken._storage = self._counter(array)
         return taken
 
@@ -91,7 +91,7 @@ class PassGradients:
 
 def _fits(value: Any, own: Any) -> bool:
     """Does an array lie as the one of its leaf does? Sizes of 1 may have any stride."""
-    if value.base is None:
+    if _is_whole(value):
         if value.flags.c_contiguous and own.flags.c_contiguous:
             return True
     elif 0 in value.strides:  # spread out, if only over sizes of 1
@@ -102,6 +102,11 @@ def _fits(value: Any, own: Any) -> bool:
     else:
         alike = bool(value.flags.c_contiguous)
     return alike and _is_writeable(value)
+
+
+def _is_whole(array: Any) -> bool:
+    """Is it known to be nobody's view? CuPy's arrays do not always tell."""
+    return isinstance(array, numpy.ndarray) and array.base is None
 
 
 def _is_filled(own: Any) -> bool:

@@ -58,6 +58,12 @@ class Library:
         setattr(self, name, found)
         return found
 
+    def argsort(self, array: Any, axis: int = -1, kind: str | None = None) -> Any:
+        """CuPy sorts floats by their bits; there a NaN with a sign is the smallest."""
+        if array.dtype.kind == "f":
+            array = self._arrays.where(array != array, self._arrays.nan, array)
+        return self._arrays.argsort(array, axis, kind)
+
     @cached_property
     def special(self) -> Library:
         """SciPy's special functions, of which CuPy has most."""

@@ -151,12 +151,3 @@ class Observer:
 
 
 EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_") and name != "of_nodes")
-
-
-def memory_of(array: Any) -> Any:
-    """The array whose memory this one shares, itself where it shares none; None for a scalar."""
-    if not hasattr(array, "__setitem__"):
-        return None
-    while getattr(array, "base", None) is not None:
-        array = array.base
-    return array

@@ -318,7 +318,7 @@ class Composite(Declaration):
 
 
 _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
-    "any out=None", "Layout? layout=None", "bool? pin_memory=False",
+    "Tensor? out=None", "Layout? layout=None", "bool? pin_memory=False",
     "MemoryFormat? memory_format=None",
 )  # fmt: skip
 

@@ -7,7 +7,8 @@ longer than the page; the outermost group first. That is what IPython does.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
 from typing import Any
 
 from .formatting import quoted
@@ -160,6 +161,16 @@ def _is_silent(value: Any) -> bool:
 
 def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
     kind = type(value)
+    if kind in CALLS and id(value) not in around and len(around) <= DEEPEST and len(value):
+        opening = f"{kind.__name__}("
+        page.begin(opening)
+        for place, part in enumerate(CALLS[kind](value)):
+            if place:
+                page.text(",")
+                page.comma()
+            _show(part, page, (*around, id(value)))
+        page.end(")", opening)
+        return
     if kind not in BRACKETS or id(value) in around or len(around) > DEEPEST or not len(value):
         shown = quoted(value) if id(value) not in around else "..."
         _plain(CLASS.sub(r"\1", PLAIN_OBJECT.sub(r"<\1 at \2>", shown)), page)
@@ -187,6 +198,14 @@ def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
 BRACKETS: dict[Any, tuple[str, str]] = {
     list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), Set: ("{", "}"),
 }  # fmt: skip
+
+
+# What is shown as a call, with the parts that it would be made of.
+CALLS: dict[Any, Callable[[Any], list[Any]]] = {
+    OrderedDict: lambda held: [list(held.items())],
+    Counter: lambda held: [dict(held.most_common())],
+    defaultdict: lambda held: [held.default_factory, dict(held)],
+}
 
 
 def _plain(text: str, page: Page) -> None:

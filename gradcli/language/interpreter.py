@@ -33,6 +33,7 @@ from .compile.statements import StatementCompiler
 from .operations import taken
 from .ours import is_defect
 from .program import Program, parse_expression
+from .running import running
 from .session import session
 from .stack import room_for_calls
 from .unheard import heard
@@ -166,6 +167,12 @@ class Machine:
 
     def rewind(self) -> None:
         """The random numbers are those that the program began with; `as_new` sees to it."""
+
+    def holding(self) -> Iterator[Mapping[str, Any]]:
+        """What names hold just now: the global ones, then those of the functions that are running,
+        from the outermost inwards."""
+        yield self.globals.values
+        yield from reversed(list(running()))
 
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""

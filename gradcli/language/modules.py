@@ -126,6 +126,7 @@ MODULES: dict[str, Module] = {
         "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "
         "localtime gmtime ctime asctime mktime struct_time",
     ),
+    "timeit": _module("standard.clock", "default_timer timeit repeat"),
     "datetime": _module("standard.clock", "datetime date timedelta"),
     **dict.fromkeys(
         ("tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.std"),
@@ -202,7 +203,8 @@ MODULES: dict[str, Module] = {
     ),
     "torchvision.utils": _module("standard.grids", "make_grid save_image"),
     "sklearn.datasets": _module(
-        "standard.learning", "make_moons make_circles make_blobs make_regression"
+        "standard.samples",
+        "make_moons make_circles make_blobs make_regression make_classification",
     ),
     "sklearn.model_selection": _module("standard.learning", "train_test_split"),
     "sklearn.preprocessing": _module("standard.learning", "StandardScaler MinMaxScaler"),

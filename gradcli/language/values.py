@@ -5,12 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import name_in_messages
 from ..engine.mode import state
 from .annotations import Annotation, Joined
 from .session import session
+
+if TYPE_CHECKING:
+    from .names import Scope
 
 Closure = Callable[[list[Any]], Any]
 
@@ -70,7 +73,8 @@ class Code:
     """
 
     __slots__ = (
-        "block", "boxed", "doc", "locals", "name", "parameters", "plain", "qualified", "value",
+        "block", "boxed", "doc", "locals", "name", "parameters", "plain", "qualified", "scope",
+        "value",
     )  # fmt: skip
 
     def __init__(self, name: str, qualified: str, parameters: Parameters, doc: str | None) -> None:
@@ -82,6 +86,7 @@ class Code:
         self.value: Closure | None = None  # the body of a lambda, or of a def that only returns
         self.boxed: tuple[int, ...] = ()  # slots that inner functions use, each in a box
         self.locals = 0  # slots behind the parameters and the boxes from outside
+        self.scope: Scope | None = None  # which name has which slot
         # How many positional arguments fill all parameters, or -1 when binding needs more.
         self.plain = -1
 

@@ -150,6 +150,13 @@ class LiveMachine(Told):
         """Within it functions of the program may run once more."""
         return contextlib.nullcontext()
 
+    def holding(self) -> Iterator[Mapping[str, Any]]:
+        """What names hold just now: the global ones, then those of the functions that are running,
+        from the outermost inwards."""
+        yield {name: held for name, held in self.globals.values.items() if name not in self.hidden}
+        frames = list(self.text.frames(sys._getframe(1)))
+        yield from (one.f_locals for one in reversed(frames) if one.f_code.co_name != "<module>")
+
     # ------------------------------------------------------------ the run
 
     def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:

@@ -11,7 +11,7 @@ import linecache
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from types import CodeType, FrameType
 from typing import Any
@@ -119,6 +119,13 @@ class Session:
 
     def rewind(self) -> None:
         """Nothing of it runs again."""
+
+    def holding(self) -> Iterator[Mapping[str, Any]]:
+        """What names hold just now: those of the frame and its module, then those of the functions
+        that it has called."""
+        yield self.globals.values if self.frame is None else _values(self.frame)
+        frames = [one for one in self.text.frames(sys._getframe(1)) if one is not self.frame]
+        yield from (one.f_locals for one in reversed(frames) if one.f_code.co_name != "<module>")
 
     # ------------------------------------------------------------ the recording
 

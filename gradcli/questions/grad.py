@@ -16,12 +16,13 @@ from ..pipeline.values import grad_output
 from ..recording import collect as collecting
 from ..recording.collect import Collected, numbers, range_of
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.names import loop_names
 from ..recording.sides import AnyTensor, array_of, is_live, sides
 from ..recording.snapshot import whole
 from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
-from .graph import collected, index_of, loop_names, names_of, with_expressions
+from .graph import collected, index_of, names_of, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown import chosen, keep
@@ -139,7 +140,7 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
     parameters = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
     # The name of a loop stands for a parameter only until the next turn.
     lasting = {id(tensor): name for name, tensor in reversed(parameters)}
-    passing = loop_names(ran.outcome.program)
+    passing = loop_names(ran.outcome.program.body)
     wanted = [
         Wanted(_lasting(fact.name, tensor, passing, lasting), tensor, fact.line)
         for fact, tensor in zip(found.tensors, found.held, strict=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Named
 from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.names import loop_names
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
 from ..recording.snapshot import Told, restored, snapshot_text
@@ -20,7 +22,6 @@ from .asked_names import AskedNames
 from .graph import (
     collected,
     leaves_of,
-    loop_names,
     module_tensors,
     names_of,
     no_tensor,
@@ -89,7 +90,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     seen: set[int] = set()
     named = collecting.named_tensors(ran.outcome.bindings, AnyTensor)
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
-    passing = loop_names(ran.outcome.program)  # they stand for a parameter until the next turn
+    passing = loop_names(ran.outcome.program.body)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
     leaves = leaves_of(ran.outcome.program, recording)
@@ -103,10 +104,16 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
             yield Arrived(name, line, tensor, snapshot_text(restored(gradient), full=True))
 
 
-def _told_apart(found: Iterator[Arrived], ran: Ran) -> Iterator[Arrived]:
-    """Of several tensors with one name the first keeps it; the others have numbers: x#1."""
+def _told_apart(found: Iterable[Arrived], ran: Ran) -> Iterator[Arrived]:
+    """Of several tensors with one name those that had another one in the pass go by that, and of
+    the rest the first keeps it; the others have numbers: x#1."""
+    every = list(found)
+    count = Counter(item.name for item in every)
     taken: set[str] = set()
-    for item in found:
+    for item in every:
+        then = ran.recording.names.of_leaf(item.tensor)
+        if count[item.name] > 1 and then and not count[then]:
+            item = item._replace(name=then)
         if item.name in taken:
             item = item._replace(name=ran.recording.names.numbered(item.tensor) or item.name)
         taken.add(item.name)
@@ -125,16 +132,19 @@ def _gradient_of(
     name: str, found: list[Arrived], ran: Ran, one: Pass, of: TensorFact
 ) -> GradientFact:
     """The gradient of a name, or why the pass gave it none."""
+    then = one.asked.get(name)
+    if then is None or not then.is_leaf or _gradient(one, then) is None:
+        then = None  # what the name stood for in the pass goes first
     for item in found:
-        if item.name == name:
-            return _fact(item)
+        if item.tensor is then or (then is None and item.name == name):
+            return _fact(item._replace(name=name))
     assert ran.outcome is not None
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
     tensor = tensors.get(name)
     asked = ran.recording.find(AskedNames)
     history = [] if asked is None else asked.tensors(name)
-    for former in reversed(history if tensor is None else ()):
+    for former in reversed(history):  # the name may have been bound again since
         gradient = _gradient(one, former)
         if gradient is not None:
             told = snapshot_text(restored(gradient), full=True)
@@ -153,7 +163,9 @@ def _gradient_of(
         if value is not None:
             kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
             raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-        raise no_tensor(name, [known for known in tensors if tensors[known].requires_grad], "--wrt")
+        known = [word for word in tensors if tensors[word].requires_grad]
+        known += [item.name for item in found if item.name not in tensors]
+        raise no_tensor(name, known, "--wrt")
     why = f"{name} does not require grad"
     if tensor.requires_grad:
         recording = ran.recording

@@ -14,7 +14,7 @@ from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
-from ..recording.names import Names
+from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
 
@@ -23,25 +23,14 @@ PASSING = frozenset({"jacobian", "hessian"})
 LISTED = 8  # names in an advice
 
 
-def loop_names(program: Program) -> frozenset[str]:
-    """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
-    return frozenset(
-        word.id
-        for statement in program.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.For)
-        for word in ast.walk(node.target)
-        if isinstance(word, ast.Name)
-    )
-
-
 def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     parameters, leaves = recording.lines, recording.names
     return [
-        Named(name, parameters.of_birth(tensor) or leaves.of_birth(tensor), tensor, kind)
+        Named(leaves.lasting(name, tensor), parameters.of_birth(tensor) or leaves.of_birth(tensor),
+              tensor, kind)
         for name, tensor, kind in collecting.inside(bindings, AnyTensor)
-    ]
+    ]  # fmt: skip
 
 
 def leaves_of(program: Program, recording: Recording) -> list[Named]:
@@ -77,7 +66,7 @@ def collected(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
         others=inner, leaves=leaves, made=made,
-        passing=loop_names(outcome.program),
+        passing=loop_names(outcome.program.body),
     )  # fmt: skip
     if recording is None:
         return found

@@ -9,7 +9,6 @@ from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..recording.collect import Collected, Named, range_of, results as unused, text_of
 from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
-from ..recording.lines import Lines
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of
@@ -136,7 +135,7 @@ def flows(
     if one is not None:
         facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
         ends = found.leaves
-        facts.extend(_leaves(recording.lines, one, ends, leaves, full))
+        facts.extend(_leaves(recording, one, found, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
 
@@ -172,8 +171,10 @@ def _unreached(
 
 
 def _leaves(
-    lines: Lines, one: Pass, numbers: Mapping[int, int], leaves: Mapping[int, Named], full: bool
+    recording: Recording, one: Pass, found: Collected, leaves: Mapping[int, Named], full: bool
 ) -> Iterator[FlowFact]:
+    numbers = found.leaves
+    standing = {fact.name: at for at, fact in reversed(list(enumerate(found.tensors)))}
     beside = {
         identity: (variable, before, None) for identity, (variable, before) in one.beside.items()
     }
@@ -183,11 +184,19 @@ def _leaves(
             continue
         before, now = restored(before), restored(snapshot(variable))
         value, grad = snapshot_text(before, full=full), snapshot_text(restored(gradient), full=full)
-        later = later_range = line = None
+        line = recording.lines.of_change(variable)
+        if identity in leaves and not recording.names.is_inner(variable):
+            at = standing.get(leaves[identity].name)
+            if at is not None and found.held[at] is not variable:
+                again = restored(snapshot(found.held[at]))
+                if again.shape == before.shape:  # the name was bound again
+                    now, line = again, found.tensors[at].line
+        later = later_range = None
         if _differs(before, now):
             later, later_range = ("", now.range) if isinstance(now, Summary) else (
                 text_of(now), range_of(now))  # fmt: skip
-            line = lines.of_change(variable)
+        else:
+            line = None
         yield FlowFact(
             number, 0, value.shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, later, later_range, line, **_called(leaves.get(identity)),

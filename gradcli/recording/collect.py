@@ -7,7 +7,7 @@ a chain of a million nodes is as welcome as one of ten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from math import hypot
@@ -37,7 +37,7 @@ class Named(NamedTuple):
     name: str
     line: int | None
     tensor: Any
-    kind: str = "tensor"  # "parameter", "buffer"
+    kind: str = "tensor"  # "leaf" where no global name holds it; "parameter", "buffer"
 
 
 class Collected(NamedTuple):
@@ -207,7 +207,7 @@ def collect(
     values: bool = True,
     texts: bool = False,
     roots: tuple[Any, ...] = (),
-    others: Iterable[Named] = (),
+    others: Collection[Named] = (),
     leaves: Iterable[Named] = (),
     made: Mapping[int, int | None] | None = None,
     passing: frozenset[str] = frozenset(),
@@ -236,18 +236,16 @@ def collect(
         for node in roots:
             graph.add(node)
         known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
-        taken = {fact.name for fact in facts}  # what the name held in the pass is another tensor
-        reached = (
-            entry
-            for entry in leaves
-            if id(entry.tensor) in graph.leaves and entry.name not in taken
-        )
+        # What these held in the pass is another tensor.
+        taken = {fact.name for fact in facts} | {one.name for one in others}
+        reached = (one for one in leaves
+                   if id(one.tensor) in graph.leaves and one.name not in taken)  # fmt: skip
         for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known:
                 known.add(id(tensor))
                 written = texts and len(facts) < TEXTS
                 fact = _tensor_fact(name, tensor, graph, {}, values, written)
-                facts.append(fact._replace(line=line, kind=what))
+                facts.append(fact._replace(line=line, kind="leaf" if what == "tensor" else what))
                 held.append(tensor)
     ends = graph.leaves
     first: dict[int, int] = {}  # by the identity of a tensor

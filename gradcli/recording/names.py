@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
@@ -107,9 +107,11 @@ class Names(Spectator):
         self.known: set[int] = set()  # identities of what global names were bound to
         self.modules: dict[int, tuple[ref[Any], str]] = {}  # what modules were called first
         self.looks = LOOKS
+        self.loops: frozenset[str] = frozenset()  # names that loops bind
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound already."""
+        self.loops = loop_names(machine.program.body)
         for name, value in machine.globals.values.items():
             self.bound(name, value)
 
@@ -199,6 +201,14 @@ class Names(Spectator):
             why = "" if tensor.requires_grad else _why_not(tensor)
             self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
 
+    def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
+        """From here on a leaf is called so."""
+        known = self.held.get(id(tensor))
+        if known is not None and known.tensor() is tensor:
+            self.held[id(tensor)] = known._replace(name=name, inside=inside)
+        else:
+            self._leaf(name, tensor, inside=inside)
+
     def required(self, tensor: Any) -> None:
         """A leaf was made, or a tensor was asked to be one."""
         known = self.held.get(id(tensor))
@@ -267,6 +277,21 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         return known.name if known is not None and known.tensor() is tensor else ""
 
+    def lasting(self, name: str, tensor: Any) -> str:
+        """This name of a leaf, or the one that it had where this is a loop's of a function."""
+        first = name.partition(".")[0].partition("[")[0]
+        if first not in self.loops or self.inner.get(first) is None:
+            return name
+        other = self.of_leaf(tensor)
+        return (
+            other if other and other.partition(".")[0].partition("[")[0] not in self.loops else name
+        )
+
+    def is_inner(self, tensor: Any) -> bool:
+        """Whether only a function had a name for it."""
+        known = self.held.get(id(tensor))
+        return known is not None and known.tensor() is tensor and known.inside
+
     @property
     def leaves(self) -> list[Named]:
         """Leaves by the names that they had, in the order of their first binding."""
@@ -279,10 +304,24 @@ class Names(Spectator):
         return found
 
     def reached(self, bindings: Mapping[str, Any]) -> dict[str, Any]:
-        """Names at the end of the run, then those that functions had; `self` says least."""
+        """Names at the end of the run, then those that functions had, then those of their loops;
+        `self` says least."""
         inner = {name: value for name, value in self.inner.items() if name not in bindings}
         own = {"self": inner.pop("self")} if "self" in inner else {}
-        return {**bindings, **inner, **own}
+        loops = {name: inner.pop(name) for name in self.loops.intersection(inner)}
+        return {**bindings, **inner, **dict(sorted(loops.items())), **own}
+
+
+def loop_names(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
+    return frozenset(
+        word.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.For)
+        for word in ast.walk(node.target)
+        if isinstance(word, ast.Name)
+    )
 
 
 def _why_not(tensor: AnyTensor) -> str:

@@ -30,7 +30,7 @@ class Pass:
     __slots__ = (
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
         "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
-        "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread",
+        "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
     )  # fmt: skip
 
     def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
@@ -59,6 +59,7 @@ class Pass:
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}
         self.unread: dict[int, Any] = {}  # gradients of leaves that are not shared
         self.walk: Walk | None = None
+        self.asked: dict[str, Any] = {}  # what names of a question stood for when it ended
 
     @property
     def flows(self) -> dict[tuple[int, int], Any]:

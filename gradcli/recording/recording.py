@@ -20,6 +20,7 @@ from .optimizers import Optimizers
 from .orders import Orders
 from .passes import Ends, Passes
 from .spectator import Spectator, listeners, observer_of, together
+from .standing import Standing
 from .values import Values
 
 Part = TypeVar("Part", bound=Spectator)
@@ -31,6 +32,7 @@ class Recording:
     def __init__(self) -> None:
         self.spectators: list[Spectator] = []  # in the order in which they hear
         self.names = Names()
+        self.standing = Standing(self.names)
         self.modules = Modules()
         self.lines = Lines()
         self.passes = Passes(self.lines, self.spectators)
@@ -49,8 +51,8 @@ class Recording:
 
     def hears_of_graph(self) -> None:
         """What most questions read."""
-        self.hears(self.names, self.lines, self.passes, self.ends, self.hooks, self.orders,
-                   self.ledger)  # fmt: skip
+        self.hears(self.names, self.standing, self.lines, self.passes, self.ends, self.hooks,
+                   self.orders, self.ledger)  # fmt: skip
 
     def hears_of_values(self) -> None:
         """The values of results, and what flowed in the passes that are kept."""

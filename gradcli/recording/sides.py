@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..engine.device import module_of, placed, to_numpy
+from ..engine.device import memory_of, module_of, placed, to_numpy
 from ..engine.layout import once
 from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
 from ..engine.mode import state
 from ..engine.node import Node, Packed
-from ..engine.observer import memory_of
 from ..engine.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -55,14 +55,14 @@ LEGEND = (
 
 
 def text(
-    report: FlowReport, look: Look, *, expand: Expand = False, legend: bool = False
+    report: FlowReport, look: Look, *, expand: Expand = False, with_legend: bool = False
 ) -> Terminal:  # fmt: skip
     """The page, behind what the program printed."""
-    lines = unfolded(lambda folds: _page(report, look, folds, legend), expand)
+    lines = unfolded(lambda folds: _page(report, look, folds, with_legend), expand)
     return after(report.output, paint(lines, look), streamed=True)
 
 
-def _page(report: FlowReport, look: Look, folds: Folds, legend: bool) -> list[Line]:
+def _page(report: FlowReport, look: Look, folds: Folds, with_legend: bool) -> list[Line]:
     lines: list[Line] = []
     if report.one is not None:
         lines.extend(_one(report, look))
@@ -78,11 +78,14 @@ def _page(report: FlowReport, look: Look, folds: Folds, legend: bool) -> list[Li
             lines.extend((BLANK, *footer))
     elif report.error is None:
         lines.append((cell("no backward pass: nothing flowed"),))
-    if legend:
-        lines.append(BLANK)
-        for row in LEGEND:
-            lines.extend((cell(part, "dim"),) for part in _wrapped(row, look, 18))
+    if with_legend:
+        lines.extend((BLANK, *legend(look)))
     return lines
+
+
+def legend(look: Look) -> list[Line]:
+    """What columns and signs mean."""
+    return [(cell(part, "dim"),) for row in LEGEND for part in _wrapped(row, look, 18)]
 
 
 # ---------------------------------------------------------------- passes

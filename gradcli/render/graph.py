@@ -34,7 +34,7 @@ class Graph:
             known is None
             or (known.passing and not fact.passing)
             or ("[" in known.name and "[" not in fact.name and not fact.passing)
-            or (known.kind == "tensor" and fact.kind == "parameter")
+            or (known.kind != "parameter" and fact.kind == "parameter")
         ):
             self.tensors[key] = fact
 

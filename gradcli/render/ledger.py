@@ -14,12 +14,13 @@ from ..recording.facts.ledger import (
 )
 from .fold import repeats
 from .folds import Folds
-from .text import Cell, Line, Look, bare, cell, columns, counted, ellipsis, width_of
+from .text import Cell, Line, Look, bare, cell, columns, counted, ellipsis, least, width_of
 
 MOST = 12  # lines of the short form
 MOST_PASSES = 20
 MOST_ENTRIES = 24  # of one gradient in the table
 WIDEST = 46  # columns of a value
+LEAST = 12  # columns of names of which some are too long for the page
 NAMES = 4  # gradients of one history that are named in its line
 
 Mark = tuple[str, "int | None"]  # the kind of an entry, and its line
@@ -133,7 +134,8 @@ def table(ledger: LedgerFact, look: Look, folds: Folds) -> list[Line]:
         rows.extend(_rows(account, look, folds))
     if len(rows) == 1:
         return [(cell("no gradient was stored", "dim"),)]
-    giving = (((3, 12), (4, 12)), 2)
+    first = (0, least((row[0] for row in rows if len(row) > 2), look, LEAST))
+    giving = (((3, 12), (4, 12)), (first,), 2)
     return columns(rows, look, giving=giving, right=frozenset({1}))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from .text import Line, Look, cell, pad, width_of
 
 SIGNS = (
@@ -17,21 +19,26 @@ SIGNS = (
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of more than six elements; one number where all are equal"),
     ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
-    ("2. → -1.", "the value in the pass, and the value at the end of the program if there is room"),
+    ("2. → -1.", "the value in the pass, and what the name has at the end if there is room"),
     ("an empty grad", "no gradient flowed there in this pass"),
     ("None", "the tensor requires grad, and nothing was stored in its .grad"),
     ("order: forward", "the program itself made the node"),
     ("order: 2, line 6", "a node of a second derivative; the call on line 6 made it"),
     ("?", "the value depends on an input without a value"),
 )
+LEAST = 20  # columns of a meaning
 ASCII = str.maketrans({"├": "|", "└": "`", "─": "-", "●": "o", "⋮": ":", "→": ">", "…": "~"})
 
 
 def lines(look: Look) -> list[Line]:
-    """The list, in two columns."""
-    wide = max(width_of(sign) for sign, _ in SIGNS)
-    rows = [(pad(sign, wide) + "  ", meaning) for sign, meaning in SIGNS]
-    return [
-        (cell(sign if look.unicode else sign.translate(ASCII), "name"), cell(meaning))
-        for sign, meaning in rows
-    ]
+    """The list, in two columns; on a screen what means much goes on in its own column."""
+    wide = max(width_of(sign) for sign, _ in SIGNS) + 2
+    room = max(LEAST, look.width - wide)
+    found: list[Line] = []
+    for sign, meaning in SIGNS:
+        shown = sign if look.unicode else sign.translate(ASCII)
+        parts = [meaning] if look.whole else wrap(meaning, room)
+        for part in parts:
+            found.append((cell(pad(shown, wide), "name"), cell(part)))
+            shown = ""
+    return found

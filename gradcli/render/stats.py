@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..recording.facts.stats import LargeFact, StatsFact
 from .profile import size
-from .text import BLANK, Cell, Line, Look, cell, columns, counted, ellipsis, one_line
+from .table import without_empty
+from .text import BLANK, Line, Look, at, cell, columns, counted, ellipsis, least, one_line
 
-LINES = 4  # of a kind that are listed
-SOURCE = 40  # columns of an expression
+LINES = 4  # stretches of lines of a kind that a screen shows
+LEAST = 12  # columns of an expression
 
 
 def lines(fact: StatsFact, look: Look) -> list[Line]:
@@ -30,13 +31,27 @@ def lines(fact: StatsFact, look: Look) -> list[Line]:
 def _kinds(fact: StatsFact, look: Look) -> list[Line]:
     rows = [tuple(cell(head, "head") for head in ("grad_fn", "nodes", "saved", "lines"))]
     for kind in fact.kinds:
-        listed = ", ".join(map(str, kind.lines[:LINES]))
-        more = f", {ellipsis(look)}" if len(kind.lines) > LINES else ""
+        listed = list(_stretches(kind.lines))
+        more = f", {ellipsis(look)}" if len(listed) > LINES and not look.whole else ""
+        shown = ", ".join(listed[:LINES] if more else listed)
         rows.append((
             cell(kind.name, "node"), cell(f"{kind.nodes:,}"),
-            cell(size(kind.bytes) if kind.bytes else ""), cell(listed + more, "dim"),
+            cell(size(kind.bytes) if kind.bytes else ""), cell(shown + more, "dim"),
         ))  # fmt: skip
-    return columns(rows, look, right=frozenset({1, 2})) if len(rows) > 1 else []
+    giving = (((3, 8),), ((0, LEAST),))
+    return columns(rows, look, giving=giving, right=frozenset({1, 2})) if len(rows) > 1 else []
+
+
+def _stretches(lines: Sequence[int]) -> Iterator[str]:
+    """3-5, 9: lines that follow each other as one."""
+    first = last = 0
+    for line in (*lines, 0):
+        if line == last + 1 and last:
+            last = line
+            continue
+        if last:
+            yield str(first) if first == last else f"{first}-{last}"
+        first = last = line
 
 
 def _saved(fact: StatsFact, look: Look) -> list[Line]:
@@ -44,41 +59,32 @@ def _saved(fact: StatsFact, look: Look) -> list[Line]:
     for one in fact.saved:
         rows.append((
             cell(one_line(one.source)), cell(one.node, "node"), cell(one.name),
-            cell(size(one.bytes)), _line(one.line),
+            cell(size(one.bytes)), at(one.line),
         ))  # fmt: skip
-    first = (((0, SOURCE // 2),), ((1, 12),))
-    return columns(rows, look, giving=first, right=frozenset({3, 4})) if len(rows) > 1 else []
+    giving = (((0, LEAST), (1, LEAST)), 2)
+    return columns(rows, look, giving=giving, right=frozenset({3, 4})) if len(rows) > 1 else []
+
+
+HEADS = ("grad_fn", "largest", "norm", "zeros", "NaN, inf", "elements", "line")
 
 
 def _large(what: str, facts: Sequence[LargeFact], look: Look) -> list[Line]:
-    heads = (
-        f"largest {what}",
-        "grad_fn",
-        "largest",
-        "norm",
-        "zeros",
-        "NaN, inf",
-        "elements",
-        "line",
-    )
-    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    rows = [tuple(cell(head, "head") for head in (f"largest {what}", *HEADS))]
     for one in facts:
         share = f"{100 * one.zeros / one.size:.0f} %" if one.size and one.zeros else ""
+        leaf = "leaf" if one.node == "leaf" else ""
         rows.append((
-            cell(one_line(one.source)), cell(one.node, "leaf" if one.node == "leaf" else "node"),
+            cell(one_line(one.source), leaf), cell(one.node, leaf or "node"),
             cell(_number(one.largest)), cell(_number(one.norm)),
             cell(share), cell(f"{one.bad:,}" if one.bad else "", "error"),
-            cell(f"{one.size:,}"), _line(one.line),
+            cell(f"{one.size:,}"), at(one.line),
         ))  # fmt: skip
-    first = (((0, SOURCE // 2),),)
     if not facts:
         return []
-    return columns(rows, look, giving=(*first, 6, 4), right=frozenset(range(2, 8)))
+    first = (0, least((row[0] for row in rows if row[0].style == "leaf"), look, LEAST))
+    giving = ((first,), 6, 4, 1, 3, 7)
+    return columns(without_empty(rows, 4, 5), look, giving=giving, right=frozenset(range(2, 8)))
 
 
 def _number(value: float) -> str:
     return "" if value != value else f"{value:.4g}"
-
-
-def _line(line: int | None) -> Cell:
-    return cell("" if line is None else str(line), "dim")

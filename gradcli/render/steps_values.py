@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..recording.facts.steps import ValueFact
+from .table import ends
 from .text import width_of
 
 SMALL = 64  # elements of a tensor that is written out
@@ -46,7 +47,7 @@ def size_of(value: ValueFact) -> str:
     shape = str(list(value.shape))
     if value.range is None:
         return shape if value.text is not None else f"{shape}, too large to be kept"
-    low, high = f"{value.range.low:.4g}", f"{value.range.high:.4g}"
+    low, high = ends(value.range, 4)
     if low == high:
         return f"{shape} all {low}"
     mean, norm = value.range.mean, value.range.norm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from math import prod
+from textwrap import wrap
 
 from ..recording.facts import (
     FEW,
@@ -17,11 +18,13 @@ from ..recording.facts import (
 )
 from .fold import repeats
 from .folds import Folds
-from .text import Cell, Line, Look, at, bare, cell, columns, one_line, width_of
+from .text import Cell, Line, Look, at, bare, cell, columns, least, one_line, width_of
 
 MOST_SAVED, MOST_EVENTS = 40, 20
+EXACT = 17  # digits with which any two numbers differ
 SHORT = 14  # a longer value is shown as its shape and range
 MOST_ELEMENTS = 6  # of one list or dict; the others are counted
+LEAST_NAME = 18  # columns of names of which some are too long for the page
 FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
 
@@ -47,8 +50,17 @@ def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> st
     short = bare(text)
     if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
-    low, high = f"{span.low + 0.0:.3g}", f"{span.high + 0.0:.3g}"  # -0.0 is 0
+    low, high = ends(span, 3)
     return low if low == high else f"{low}…{high}"
+
+
+def ends(span: Spread, digits: int) -> tuple[str, str]:
+    """The least and the greatest with so many digits; numbers that differ have as many more as
+    tell them apart."""
+    low, high = span.low + 0.0, span.high + 0.0  # -0.0 is 0
+    while low != high and digits < EXACT and f"{low:.{digits}g}" == f"{high:.{digits}g}":
+        digits += 1
+    return f"{low:.{digits}g}", f"{high:.{digits}g}"
 
 
 def shorter(shape: tuple[int, ...], span: Spread | None) -> str:
@@ -115,9 +127,10 @@ def tensor_table(report: Report, look: Look, folds: Folds) -> list[Line]:
             cell(fact.device if elsewhere else "", "dim"),
             at(fact.line),
         ))  # fmt: skip
+    names = (0, least((row[0] for row in rows if len(row) > 2), look, LEAST_NAME))
     return columns(
         without_empty(rows, 5, 7), look, right=frozenset({9}),
-        giving=(5, 7, ((4, 14), (6, 14)), 8, 3, 9, 1, 2, ((4, 6), (6, 6))),
+        giving=(5, 7, ((4, 14), (6, 14)), 8, (names,), 3, 9, 1, 2, ((4, 6), (6, 6))),
     )  # fmt: skip
 
 
@@ -133,7 +146,7 @@ def without_empty(rows: list[tuple[Cell, ...]], *places: int) -> list[tuple[Cell
 
 def _requires(fact: TensorFact) -> Cell:
     """yes, a parameter; no: inside no_grad, line 7."""
-    if fact.requires_grad:  # leaves that only a function knew have the kind, and no path
+    if fact.requires_grad:  # in a function a parameter has no path
         owned = fact.kind == "parameter" and "." in fact.name
         return cell("yes, a parameter" if owned else "yes")
     if fact.kind == "buffer":
@@ -251,6 +264,7 @@ def events(facts: tuple[EventFact, ...], look: Look, folds: Folds) -> list[Line]
     """The hooks that ran, one line each: whose, which, the gradient before and after."""
     most = None if folds.opens("hooks") else MOST_EVENTS
     lines: list[Line] = [(cell("hooks that ran, in order", "head"),)]
+    room = look.width - 5
     arrow = " → " if look.unicode else " -> "
     for number, fact in enumerate(facts[:most], start=1):
         after = "unchanged" if fact.after is None else one_line(fact.after)
@@ -261,7 +275,10 @@ def events(facts: tuple[EventFact, ...], look: Look, folds: Folds) -> list[Line]
         if sum(width_of(piece.text) for piece in (head, *change, place)) <= look.width:
             lines.append((head, *change, place))
         else:
-            lines.extend(((cell(words), place), (Cell("     "), *change)))
+            lines.append((cell(words), place))
+            told = "".join(piece.text for piece in change)
+            parts = [told] if look.whole else wrap(told, room)
+            lines.extend((Cell("     "), cell(part)) for part in parts)
     if most is not None and len(facts) > most:
         lines.append(folds.more("hooks", len(facts) - most, look))
     return lines

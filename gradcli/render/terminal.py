@@ -95,9 +95,10 @@ def _table(rows: list[Line], grid: Grid, look: Look) -> Table:
     """Rows under their heads, with a rule between."""
     table = Table(box=RULED, show_edge=False, pad_edge=False, padding=(0, grid.gap - 1, 0, 0),
                   header_style="", border_style="dim")  # fmt: skip
-    for place, piece in enumerate(rows[0][::2]):
-        table.add_column(_text((piece,), look), no_wrap=True, overflow="ignore",
-                         min_width=len(piece.text) if place else 0)  # fmt: skip
+    for piece in rows[0][::2]:
+        table.add_column(
+            _text((piece,), look), no_wrap=True, overflow="ignore", min_width=len(piece.text)
+        )
     for row in rows[1:]:
         table.add_row(*(_text((piece,), look) for piece in row[::2]))
     return table

@@ -56,6 +56,8 @@ class Look(NamedTuple):
         return text if self.whole else cut(text, width, ellipsis(self))
 
 
+BESIDE = 28  # columns of a page that names leave for numbers
+CONTINUED = str.maketrans("├└─`-", "│    ")  # the lines of a tree, one row further down
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
 DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
 
@@ -100,6 +102,15 @@ def cut(text: str, width: int, mark: str = "…") -> str:
             break
         kept.append(character)
     return "".join(kept) + mark
+
+
+def broken(text: str, width: int) -> list[str]:
+    """All of the text in lines of so many columns."""
+    lines = []
+    while (head := cut(text, width, "")) != text and head:
+        lines.append(head)
+        text = text[len(head) :]
+    return [*lines, text]
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
@@ -165,28 +176,44 @@ def columns(
     giving: Sequence[Giving] = (),
     right: frozenset[int] = frozenset(),
     gap: int = 2,
+    kept: str = "leaf",
 ) -> list[Line]:
     """Rows in columns as wide as their widest cell; a row of one or two cells stands free.
 
     Where the page is too narrow the columns of `giving` give way, in this order: a number is a
     column that goes, a group of (number, least width) are columns that get narrower, the widest of
-    them first; their cells are cut.
+    them first; their cells are cut. A first cell of the style `kept` is never cut: where its column
+    is too narrow, the other cells of its row stand below it.
     """
+    each = rows_in_columns(rows, look, giving=giving, right=right, gap=gap, kept=kept)
+    return [line for lines in each for line in lines]
+
+
+def rows_in_columns(
+    rows: Sequence[Sequence[Cell]], look: Look, *, giving: Sequence[Giving] = (),
+    right: frozenset[int] = frozenset(), gap: int = 2, kept: str = "leaf",
+) -> list[list[Line]]:  # fmt: skip
+    """The same, with the one or two lines of each row by themselves."""
     body = [row for row in rows if len(row) > 2]
     if not body:
-        return [fitted(row, look) for row in rows]
+        return [[fitted(row, look)] for row in rows]
     widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
     if not look.whole:
         _fit(widths, look.width, gap, giving)
     mark = ellipsis(look)
     narrow = _total(widths, gap) > look.width and not look.whole
     grid = Grid(tuple(widths), right, gap)
-    lines: list[Line] = []
+    found: list[list[Line]] = []
     for row in rows:
+        lines: list[Line] = []
+        found.append(lines)
         if len(row) <= 2:
             lines.append(fitted(row, look))
             continue
         pieces: list[Cell] = []
+        if row[0].style == kept and width_of(row[0].text) > widths[0]:
+            lines.extend((row[0]._replace(text=part),) for part in broken(row[0].text, look.width))
+            row = (Cell(row[0].text[: row[0].bare].translate(CONTINUED)), *row[1:])
         for i, piece in enumerate(row):
             if not widths[i]:
                 continue
@@ -198,7 +225,14 @@ def columns(
             pieces.append(piece._replace(text=text))
         line = fitted(pieces, look) if narrow else tuple(pieces)
         lines.append(GridLine(line, grid) if look.rich else line)
-    return lines
+    return found
+
+
+def least(cells: Iterable[Cell], look: Look, otherwise: int) -> int:
+    """How wide the first column is at least so that these cells stand in it, or `otherwise` where
+    they leave no room for the others."""
+    wide = max((width_of(one.text) for one in cells), default=0)
+    return max(wide, otherwise) if wide <= look.width - BESIDE else otherwise
 
 
 class Grid(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..named import NamedTuple
@@ -35,11 +36,11 @@ from .text import (
     after,
     at,
     cell,
-    columns,
     counted,
+    least,
     one_line,
     paint,
-    width_of,
+    rows_in_columns,
 )
 from .tree import ASCII, UNICODE, Drawing, Row
 
@@ -177,11 +178,12 @@ def draw(
     for fact in shown:
         rows.extend(drawing.tree(fact.node, fact.output_nr))
         ends.append(len(rows))
-    lines = Words(graph, drawing, report, units).lines(rows, look)
-    if not lines:
+    each = Words(graph, drawing, report, units).lines(rows, look)
+    if not each:
         return []
-    head, body = lines[:1], lines[1:]
-    trees = [body[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    head, *body = each
+    trees = [list(chain.from_iterable(body[start:end]))
+             for start, end in zip([0, *ends], ends, strict=False)]  # fmt: skip
     trees[0] = head + trees[0]
     left = len(chosen) - len(shown)
     if left:
@@ -211,19 +213,20 @@ class Words:
         self.order = order_of(report.derived)
         self.derived = {fact.node for fact in report.derived}
         self.bound = {(fact.name, fact.line): key[0] for key, fact in graph.tensors.items()}
+        # Names that other leaves had in the pass than have them at the end.
+        self.taken = {flow.name for key, flow in graph.flows.items() if key not in graph.tensors}
 
-    def lines(self, rows: Sequence[Row], look: Look) -> list[Line]:
-        """Header and rows in columns: words, node, value, gradient, line."""
+    def lines(self, rows: Sequence[Row], look: Look) -> list[list[Line]]:
+        """Header and rows in columns: words, node, value, gradient, line; the lines of each."""
         if not rows:
             return []
         self.arrow = "→" if look.unicode else "->"
         cells = [self._row(row, look) for row in rows]
         heads = ("", "grad_fn", "shape", "value", MEASURES, "grad", MEASURES, "line", "order")
         head = tuple(cell(word, "head") for word in heads)
-        leaves = (row for row in cells if len(row) > 2 and row[1].style == "leaf")
-        named = max((width_of(row[0].text) for row in leaves), default=0)
-        words = (0, max(named, LEAST_WORDS))
-        return columns(
+        leaves = (row[0] for row in cells if len(row) > 2 and row[0].style == "leaf")
+        words = (0, least(leaves, look, LEAST_WORDS))
+        return rows_in_columns(
             without_empty([head, *cells], 2, 3, 4, 5, 6, 8), look, right=frozenset({7}),
             giving=((words,), 6, 4, ((3, 24), (5, 20)), 2, 1, 7, 8,
                     ((3, 14), (5, 14)), ((3, 8), (5, 8))),
@@ -302,9 +305,10 @@ class Words:
     def _leaf_name(self, key: tuple[int, int]) -> str:
         """The name that a leaf has, else the one that it had in the pass."""
         fact, flow = self.graph.tensors.get(key), self.graph.flows.get(key)
-        if fact is not None:
+        then = flow.name if flow is not None else ""
+        if fact is not None and not (then and fact.name in self.taken):
             return fact.name
-        return (flow.name if flow is not None else "") or "(a leaf without a name)"
+        return then or "(a leaf without a name)"
 
     def _assigned(self, name: str, place: Place | None) -> str:
         """The words of an assignment where the text has it; else the expression, and the name."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..recording.facts.views import ViewsFact
 from .folds import Folds
-from .text import BLANK, Cell, Line, Look, cell, columns, counted, one_line
+from .text import BLANK, Cell, Line, Look, cell, columns, counted, least, one_line
 
+LEAST = 12  # columns of names of which some are too long for the page
 MOST = 40  # rows of a table; of more the ends
 
 
@@ -23,7 +24,7 @@ def _tensors(fact: ViewsFact, look: Look) -> list[Line]:
     for one in sorted(shared, key=lambda one: one.memory):
         also = f" (also {', '.join(one.others)})" if one.others else ""
         rows.append((
-            cell(one.name + also, "" if one.base else "name"), cell(str(list(one.shape))),
+            cell(one.name + also, "name"), cell(str(list(one.shape))),
             cell(one.base), cell(str(one.offset)), cell(str(list(one.strides))),
             cell("" if one.version is None else str(one.version)),
         ))  # fmt: skip
@@ -33,15 +34,17 @@ def _tensors(fact: ViewsFact, look: Look) -> list[Line]:
     rest: list[Line] = [(cell(words, "dim"),)] if left else []
     if len(rows) == 1:
         return rest
-    giving = (((0, 12), (2, 12)),)
-    return [*columns(rows, look, giving=giving, right=frozenset({3, 5})), *rest]
+    first = (0, least((row[0] for row in rows), look, LEAST))
+    giving = ((first,), 4, 1, ((2, 8),), 3)
+    found = columns(rows, look, giving=giving, right=frozenset({3, 5}), kept="name")
+    return [*found, *rest]
 
 
 def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
     if not fact.writes:
         return []
     arrow = "→" if look.unicode else "->"
-    heads = ("changed in place", "tensor", "version", "seen by", "line")
+    heads = ("tensor", "changed in place", "version", "seen by", "line")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     whole = folds.opens("changes") or len(fact.writes) <= MOST
     half = len(fact.writes) if whole else MOST // 2
@@ -52,12 +55,13 @@ def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
                 rows.append(folds.row("changes", counted(left, "change"), look))
             continue
         rows.append((
-            cell(one_line(one.source)), cell(one.name, "name"),
+            cell(one.name, "name"), cell(one_line(one.source)),
             cell(f"{one.before} {arrow} {one.after}"), cell(", ".join(one.seen)),
             cell("" if one.line is None else str(one.line), "dim"),
         ))  # fmt: skip
-    found = columns(rows, look, giving=(((0, 16), (3, 12)), ((1, 12),)),
-                    right=frozenset({4}))  # fmt: skip
+    first = (0, least((row[0] for row in rows if len(row) > 2), look, LEAST))
+    giving = (((1, 16), (3, 12)), (first,), ((1, 8), (3, 8)))
+    found = columns(rows, look, giving=giving, right=frozenset({4}), kept="name")
     left = fact.changes - len(fact.writes)
     if left:
         found.append((cell(f"{counted(left, 'later change')} in place", "dim"),))

@@ -174,7 +174,7 @@ class CallCompiler(NameCompiler):
         first = [*parameters.names, *parameters.keyword_only]
         first += [word for word in (parameters.any_positional, parameters.any_keywords) if word]
         code = Code(name, qualified_name(scope, name), parameters, doc)
-        code.boxed = self.lay_out(inner, first)
+        code.boxed, code.scope = self.lay_out(inner, first), inner
         if len(first) == len(parameters.names):
             code.plain = len(first)
         if type(node) is ast.Lambda:

@@ -10,12 +10,13 @@ from ...engine.kept import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ..classes import is_instance, kind_of
-from ..explained import Edit, Explanation, line_after, line_before
+from ..explained import Explanation, line_after, line_before
 from ..places import Places
 from ..values import Instance
 
 CARRIED = ".detach() what a turn takes over from the turn before"
 MOST_NAMES, MOST_NODES = 3, 10_000
+Place = ast.Name | ast.Attribute | ast.Subscript
 
 
 def has_graph(value: Any) -> bool:
@@ -29,7 +30,8 @@ def cut(text: str, value: Any) -> str:
     """`h = h.detach()`, and the same for a tuple of states."""
     if isinstance(value, (tuple, list)):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return f"{text} = {kind}(state.detach() for state in {text})"
+        one = "part" if text.startswith("state[") else "state"
+        return f"{text} = {kind}({one}.detach() for {one} in {text})"
     return f"{text} = {text}.detach()"
 
 
@@ -83,15 +85,13 @@ def by_state(out: Explanation, node: Any) -> bool:
     writing = max((places.statement(s.written) for s in found), key=_line)
     for state in found:
         out.put(state.written, f"{state.text} keeps its graph for the next call")
-    ways: list[tuple[str, list[Edit] | None]] = [
-        (f"{text} before line {_line(reading)}", line_before(places, reading, text)),
-        (f"{text} after line {_line(writing)}", line_after(places, writing, text)),
-    ]
-    if _begins_as_none(places, found[0]):
-        ways.reverse()
-    (first, edits), (second, others) = ways
-    out.advise(f"{first}, so that each call has its own graph", edits)
-    out.or_else(f"{second}, so that each call has its own graph", others)
+    own = "so that each call has its own graph"
+    guarded = f"if {found[0].text} is not None: {text}"
+    ways = [guarded] if _begins_as_none(places, found[0]) else [text, guarded]
+    for way, advise in zip(ways, (out.advise, out.or_else), strict=False):
+        advise(f"{way} before line {_line(reading)}, {own}", line_before(places, reading, way))
+    edits = line_after(places, writing, text)
+    out.or_else(f"{text} after line {_line(writing)}, {own}", edits)
     return True
 
 
@@ -116,50 +116,84 @@ def _functions(out: Explanation, node: Any) -> Iterator[ast.FunctionDef]:
 
 
 def _states(places: Places, function: ast.FunctionDef) -> list[State]:
-    """self.hidden, or a global name, that the function reads before it writes it."""
-    own = function.args.args[0].arg if function.args.args else None
-    shared = {
-        name
-        for part in ast.walk(function)
-        if isinstance(part, (ast.Global, ast.Nonlocal))
-        for name in part.names
-    }
+    """self.hidden, a global name, or state["h"], that the function reads before it writes it."""
+    names = _Names.of(function)
     read: dict[str, ast.AST] = {}
     written: dict[str, ast.AST] = {}
     for part in _in_order(function):
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-            text = f"{own}.{part.attr}" if part.value.id == own else None
-        else:
-            text = part.id if isinstance(part, ast.Name) and part.id in shared else None
-        if text is not None:
+        if names.outlive(part):
             loads = type(part.ctx) is ast.Load
-            (read if loads else written).setdefault(text, part)
+            (read if loads else written).setdefault(ast.unparse(part), part)
     found = []
     for text in [text for text in written if text in read][:MOST_NAMES]:
-        value = next(filter(has_graph, _values(places, function, text)), None)
+        value = next(filter(has_graph, _values(places, function, written[text])), None)
         if value is not None:
             found.append(State(text, value, read[text], written[text]))
     return found
 
 
-def _in_order(function: ast.FunctionDef) -> list[ast.Name | ast.Attribute]:
-    """Names and attributes by their place; of one statement, the value comes before its target."""
-    parts = [part for part in ast.walk(function) if isinstance(part, (ast.Name, ast.Attribute))]
+class _Names(NamedTuple):
+    """The first parameter of a function, its global and nonlocal names, and its own names."""
+
+    first: str | None
+    shared: set[str]
+    own: set[str]
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef) -> _Names:
+        parts = list(ast.walk(function))
+        kept = [part for part in parts if isinstance(part, (ast.Global, ast.Nonlocal))]
+        shared = {name for part in kept for name in part.names}
+        stored = {n.id for n in parts if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load}
+        given = {part.arg for part in parts if isinstance(part, ast.arg)}
+        first = function.args.args[0].arg if function.args.args else None
+        return cls(first, shared, (stored | given) - shared)
+
+    def outlive(self, part: Place) -> bool:
+        """Whether the name, attribute or item is there when the function is called again."""
+        if isinstance(part, ast.Subscript):
+            base, constant = part.value, isinstance(part.slice, ast.Constant)
+            if isinstance(base, ast.Name):
+                return constant and base.id not in self.own
+            return constant and isinstance(base, ast.Attribute) and self.outlive(base)
+        if isinstance(part, ast.Name):
+            return part.id in self.shared
+        return isinstance(part.value, ast.Name) and part.value.id == self.first
+
+
+def _in_order(function: ast.FunctionDef) -> list[Place]:
+    """Names, attributes, items by place; of one statement, the value comes before its target."""
+    parts = [
+        p for p in ast.walk(function) if isinstance(p, (ast.Name, ast.Attribute, ast.Subscript))
+    ]
     return sorted(parts, key=lambda part: (part.lineno, type(part.ctx) is not ast.Load))
 
 
-def _values(places: Places, function: ast.FunctionDef, text: str) -> Iterator[Any]:
-    """What such a name, or such an attribute of the objects that global names hold, is now."""
-    name = text.rpartition(".")[2]
-    if name == text:
-        yield places.values.get(name)
+def _values(places: Places, function: ast.FunctionDef, part: ast.AST) -> Iterator[Any]:
+    """What such a name, item, or attribute of the objects that global names hold, is now."""
+    if isinstance(part, ast.Subscript):
+        assert isinstance(part.slice, ast.Constant)
+        for held in _values(places, function, part.value):
+            yield _item(held, part.slice.value)
         return
+    if isinstance(part, ast.Name):
+        yield places.values.get(part.id)
+        return
+    assert isinstance(part, ast.Attribute)
     owner = places.parents.get(id(function))
     word = owner.name if isinstance(owner, ast.ClassDef) else None
     for held in (*places.local.values(), *places.values.values()):
         for value in held.modules() if isinstance(held, Module) else (held,):
             if is_instance(value) and kind_of(value).name == word:
-                yield _attribute(value, name)
+                yield _attribute(value, part.attr)
+
+
+def _item(held: Any, key: Any) -> Any:
+    """An item of a dict or list of the program."""
+    if type(held) is dict:
+        return held.get(key)
+    inside = type(held) is list and type(key) is int and 0 <= key < len(held)
+    return held[key] if inside else None
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -172,12 +206,22 @@ def _attribute(value: Any, name: str) -> Any:
 
 def _begins_as_none(places: Places, state: State) -> bool:
     """Is it None at first, so that there is nothing to detach?"""
-    name = state.text.rpartition(".")[2]
-    return any(
-        isinstance(part.value, ast.Constant) and part.value.value is None
-        for statement in places.program.body
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Assign)
-        for target in part.targets
-        if name in (getattr(target, "attr", None), getattr(target, "id", None))
-    )
+    name, word = state.text.rpartition(".")[2], state.written
+    key = getattr(word.slice, "value", None) if isinstance(word, ast.Subscript) else None
+    for part in (part for statement in places.program.body for part in ast.walk(statement)):
+        if isinstance(part, ast.Dict) and key is not None:
+            if any(_is_none(v) and getattr(k, "value", None) == key for k, v in _items(part)):
+                return True
+        elif isinstance(part, ast.Assign) and _is_none(part.value):
+            texts = [ast.unparse(target).rpartition(".")[2] for target in part.targets]
+            if name in texts:
+                return True
+    return False
+
+
+def _items(table: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    return zip(table.keys, table.values, strict=True)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

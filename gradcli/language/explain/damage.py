@@ -87,8 +87,27 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if isinstance(changed.origin, ast.Subscript) and isinstance(target, ast.Name):
         copied = f"{target.id} = {target.id}.clone()"
         out.advise(f"{copied} before line {line}", line_before(places, statement, copied))
-    else:
+    elif not _given_a_copy(out, changed.origin):
         out.advise(f"change a .clone() on line {line}, or use an out-of-place operation")
+
+
+def _given_a_copy(out: Explanation, call: object) -> bool:
+    """act(y.clone()) for act(y), which changes what it is given."""
+    if (
+        not isinstance(call, ast.Call)
+        or len(call.args) != 1
+        or isinstance(call.args[0], ast.Starred)
+    ):
+        return False
+    given, line = call.args[0], out.places.line(call)
+    edits = suffixed(out.places, given, ".clone()")
+    text = out.places.text(given)
+    if edits is None or text is None:
+        return False
+    copied = f"{text}.clone()" if len(edits) == 1 else f"({text}).clone()"
+    called = out.places.text(call.func) or "this call"
+    out.advise(f"{copied} on line {line}: {called} changes what it is given", edits)
+    return True
 
 
 def _of_itself(out: Explanation, statement: ast.stmt, saved: Cause, changed: Cause) -> bool:

@@ -1,4 +1,4 @@
-"""language: time and datetime: a clock that stands where the program started and steps.
+"""language: time, timeit and datetime: a clock that stands where the program started and steps.
 
 Every look at it takes it a thousandth of a second further, and `sleep` as far as it says: the same
 program prints the same times on every run.
@@ -16,8 +16,10 @@ from typing import Any
 
 from ...engine.run_state import run_state
 from ..attributes import STATICS
+from ..calls import call
 from ..formatting import SPECS
 from ..operations import type_name
+from ..session import session
 from .published import classes, functions
 
 START = 1_767_225_600  # 2026-01-01, in seconds since 1970, in nanoseconds below
@@ -109,6 +111,34 @@ def _ctime(secs: Any = None) -> str:
     return host_time.asctime(tuple(_moment(secs)))
 
 
+# ---------------------------------------------------------------- timeit
+
+
+def timeit(
+    stmt: Any = "pass", setup: Any = "pass", timer: Any = None, number: Any = 1_000_000,
+    globals: Any = None,
+) -> float:  # fmt: skip
+    """What the clock says of so many calls of a function: a step for each look of theirs at it."""
+    for given in (setup, stmt):
+        if type(given) is str and given != "pass":
+            raise TypeError("timeit takes functions here; a text would be another program")
+    if setup != "pass":
+        call(setup, (), {})
+    timed = _since_start if timer is None else lambda: call(timer, (), {})
+    start = timed()
+    for _ in range(number if stmt != "pass" else 0):
+        session.budget.charge(1)
+        call(stmt, (), {})
+    return timed() - start  # type: ignore[no-any-return]
+
+
+def _repeat(
+    stmt: Any = "pass", setup: Any = "pass", timer: Any = None, repeat: Any = 5,
+    number: Any = 1_000_000, globals: Any = None,
+) -> list[float]:  # fmt: skip
+    return [timeit(stmt, setup, timer, number) for _ in range(repeat)]
+
+
 # ---------------------------------------------------------------- datetime
 
 FIELDS = ("year", "month", "day")
@@ -198,5 +228,6 @@ MODULES = {
         }),
         **classes([struct_time]),
     },
+    "timeit": functions({"default_timer": _since_start, "timeit": timeit, "repeat": _repeat}),
     "datetime": classes([datetime, date, timedelta]),
 }  # fmt: skip

@@ -1,11 +1,10 @@
-"""language: the part of sklearn that first lessons use: made samples, splits, scalers, scores.
+"""language: the part of sklearn that first lessons use: splits, scalers, scores.
 
 The numbers are sklearn's, drawn from NumPy's legacy stream in its order.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from math import ceil, floor
 from typing import Any
@@ -13,152 +12,13 @@ from typing import Any
 import numpy
 
 from ...arrays.costs import pay
-from ...arrays.streams import RandomState, current
 from ...arrays.values import Array, host, wrap
 from ...engine.construct import from_numpy
 from ...engine.tensor import Tensor
 from ..operations import get_item, length
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
 from .published import classes, functions
-
-Drawn = numpy.random.RandomState
-BYTES = 8  # of a number
-
-
-def _stream(given: Any) -> Drawn:
-    """What random_state stands for."""
-    if given is None:
-        return current().source  # type: ignore[no-any-return]
-    if isinstance(given, RandomState):
-        return given.source  # type: ignore[no-any-return]
-    seed = host(given)
-    if isinstance(seed, bool) or not isinstance(seed, int | numpy.integer):
-        raise ValueError(f"{seed!r} cannot be used to seed a numpy.random.RandomState instance")
-    return Drawn(seed)
-
-
-def _paid(rows: Any, columns: Any = 1) -> tuple[int, int]:
-    """Both sizes, after they were charged with the copies that are made on the way."""
-    sizes = (operator.index(host(rows)), operator.index(host(columns)))
-    if min(sizes) < 0:
-        raise ValueError("negative dimensions are not allowed")
-    pay(8 * sizes[0] * sizes[1], 4 * BYTES * sizes[0] * (sizes[1] + 1))
-    return sizes
-
-
-def _shuffled(stream: Drawn, *arrays: Any) -> list[Any]:
-    places = numpy.arange(len(arrays[0]))
-    stream.shuffle(places)
-    return [array[places] for array in arrays]
-
-
-def _halves(n_samples: Any) -> tuple[int, int]:
-    """How many points the outer and the inner line have."""
-    given = host(n_samples)
-    if isinstance(given, tuple | list):
-        outer, inner = map(operator.index, given)
-    else:
-        outer = operator.index(given) // 2
-        inner = operator.index(given) - outer
-    _paid(outer + inner, 2)
-    return outer, inner
-
-
-def _two_lines(lines: list[Any], stream: Drawn, shuffle: Any, noise: Any) -> Any:
-    points = numpy.vstack([numpy.append(*parts) for parts in zip(*lines, strict=True)]).T
-    kinds = numpy.hstack([
-        numpy.full(len(line[0]), kind, dtype=numpy.intp) for kind, line in enumerate(lines)
-    ])  # fmt: skip
-    if shuffle:
-        points, kinds = _shuffled(stream, points, kinds)
-    if noise is not None:
-        points += stream.normal(scale=host(noise), size=points.shape)
-    return wrap((points, kinds))
-
-
-def make_moons(
-    n_samples: Any = 100, *, shuffle: Any = True, noise: Any = None, random_state: Any = None
-) -> Any:
-    outer, inner = (numpy.linspace(0, numpy.pi, size) for size in _halves(n_samples))
-    lines = [
-        (numpy.cos(outer), numpy.sin(outer)),
-        (1 - numpy.cos(inner), 1 - numpy.sin(inner) - 0.5),
-    ]
-    return _two_lines(lines, _stream(random_state), shuffle, noise)
-
-
-def make_circles(
-    n_samples: Any = 100, *, shuffle: Any = True, noise: Any = None, random_state: Any = None,
-    factor: Any = 0.8,
-) -> Any:  # fmt: skip
-    outer, inner = (
-        numpy.linspace(0, 2 * numpy.pi, size, endpoint=False) for size in _halves(n_samples)
-    )
-    lines = [
-        (numpy.cos(outer), numpy.sin(outer)),
-        (numpy.cos(inner) * host(factor), numpy.sin(inner) * host(factor)),
-    ]
-    return _two_lines(lines, _stream(random_state), shuffle, noise)
-
-
-def make_blobs(
-    n_samples: Any = 100, n_features: Any = 2, *, centers: Any = None, cluster_std: Any = 1.0,
-    center_box: Any = (-10.0, 10.0), shuffle: Any = True, random_state: Any = None,
-    return_centers: Any = False,
-) -> Any:  # fmt: skip
-    stream, given, made = _stream(random_state), host(n_samples), host(centers)
-    many = isinstance(given, list | tuple | numpy.ndarray)
-    if made is None:
-        made = len(given) if many else 3
-    if isinstance(made, int | numpy.integer):
-        sizes = _paid(made, n_features)
-        low, high = host(center_box)
-        made = stream.uniform(low, high, size=sizes)
-    made = numpy.asarray(made, dtype=float)
-    number = len(made)
-    parts = list(map(int, given)) if many else [int(given) // number] * number
-    if not many:
-        for place in range(int(given) % number):
-            parts[place] += 1
-    _paid(sum(parts), made.shape[1])
-    spread = host(cluster_std)
-    spreads = spread if isinstance(spread, list | tuple | numpy.ndarray) else [spread] * number
-    rows = [
-        stream.normal(loc=center, scale=std, size=(size, made.shape[1]))
-        for center, std, size in zip(made, spreads, parts, strict=True)
-    ]
-    points = numpy.concatenate(rows)
-    kinds = numpy.repeat(numpy.arange(number), parts)
-    if shuffle:
-        points, kinds = _shuffled(stream, points, kinds)
-    return wrap((points, kinds, made) if return_centers else (points, kinds))
-
-
-def make_regression(
-    n_samples: Any = 100, n_features: Any = 100, *, n_informative: Any = 10, n_targets: Any = 1,
-    bias: Any = 0.0, noise: Any = 0.0, shuffle: Any = True, coef: Any = False,
-    random_state: Any = None,
-) -> Any:  # fmt: skip
-    stream = _stream(random_state)
-    rows, columns = _paid(n_samples, n_features)
-    _, targets = _paid(max(rows, columns), n_targets)
-    pay(rows * columns * targets)
-    used = min(columns, operator.index(host(n_informative)))
-    points = stream.standard_normal(size=(rows, columns))
-    truth = numpy.zeros((columns, targets))
-    truth[:used, :] = 100 * stream.uniform(size=(used, targets))
-    values = numpy.dot(points, truth) + host(bias)
-    if host(noise) > 0.0:
-        values += stream.normal(scale=host(noise), size=values.shape)
-    if shuffle:
-        points, values = _shuffled(stream, points, values)
-        order = numpy.arange(columns)
-        stream.shuffle(order)
-        points[:, :] = points[:, order]
-        truth = truth[order]
-    values = numpy.squeeze(values)
-    return wrap((points, values, numpy.squeeze(truth)) if coef else (points, values))
-
+from .samples import BYTES, Drawn, paid, stream_of
 
 # ---------------------------------------------------------------- splits
 
@@ -242,7 +102,7 @@ def train_test_split(
     lengths = [length(value) for value in arrays]
     if len(set(lengths)) > 1:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    (total, _) = _paid(lengths[0])
+    (total, _) = paid(lengths[0])
     train, test = _sizes(total, host(test_size), host(train_size))
     if not shuffle:
         if stratify is not None:
@@ -250,11 +110,11 @@ def train_test_split(
         order = numpy.arange(total)
         parts = (order[:train], order[train : train + test])
     elif stratify is None:
-        order = _stream(random_state).permutation(total)
+        order = stream_of(random_state).permutation(total)
         parts = (order[test : test + train], order[:test])
     else:
         kinds = numpy.asarray(host(stratify))
-        parts = _by_kind(kinds, train, test, _stream(random_state))
+        parts = _by_kind(kinds, train, test, stream_of(random_state))
     return [_picked(value, part) for value in arrays for part in parts]
 
 
@@ -412,7 +272,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: Any = True) -> Any:
 def confusion_matrix(y_true: Any, y_pred: Any) -> Any:
     first, second = (part.ravel() for part in _pair(y_true, y_pred))
     kinds = numpy.unique(numpy.concatenate([first, second]))
-    _paid(len(kinds), len(kinds))
+    paid(len(kinds), len(kinds))
     table = numpy.zeros((len(kinds), len(kinds)), dtype=numpy.int64)
     numpy.add.at(table, (numpy.searchsorted(kinds, first), numpy.searchsorted(kinds, second)), 1)
     return wrap(table)
@@ -437,10 +297,6 @@ def r2_score(y_true: Any, y_pred: Any) -> Any:
 
 
 MODULES: dict[str, Any] = {
-    "sklearn.datasets": functions({
-        "make_moons": make_moons, "make_circles": make_circles, "make_blobs": make_blobs,
-        "make_regression": make_regression,
-    }),
     "sklearn.model_selection": functions({"train_test_split": train_test_split}),
     "sklearn.preprocessing": classes([StandardScaler, MinMaxScaler]),
     "sklearn.metrics": functions({

@@ -77,7 +77,9 @@ def side_by_side(found: Sequence[Place], options: CheckOptions, jobs: int) -> It
 
 def processes(options: CheckOptions, jobs: int) -> Workers | Started:
     """So many processes at most that check programs, within a `with`."""
-    return Workers(options, jobs) if CAN_FORK else Started(options, jobs)
+    # The driver of a GPU, once CuPy has loaded it, does not work in a copy of its process.
+    forks = CAN_FORK and "cupy_backends" not in sys.modules
+    return Workers(options, jobs) if forks else Started(options, jobs)
 
 
 def load(engine: str = "own") -> None:
@@ -281,11 +283,12 @@ def _work_here(
 
 def _leaves_as_found(fact: FileCheck, options: CheckOptions) -> bool:
     """Is nothing known that a program may have left in its process, or in a foreign library?"""
-    return fact.exit_code in ENDED_BY_ITSELF and not _is_foreign(options)
+    ended = fact.exit_code in ENDED_BY_ITSELF
+    return ended and options.device == "cpu" and not _is_foreign(options)
 
 
 def _is_foreign(options: CheckOptions) -> bool:
-    return options.device != "cpu" or options.against is not None or options.engine == "torch"
+    return options.against is not None or options.engine == "torch"
 
 
 def _read(end: int, count: int) -> bytes:

@@ -189,11 +189,16 @@ def _ends(labels: Labels, options: Options, of: Spot) -> Ends:
     ways = None if of.node is None else Ways(of.node, of.output_nr)
     asked = options.wrt[0] if options.wrt else _only_leaf(labels, ways, of, options)
     found = labels.named(asked, "--wrt")
-    below = [
-        spot
-        for spot in found
-        if spot.key == of.key or (ways is not None and spot.position(ways) is not None)
-    ]
+
+    def reached(spots: list[Spot]) -> list[Spot]:
+        return [
+            spot
+            for spot in spots
+            if spot.key == of.key or (ways is not None and spot.position(ways) is not None)
+        ]
+
+    # The result of a function may have the name that another tensor had in it.
+    below = reached(found) or reached(labels.inside(asked))
     inner = [spot for spot in below if spot.key != of.key]
     if inner and len(inner) < len(below):  # the result's own name: what the result was made of
         inner = [spot for spot in inner if spot.node is None] or inner

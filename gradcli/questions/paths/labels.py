@@ -53,14 +53,14 @@ class Labels:
         self.naming = naming
         self.ran = ran
         bindings = ran.outcome.bindings
+        if ran.program is not None:
+            for leaf in leaves_of(ran.program, ran.recording):
+                if not leaf.name.isidentifier():  # what an object or a list held in the pass
+                    self.naming.bound(leaf.name, leaf.tensor)
         for name, value in bindings.items():
             self.naming.bound(name, value)  # what was changed in place, and items of lists
         for name, tensor in parameters(ran.recording.names.reached(bindings), Tensor):
             self.naming.bound(name, tensor)
-        if ran.program is not None:
-            for leaf in leaves_of(ran.program, ran.recording):
-                if not ran.recording.names.of_leaf(leaf.tensor):
-                    self.naming.bound(leaf.name, leaf.tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
         seen: set[tuple[str, tuple[int, int]]] = set()
@@ -111,6 +111,10 @@ class Labels:
             known = f"{name}#{first}" + (f" to {name}#{last}" if last > first else "")
             raise UsageError(f"{option} {text}: {name} stood for {last:,} tensors", known)
         return wanted
+
+    def inside(self, name: str) -> list[Spot]:
+        """What a name stood for in functions."""
+        return [spot for spot in self.by_name.get(name, ()) if spot.scope is not None]
 
     def _second(self, name: str) -> list[Spot]:
         """One more name of a tensor that is known by its first, such as a tied weight's."""

@@ -26,6 +26,7 @@ from .none import none_finding
 from .number import number_finding
 from .present import present_finding
 from .provenance import Provenance
+from .stood import in_last_pass, lost, tell
 
 MOST_TRIALS = 3
 LONGEST = 60  # characters of a gradient in the outcome of a trial
@@ -56,9 +57,10 @@ def reported(
                        warnings=ran.warnings, error=error_fact(ran.error))  # fmt: skip
     if ran.outcome is None:
         return report
-    asked = _resolve(ran, provenance, question) if isinstance(question, str) else question
-    if asked is None:
+    named = _resolve(ran, provenance, question) if isinstance(question, str) else question
+    if named is None:
         return report
+    asked = in_last_pass(ran, provenance, named)
     report = report._replace(name=asked.name, element=asked.element)
     if not isinstance(asked.value, AnyTensor):
         finding = number_finding(ran, provenance, asked)
@@ -67,6 +69,8 @@ def reported(
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         report = _with_gradient(report, case)
         finding = finding if is_whole else escaped(case, finding)
+        if asked.former:
+            tell(finding, case, named.value)
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _proven_in_process(ran, asked, finding, room)
@@ -90,10 +94,14 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
         first = question.partition(".")[0].partition("[")[0].strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
             return None
-        raise
+        if (gone := lost(ran, question.strip())) is None:
+            raise
+        asked = gone
     value = asked.value
     if isinstance(value, AnyTensor) or type(value) in (int, float, bool):
         return asked
+    if (gone := lost(ran, question.strip())) is not None:
+        return gone
     inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
     kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
     advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""
@@ -189,7 +197,8 @@ def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact
 def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     assert ran.outcome is not None
     local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
-    provenance = Provenance() if local else None  # which knows the names in functions
+    # It knows the names in functions, and what names stood for.
+    provenance = Provenance() if local or asked.former else None
     if provenance is not None:
         provenance.recording.hears(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
@@ -218,7 +227,10 @@ def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
     others = {} if provenance is None else provenance.flow.inside()
     try:
         former = again.recording.find(AskedNames)
-        return question_of(asked.name, again.outcome.bindings, others, former).value
+        found = question_of(asked.name, again.outcome.bindings, others, former)
+        if asked.former and provenance is not None:
+            found = in_last_pass(again, provenance, found)
+        return found.value
     except UsageError:
         return None
 

@@ -67,6 +67,7 @@ class Case:
     ) -> None:  # fmt: skip
         assert ran.program is not None and ran.outcome is not None
         self.ran, self.name, self.tensor, self.element = ran, name, tensor, element
+        self.provenance = provenance
         self.flow: Flow = provenance.flow
         self.passes: Passes = provenance.passes
         self.source = ran.program.source

@@ -176,8 +176,29 @@ def cut_finding(
             finding.advice = _of_scores(case, same[0].node)
             return finding
         edits += [edit for edit in more if not _overlaps(edit, edits)]
+    turned_on = _turned_on(case, same[0].node) if edits else []
+    edits += [edit for statement in turned_on for edit in without(case, statement)]
     _advise(case, verdict, same[0], finding, edits)
+    for trial in finding.trials if turned_on else ():
+        left_out = f"{trial.advice}, and leave out: {case.text(turned_on[0])}"
+        finding.trials[finding.trials.index(trial)] = trial._replace(advice=left_out)
     return finding
+
+
+def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
+    """loss.requires_grad = True behind a cut: only leaves take it, and a loss then is none."""
+    line = case.line(node)
+    parts = [part for statement in case.program.body for part in ast.walk(statement)]
+    stored = [p for p in parts if isinstance(p, ast.Name) and type(p.ctx) is ast.Store]
+    bound = {name.id for name in stored if case.line(name) >= line}
+    assigned = [
+        statement
+        for part in parts
+        if isinstance(part, ast.Attribute) and part.attr == "requires_grad"
+        and name_of(part.value) in bound and case.line(part) >= line
+        and part in getattr(statement := case.statement(part), "targets", ())
+    ]  # fmt: skip
+    return [statement for statement in assigned if statement is not None]
 
 
 def _marked(case: Case, node: ast.AST) -> tuple[str, ast.Call] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -14,6 +15,7 @@ from ..graph import collected
 from . import reported
 from .names import Question
 from .provenance import Provenance
+from .stood import in_last_pass
 
 MOST = 1000  # leaves that are judged
 
@@ -27,8 +29,10 @@ def why_reports(
     ran = execute(request, write, provenance.recording)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
-    asked = list(_leaves(ran, provenance))
-    return ran, whole, [reported(ran, provenance, one) for one in asked[:MOST]]
+    asked: dict[int, Question] = {}
+    for one in islice(_leaves(ran, provenance), MOST):
+        asked.setdefault(id(in_last_pass(ran, provenance, one).value), one)
+    return ran, whole, [reported(ran, provenance, one) for one in asked.values()]
 
 
 def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:

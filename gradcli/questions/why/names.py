@@ -26,11 +26,13 @@ class Row(tuple[int, ...]):
 
 
 class Question(NamedTuple):
-    """A value by its name, and an element of its gradient."""
+    """A value by its name, and an element of its gradient; `former` is one that the name stood for
+    in the last pass, and no longer does."""
 
     name: str
     value: Any
     element: tuple[int, ...] | None
+    former: bool = False
 
 
 def question_of(
@@ -142,9 +144,10 @@ def _checked(tensor: AnyTensor, name: str, element: tuple[int, ...]) -> tuple[in
 
 def names_in(bindings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
     """All names of tensors that can be asked for."""
-    found = [name for name, _ in named_tensors(bindings, AnyTensor)]
-    found += [name for name, _ in parameters(bindings, AnyTensor)]
-    return list(dict.fromkeys([*found, *others]))
+    inner = {name: value for name, value in others.items() if name not in bindings}
+    both = (named_tensors, parameters)
+    found = [name for held in (bindings, inner) for of in both for name, _ in of(held, AnyTensor)]
+    return list(dict.fromkeys(found))
 
 
 def _near(text: str, bindings: Mapping[str, Any], others: Mapping[str, Any]) -> str:

@@ -17,7 +17,8 @@ class Provenance(Spectator):
         self.flow = Flow()
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
-        known.hears(known.lines, known.passes, known.optimizers, known.ledger, self, self.passes)
+        known.hears(known.names, known.standing, known.lines, known.passes, known.optimizers,
+                    known.ledger, self, self.passes)  # fmt: skip
 
     def begin(self, machine: Machine) -> None:
         """Makes the closures of the machine report what they do."""

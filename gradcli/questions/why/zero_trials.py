@@ -7,7 +7,7 @@ from typing import Any
 
 from ..cure import Edit
 from .case import Case, Trial
-from .declared import alone_of
+from .declared import alone_of, zero_of
 from .edits import advised, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out
@@ -18,7 +18,8 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
     """The advice for a verdict at one place."""
     if not case.is_here(origin):
         return []
-    make = _MAKERS.get(verdict)
+    saturates = share is not None and zero_of(share.applied.node) == "saturates"
+    make = _MAKERS.get("saturates" if verdict == "flat" and saturates else verdict)
     return [] if make is None else make(case, origin)
 
 
@@ -42,6 +43,41 @@ def _straight(case: Case, origin: Any) -> list[Trial]:
         smaller = f"({text} - {text}.mean(0)) / {text}.std(0)"
         edits = [replace(case, inner, smaller)]
         trials.append(Trial(f"smaller numbers: {smaller} for {text}", tuple(edits), "nonzero"))
+    return trials
+
+
+# Losses of what a sigmoid gives, and those of what it is given.
+_OF_LOGITS = {
+    "binary_cross_entropy": "binary_cross_entropy_with_logits", "BCELoss": "BCEWithLogitsLoss",
+}  # fmt: skip
+
+
+def _within_bounds(case: Case, origin: Any) -> list[Trial]:
+    """The loss of what a sigmoid is given, which does not saturate; else smaller numbers."""
+    inner, word = _operand(origin), name_of(origin)
+    if inner is None:
+        return []
+    text, trials = case.whole(inner), []
+    losses = [
+        part
+        for statement in case.program.body
+        for part in ast.walk(statement)
+        if isinstance(part, (ast.Name, ast.Attribute)) and _word(part) in _OF_LOGITS
+    ]
+    if losses and word == "sigmoid":
+        edits = [replace(case, origin, text if isinstance(inner, ast.Name) else f"({text})")]
+        for part in losses:
+            whole, own = case.whole(part), _word(part)
+            edits.append(replace(case, part, whole.removesuffix(own) + _OF_LOGITS[own]))
+        advice = f"{_OF_LOGITS[_word(losses[0])]}, which is given {case.text(inner)} itself"
+        trials.append(Trial(advice, tuple(edits), "nonzero"))
+    outer = case.parents.get(id(origin))
+    if isinstance(outer, ast.Call) and name_of(outer) == "log" and word == "sigmoid":
+        edits = [replace(case, outer, f"torch.nn.functional.logsigmoid({text})")]
+        trials.append(Trial(advised(case, outer, edits), tuple(edits), "nonzero"))
+    scaled = f"{operand(text)} / {operand(text)}.detach().abs().max()"
+    advice = f"smaller numbers: {word} is flat far from 0; such as {scaled}"
+    trials.append(Trial(advice, (replace(case, inner, scaled),), "nonzero"))
     return trials
 
 
@@ -171,5 +207,6 @@ def _operand(origin: Any) -> ast.expr | None:
 _MAKERS = {
     "alone": _for_one, "constant": _curved,
     "cleared": _left_out, "hook": _left_out, "flat": _straight, "dead-relu": _leaky,
+    "saturates": _within_bounds,
     "masked": _other_branch, "zero-factor": _other_factor, "cancelled": _one_share,
 }  # fmt: skip

@@ -71,7 +71,7 @@ class TensorFact(NamedTuple):
     grad_text: str | None = None
     range: Spread | None = None
     grad_range: Spread | None = None
-    kind: str = "tensor"  # of a module: "parameter", "buffer"
+    kind: str = "tensor"  # "leaf": no global name holds it; of a module: "parameter", "buffer"
     why_not: str = ""  # why it does not require grad, where that is known
     passing: bool = False  # the name is a loop's: it held other tensors before
     first: int | None = None  # the place of the first name of the same tensor, among all

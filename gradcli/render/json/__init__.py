@@ -162,7 +162,8 @@ def finite(value: Any) -> Any:
 def _tensor(fact: TensorFact) -> dict[str, Any]:
     row = {
         "name": fact.name,
-        "kind": fact.kind,
+        # A leaf that only a function knew, or nobody by name, is no name of the program's end.
+        "kind": "parameter" if fact.kind == "leaf" else fact.kind,
         "shape": fact.shape,
         "dtype": fact.dtype,
         "device": fact.device,

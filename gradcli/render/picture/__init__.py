@@ -20,14 +20,14 @@ def written(
 ) -> Iterator[Terminal]:
     """The picture of a report: svg, dot, mermaid or latex."""
     drawing = Drawing(report)
+    placed = picture(drawing.scene(options), sideways=sideways)
     if format == "mermaid":
         from .mermaid import fits, mermaid
 
-        shown = drawing.scene(options)
-        if not fits(shown):
-            shown = drawing.scene(options._replace(fold=True, expand=False))
-        return mermaid(shown, theme, sideways=sideways)
-    placed = picture(drawing.scene(options), sideways=sideways)
+        if not fits(placed):
+            folded = options._replace(fold=True, expand=False)
+            placed = picture(drawing.scene(folded), sideways=sideways)
+        return mermaid(placed, theme)
     if format == "dot":
         from .dot import dot
 

@@ -30,6 +30,7 @@ MOST_LEAVES = 10  # inputs of one node that are drawn one by one
 SHARED = 3  # uses from which a leaf of a large picture is drawn again
 NOTE = 64
 MOST_LINES = 5  # of an error
+LOOKED_AT = 64  # uses at each end of very many that one wire stands for
 LEAVES = 11  # columns that the number of leaves takes
 
 
@@ -51,6 +52,7 @@ class _Use(NamedTuple):
     node: int
     place: int
     child: int
+    output: int
 
 
 class Drawing:
@@ -63,6 +65,7 @@ class Drawing:
         self.words = Words(self.graph, report)
         self.roots = [root.node for root in report.roots]
         self.folder = Folder(self.graph, report.detail, self.roots)
+        self.is_large = len(self.folder.inner) + len(self.folder.leaves) > EASY
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
         self.keys: set[str] = set()
@@ -113,7 +116,7 @@ class Drawing:
             for node in atom.nodes:
                 for number, edge in enumerate(self.graph.next[node]):
                     if edge is not None and place.get(edge[0]) != at:
-                        found.append(_Use(at, node, number, edge[0]))
+                        found.append(_Use(at, node, number, *edge))
         return found
 
     def _places(self, atoms: list[Atom]) -> dict[int, int]:
@@ -146,7 +149,7 @@ class Drawing:
         for _, leaf in pairs:
             leaves[leaf] = leaves.get(leaf, 0) + 1
         again = sum(count - 1 for count in leaves.values() if count >= SHARED)
-        return len(atoms) + len(leaves) + (again if len(atoms) > EASY else 0)
+        return len(atoms) + len(leaves) + (again if self.is_large else 0)
 
     # ---- boxes and wires
 
@@ -160,7 +163,7 @@ class Drawing:
             if use.child not in hidden:
                 by_atom[use.atom].append(use)
                 users.setdefault(use.child, set()).add(use.atom)
-        repeats = len(atoms) + len(users) > EASY
+        repeats = self.is_large
         keys = {node: _key(atom, at) for at, atom in enumerate(atoms) for node in atom.nodes}
         drawn: dict[int, int] = {}
         for node in self.roots:  # a leaf that is a root itself
@@ -288,16 +291,26 @@ class Drawing:
             for use in uses:
                 yield self._wire(source, target, use)
             return
-        text = f"{len(uses):,} gradients, added"
-        goes = any(self._goes(use) for use in uses[:64])
-        yield Wire(source, target, (text,) if goes else (), "" if goes else "none")
+        yield self._bundle(source, target, uses)
 
-    def _goes(self, use: _Use) -> bool:
-        """Whether the pass handed something on here."""
-        if self.words.walk is None:
-            return True
-        edge = self.words.edge(use.node, use.place)
-        return edge is not None and edge.product is not None
+    def _bundle(self, source: str, target: str, uses: list[_Use]) -> Wire:
+        """One wire for several: as thick as the largest, bad where one of them is. Of very many
+        only those at both ends are looked at."""
+        seen = uses if len(uses) <= 2 * LOOKED_AT else uses[:LOOKED_AT] + uses[-LOOKED_AT:]
+        wires = [self._wire(source, target, use) for use in seen]
+        kinds = {wire.kind for wire in wires}
+        if kinds == {"none"}:
+            return Wire(source, target, (), "none")
+        if len(seen) < len(uses):
+            kinds.add("")
+        text = counted(len(uses), "gradient")
+        if len({(use.child, use.output) for use in uses}) == 1:
+            text += ", added"
+        going = [wire for wire in wires if wire.kind != "none"]
+        kind = "bad" if "bad" in kinds else "zero" if kinds <= {"zero", "none"} else ""
+        return Wire(source, target, (text,), kind, max(wire.weight for wire in going),
+                    all(wire.negative for wire in going),
+                    next((wire.title for wire in going if wire.kind == kind), ""))  # fmt: skip
 
     def _wire(self, source: str, target: str, use: _Use) -> Wire:
         edge = self.words.edge(use.node, use.place)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from unicodedata import name as named, normalize
 
 from ..escape import Terminal
+from ..text import width_of
 from . import style
 from .geometry import LINE, PAD, TOP, Drawn, Picture, Strand, number, pieces
 
@@ -29,6 +32,15 @@ SIGNS = {
     "∘": r"\ensuremath{\circ}", "…": r"\ldots{}", "⋯": r"\ensuremath{\cdots}", "–": "--",
     "→": r"\ensuremath{\rightarrow}", "×": r"\ensuremath{\times}", " ": r"\ ",
 }  # fmt: skip
+_GREEK = re.compile("GREEK (SMALL|CAPITAL) LETTER (.*)")
+SMALL = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma "
+    "varsigma tau upsilon phi chi psi omega".split()
+)
+LARGE = frozenset("gamma delta theta lambda xi pi sigma upsilon phi psi omega".split())
+ACCENTS = {"\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0308": r'\"',
+           "\u0327": r"\c"}  # fmt: skip
+COLUMN = 4.4  # bp
 
 
 def latex(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
@@ -99,7 +111,20 @@ def _text(x: float, y: float, text: str, colour: str, font: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(
-        SIGNS.get(c) or (c if c.isascii() else f"\\textless{{}}U+{ord(c):04X}\\textgreater{{}}")
-        for c in text
-    )
+    composed = normalize("NFC", text)
+    return "".join(SIGNS.get(c) or (c if c.isascii() else _foreign(c)) for c in composed)
+
+
+def _foreign(sign: str) -> str:
+    """A Greek letter, a letter with an accent; of any other sign the number, in its columns."""
+    greek = _GREEK.fullmatch(named(sign, ""))
+    if greek is not None:
+        letter = greek[2].lower().replace("lamda", "lambda").replace("final ", "var")
+        is_small = greek[1] == "SMALL"
+        if letter in (SMALL if is_small else LARGE):
+            return f"\\ensuremath{{\\{letter if is_small else letter.capitalize()}}}"
+    base, mark = (*normalize("NFD", sign), "")[:2]
+    if mark in ACCENTS and base.isascii() and base.isalpha():
+        return f"{ACCENTS[mark]}{{{base}}}"
+    width = max(width_of(sign), 0.5) * COLUMN
+    return f"\\resizebox{{{number(width)}bp}}{{1.3ex}}{{{ord(sign):04X}}}"

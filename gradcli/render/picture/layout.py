@@ -18,7 +18,7 @@ from .lanes import Lanes, gap_for
 PORT = 15.0  # between two wires that end at one side of a box
 CORNER = 12.0
 SWEEPS = 12
-LONG = 3  # boxes behind each other, from which a way is a spine
+LONG = 2  # boxes behind each other, from which a way is a spine
 
 
 class Size(NamedTuple):

@@ -1,4 +1,5 @@
-"""Render: a picture for Mermaid, which finds places of its own: GitHub and others draw it."""
+"""Render: a picture for Mermaid, which finds places of its own: GitHub and others draw it. Boxes
+and wires are written in the order that they have in our picture, so theirs mostly has it too."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from collections.abc import Iterator
 
 from ..escape import Terminal
 from . import style
-from .scene import Box, Scene, Wire
+from .geometry import Picture
+from .scene import Box, Wire
 
 MOST_EDGES, MOST_CHARACTERS = 500, 50_000  # beyond these Mermaid draws nothing
+WRAPPING = 400  # pixels from which it would break the rows of a box
 FRAMES = {
     "leaf": '(["', "again": '(["', "result": '[["', "fold": '{{"', "inner": '["',
 }  # fmt: skip
@@ -16,19 +19,23 @@ ENDS = {'(["': '"])', '[["': '"]]', '{{"': '"}}', '["': '"]'}
 ARROWS = {"": "-->", "zero": "-.->", "none": "-.->", "bad": "==>"}
 
 
-def fits(scene: Scene) -> bool:
+def fits(picture: Picture) -> bool:
     """Whether Mermaid takes it."""
-    return len(scene.wires) < MOST_EDGES and sum(map(len, mermaid(scene))) < MOST_CHARACTERS
+    characters = sum(map(len, mermaid(picture)))
+    return len(picture.wires) < MOST_EDGES and characters < MOST_CHARACTERS
 
 
-def mermaid(scene: Scene, theme: str = "auto", *, sideways: bool = False) -> Iterator[Terminal]:
+def mermaid(picture: Picture, theme: str = "auto") -> Iterator[Terminal]:
     """The file. Arrows are the gradient's way, so the graph is drawn from the bottom up."""
-    colours = style.DARK if theme == "dark" else style.LIGHT
-    yield Terminal(f"flowchart {'RL' if sideways else 'BT'}\n")
+    scene, colours = picture.scene, style.DARK if theme == "dark" else style.LIGHT
+    place = {one.box.key: (-one.x, one.y) if picture.sideways else (-one.y, one.x)
+             for one in picture.boxes}  # fmt: skip
+    yield Terminal(f"flowchart {'RL' if picture.sideways else 'BT'}\n")
+    yield Terminal(f'  %%{{init: {{"flowchart": {{"wrappingWidth": {WRAPPING}}}}}}}%%\n')
     yield Terminal(f"  accTitle: {_escaped(scene.title)}\n")
-    for box in reversed(scene.boxes):
+    for box in sorted(scene.boxes, key=lambda box: place[box.key]):
         yield Terminal(_node(box))
-    for wire in scene.wires:
+    for wire in sorted(scene.wires, key=lambda w: (place[w.target], place[w.source][1])):
         yield Terminal(_edge(wire))
     for kind in ("leaf", "result", "inner", "fold"):
         edge = colours.get(f"{kind}-edge", colours["edge"])

@@ -1,24 +1,89 @@
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const whole = (text, from = data) => from.packed ? text.replace(/[\ue000-\uf8ff]/g, (sign) => {
-    const at = sign.charCodeAt(0) - 0xe000;
-    return from.pieces[at] ?? " ".repeat(Math.max(0, at - 0x1700));
-  }) : text;
-  const tenth = (value) => Math.round(value * 10) / 10;
-  const indented = (text) => {
-    let depth = 0;
-    return text.split("\n").map((line) => {
-      if (/^(value|grad) = /.test(line)) depth = 0;
-      const space = line && depth ? " ".repeat(7 + depth) : "";
-      for (const sign of line) depth += (sign === "[") - (sign === "]");
-      return space + line;
-    }).join("\n");
+// The text of a stream of RFC 1951 (deflate), of so many bytes. The browser has a function for this,
+// which answers later: then nothing could be done with the page when it has loaded.
+function inflated(bytes, size) {
+  const out = new Uint8Array(size);
+  let [at, hold, held, end] = [0, 0, 0, 0];
+  const bits = (count) => {
+    for (; held < count; held += 8) hold |= bytes[at++] << held;
+    const value = hold & ((1 << count) - 1);
+    hold >>>= count;
+    held -= count;
+    return value;
   };
+  const code = (lengths) => { // how many codes there are of each length, and what they mean in order
+    const count = Array(16).fill(0), signs = [];
+    for (let length = 1; length < 16; length++)
+      lengths.forEach((one, sign) => { if (one === length) { count[length]++; signs.push(sign); } });
+    return { count, signs };
+  };
+  const sign = ({ count, signs }) => {
+    for (let length = 1, value = 0, first = 0, before = 0; ; length++) {
+      value = value * 2 + bits(1);
+      if (value - first < count[length]) return signs[before + value - first];
+      before += count[length];
+      first = (first + count[length]) * 2;
+    }
+  };
+  const table = (start, step, last) => { // the least value of each sign, and the bits that follow it
+    const found = [];
+    for (let least = start, k = 0; k < last; k++) {
+      const extra = Math.max(0, Math.floor(k / step) - 1);
+      found.push([least, extra]);
+      least += 1 << extra;
+    }
+    return found;
+  };
+  const runs = [...table(3, 4, 28), [258, 0]], ways = table(1, 2, 30);
+  const plus = ([least, extra]) => least + bits(extra);
+  const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+  for (let last = 0; !last;) {
+    last = bits(1);
+    const kind = bits(2);
+    if (kind === 0) {
+      at -= held >> 3;
+      hold = held = 0;
+      const length = bytes[at] | bytes[at + 1] << 8;
+      out.set(bytes.subarray(at + 4, at + 4 + length), end);
+      at += 4 + length;
+      end += length;
+      continue;
+    }
+    let lengths = Array.from({ length: 288 }, (_, k) => (k < 144 ? 8 : k < 256 ? 9 : k < 280 ? 7 : 8));
+    let [letters, distances] = [lengths, Array(30).fill(5)];
+    if (kind === 2) {
+      const [one, two, three] = [bits(5) + 257, bits(5) + 1, bits(4) + 4], own = Array(19).fill(0);
+      for (let k = 0; k < three; k++) own[order[k]] = bits(3);
+      const inner = code(own);
+      for (lengths = []; lengths.length < one + two;) {
+        const next = sign(inner);
+        if (next < 16) lengths.push(next);
+        else {
+          const before = next === 16 ? lengths.at(-1) : 0;
+          const times = next === 16 ? 3 + bits(2) : next === 17 ? 3 + bits(3) : 11 + bits(7);
+          lengths.push(...Array(times).fill(before));
+        }
+      }
+      [letters, distances] = [lengths.slice(0, one), lengths.slice(one)];
+    }
+    [letters, distances] = [code(letters), code(distances)];
+    for (let next = sign(letters); next !== 256; next = sign(letters)) {
+      if (next < 256) { out[end++] = next; continue; }
+      const length = plus(runs[next - 257]), back = plus(ways[sign(distances)]);
+      for (const stop = end + length; end < stop; end++) out[end] = out[end - back];
+    }
+  }
+  return new TextDecoder().decode(out);
+}
+
+(() => {
+  const packed = document.getElementById("data");
+  const data = JSON.parse(inflated(Uint8Array.from(atob(packed.textContent), (c) => c.charCodeAt(0)), +packed.dataset.size));
+  const tenth = (value) => Math.round(value * 10) / 10;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector) => document.querySelector(selector);
-  for (const text of data.drawn.figures) {
-    const page = new DOMParser().parseFromString(whole(text, data.drawn), "text/html");
+  for (const text of data.figures) {
+    const page = new DOMParser().parseFromString(text, "text/html");
     one(".pictures").append(document.importNode(page.querySelector("figure"), true));
   }
   const figures = all("figure");
@@ -45,14 +110,18 @@
     const shown = figure();
     figures.forEach((f) => { f.hidden = f !== shown; });
     all("button[data-view]").forEach((b) => {
-      b.hidden = +b.dataset.view >= data.passes[pass].views;
+      const name = data.passes[pass].views[b.dataset.view];
+      b.hidden = !name || data.passes[pass].views.length < 2;
+      b.textContent = name ?? "";
       b.setAttribute("aria-pressed", String(b.dataset.view === String(view)));
     });
+    one("h1").textContent = document.title = data.passes[pass].title;
     range.max = data.passes[pass].steps.length;
     if (+range.value > +range.max) range.value = range.max;
     leave();
     walk();
     look();
+    paper();
     if (!before) return;
     const same = boxes().find((b) => members.includes(b.dataset.node)) ||
       boxes().find((b) => (b.dataset.members || "").split(" ").includes(members[0]));
@@ -63,6 +132,14 @@
     same.focus({ preventScroll: true });
   }
 
+  function paper() { // page.py says why
+    const [{ cssRules: rules }, { width, height }] = [document.styleSheets[0], picture()];
+    const [wide, high] = [width, height].map((length) => Math.ceil(length.baseVal.value));
+    one(".pictures").classList.toggle("tall", high > 1.3 * Math.max(wide, 700));
+    document.styleSheets[0].deleteRule(rules.length - 1);
+    document.styleSheets[0].insertRule(`@page picture{size:${wide}px ${high + 8}px;margin:0}`, rules.length);
+  }
+
   function open(fold) {
     const base = parseInt(view), key = fold.id.slice(figure().dataset.prefix.length);
     const already = String(view).split(":")[1]?.split("+") ?? [], views = data.passes[pass].opens[base];
@@ -71,7 +148,7 @@
       const name = `${base}:${keys}`;
       if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === name)) unfold(base, keys, views[keys]);
       show(pass, name, fold);
-    } else if (base + 1 < data.passes[pass].views) show(pass, base + 1, fold);
+    } else if (base + 1 < data.passes[pass].views.length) show(pass, base + 1, fold);
     else choose(fold);
   }
 
@@ -117,20 +194,6 @@
       }
       return element;
     };
-    // a path without what goes without saying: unfolding.py says how it is written
-    const path = (short) => short.startsWith("M") ? short : short.replace(
-      /^(-?[\d.]+) (-?[\d.]+)(.*)$/, (whole, left, top, rest) => {
-        let [x, y, d] = [+left, +top, `M${left} ${top}`];
-        for (const [, kind, one, two] of rest.matchAll(/([vhcs])(-?[\d.]+)(?: (-?[\d.]+))?/g)) {
-          const [right, down] = kind === "v" ? [x, +one] : kind === "h" ? [+one, y] : [+one, +two];
-          const [across, half] = [tenth((x + right) / 2), tenth((y + down) / 2)];
-          if (kind === "c") d += `C${x} ${half} ${right} ${half} ${right} ${down}`;
-          else if (kind === "s") d += `C${across} ${y} ${across} ${down} ${right} ${down}`;
-          else d += `L${right} ${down}`;
-          [x, y] = [right, down];
-        }
-        return d;
-      });
     const put = (group) => {
       group.classList.remove("way", "chosen", "now", "found", "lit", "later");
       svg.append(group);
@@ -143,7 +206,7 @@
         drawn.setAttribute("d", drawn.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, pair));
       }
     for (const [at, which, way, right, down] of told.bent)
-      put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", path(way));
+      put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", way);
     const fresh = told.new.map(parsed);
     fresh.filter((e) => e.classList.contains("wire")).forEach(put);
     for (const [at, right, down, ...places] of told.boxes)
@@ -202,7 +265,7 @@
     const title = [box.querySelector("title").textContent, ...words].join("\n");
     const id = box.dataset.node || box.dataset.ref;
     const more = data.passes[pass].numbers[id];
-    numbers.textContent = more ? `${title}\n\n${indented(whole(more))}` : title;
+    numbers.textContent = more ? `${title}\n\n${more}` : title;
     current(linesOf(box)[0]);
   }
 
@@ -236,7 +299,7 @@
     for (const wire of wires()) wire.classList.toggle("later", late.has(wire.dataset.to));
     const counted = (n) => n.toLocaleString("en");
     place.textContent = steps.length ? `${step ? "step" : "before step"} ${counted(step ? number : 1)} of ${counted(data.passes[pass].count)}` : "no pass";
-    told.textContent = step ? whole(text) : data.passes[pass].start;
+    told.textContent = step ? text : data.passes[pass].start;
     range.setAttribute("aria-valuetext", place.textContent);
     current(step ? line || null : data.passes[pass].line);
   }

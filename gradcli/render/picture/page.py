@@ -2,7 +2,8 @@
 
 Everything is computed before: the pictures with folds closed and open, the steps of each pass and
 what they say. The script shows one picture at a time and marks things; without it the first picture
-stands there with its program.
+stands there with its program. All but that picture is compressed, in one block that the script
+reads.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -24,7 +27,6 @@ from ..text import Look, counted, paint
 from . import style
 from .drawing import Drawing, DrawOptions
 from .geometry import Picture, picture
-from .packing import MARKUP, Table, outdented
 from .svg import drawing as drawn_svg, escaped
 from .unfolding import unfolded
 
@@ -34,6 +36,8 @@ MOST_TOLD = 120
 LOOK = Look(False, True, 44, whole=True)
 NUMBERS = 700  # characters of a tensor
 ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in all other passes
+MOST_BESIDE = 50  # boxes of a picture of another pass
+PAPER, TALL = 700, 1.3  # the width of a sheet in pixels, and its height as a multiple of it
 MOST_SOURCE = 5000  # lines of a program
 EMPTY = "Choose a box to read all its numbers."
 # docs/pictures.md describes them, too.
@@ -67,10 +71,13 @@ def html(
 ) -> Iterator[Terminal]:  # fmt: skip
     """The file: a report for each pass that can be chosen, the one that is shown first last."""
     script = (HERE / "page.js").read_text("utf-8")
-    sheet = style.sheet(theme) + (HERE / "page.css").read_text("utf-8")
-    passes = [_views(report, options, sideways=sideways) for report in reversed(reports)]
-    last = reports[-1]
-    title = passes[0].pictures[0].scene.title
+    newest = list(reversed(reports))
+    passes = [
+        _views(report, options, sideways=sideways, alone=report is newest[0]) for report in newest
+    ]
+    first = passes[0].pictures[passes[0].first]
+    title = first.scene.title
+    sheet = style.sheet(theme) + (HERE / "page.css").read_text("utf-8") + _paper(first)
     yield Terminal(
         f'<!doctype html>\n<html lang="en" data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
@@ -79,42 +86,36 @@ def html(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escaped(title)}</title>\n<style>{sheet}</style>\n</head>\n<body>\n"
     )
-    yield Terminal(_header(title, list(reversed(reports)), passes[0]))
-    yield Terminal(_aside(source, last))
-    yield Terminal('<section class="pictures" aria-label="pictures">\n')
-    yield from _figure(0, passes[0].first, reports[-1], passes[0])
-    data = [
-        _data(report, views, ALL_NUMBERS // (1 if report is last else 2 * len(reports) - 2))
-        for report, views in zip(reversed(reports), passes, strict=True)
-    ]  # fmt: skip
-    table = Table(text for one in data for text in _texts(one))
-    for one in data:
-        for step in one["steps"]:
-            step[-1] = table.packed(step[-1])
-        one["numbers"] = {node: table.packed(text) for node, text in one["numbers"].items()}
-    others = [
-        str(piece)
-        for number, (report, views) in enumerate(zip(reversed(reports), passes, strict=True))
+    yield Terminal(_header(title, newest, passes))
+    yield Terminal(_aside(source, newest[0]))
+    tall = " tall" if _is_tall(first) else ""
+    yield Terminal(f'<section class="pictures{tall}" aria-label="pictures">\n')
+    yield from _figure(0, passes[0].first, newest[0], passes[0])
+    figures = [
+        "".join(_figure(number, at, report, views))
+        for number, (report, views) in enumerate(zip(newest, passes, strict=True))
         for at in range(len(views.pictures))
         if (number, at) != (0, passes[0].first)
-        for piece in ["".join(_figure(number, at, report, views))]
     ]
-    markup = Table(others, MARKUP)
-    whole = {
-        "packed": table.is_used, "pieces": table.pieces, "passes": data,
-        "drawn": {"packed": markup.is_used, "pieces": markup.pieces,
-                  "figures": [markup.packed(one) for one in others]},
-    }  # fmt: skip
-    encoded = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    encoded = encoded.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    rooms = [ALL_NUMBERS, *[ALL_NUMBERS // (2 * len(newest) - 2) for _ in newest[1:]]]
+    data = list(map(_data, newest, passes, rooms))
+    size, packed = _packed({"passes": data, "figures": figures})
     yield Terminal(
-        f'</section>\n</main>\n<script type="application/json" id="data">{encoded}</script>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
+        f'</section>\n</main>\n<script type="text/plain" id="data" data-size="{size}">{packed}'
+        f"</script>\n<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
+def _packed(data: dict[str, Any]) -> tuple[int, str]:
+    """How many bytes of JSON there are, and these compressed, in letters: the steps and pictures of
+    a pass repeat each other, and of one pass those of the next."""
+    whole = json.dumps(data, separators=(",", ":")).encode()
+    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    return len(whole), base64.b64encode(deflate.compress(whole) + deflate.flush()).decode()
+
+
 def _figure(number: int, at: int, report: Report, views: _Views) -> Iterator[Terminal]:
-    """One picture of a pass. All but the one that is shown first wait as texts for the script."""
+    """One picture of a pass. All but the one that is shown first wait for the script."""
     prefix = f"p{number}v{at}-" if number else f"v{at}-"
     hidden = "" if number == 0 and at == views.first else " hidden"
     which = f'data-pass="{number}" data-view="{at}" data-prefix="{prefix}"'
@@ -123,18 +124,24 @@ def _figure(number: int, at: int, report: Report, views: _Views) -> Iterator[Ter
     yield Terminal("\n</figure>\n")
 
 
-def _texts(data: dict[str, Any]) -> Iterator[str]:
-    """The texts of the steps and of the boxes of a pass."""
-    yield from (step[-1] for step in data["steps"])
-    yield from data["numbers"].values()
+def _paper(shown: Picture) -> str:
+    """The last rule of the sheet: a picture that is too tall for a sheet of paper has a page of its
+    size, so that no box is cut in two. The script writes it anew for each picture."""
+    return f"@page picture{{size:{ceil(shown.width)}px {ceil(shown.height) + 8}px;margin:0}}"
+
+
+def _is_tall(shown: Picture) -> bool:
+    return shown.height > TALL * max(shown.width, PAPER)
 
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _views(report: Report, options: DrawOptions, *, sideways: bool) -> _Views:
-    """The pictures that differ; the first to be seen is the requested one."""
+def _views(report: Report, options: DrawOptions, *, sideways: bool, alone: bool) -> _Views:
+    """The pictures that differ; the first to be seen is the requested one. `alone`: each fold opens
+    by itself, as in the pass that is shown first; others open all folds at once, if that is not too
+    much for a page of several passes."""
     variants = [
         options._replace(fold=fold, expand=expand)
         for fold, expand in ((True, False), (False, False), (False, True))
@@ -146,29 +153,34 @@ def _views(report: Report, options: DrawOptions, *, sideways: bool) -> _Views:
     drawing = Drawing(report, live=True)
     for one in variants:
         drawn = drawing.scene(one)
+        is_asked = (one.fold, one.expand) == (options.fold, options.expand and not options.fold)
+        if not (alone or is_asked) and len(drawn.boxes) > MOST_BESIDE:
+            continue
         number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
         if number == len(pictures):
             pictures.append(picture(drawn, sideways=sideways))
             drawn_for.append(one)
-        if (one.fold, one.expand) == (options.fold, options.expand and not options.fold):
+        if is_asked:
             first = number
     order = sorted(range(len(pictures)), key=lambda at: len(pictures[at].boxes))
     views = [pictures[at] for at in order]
     asked = [drawn_for[at] for at in order]
-    opens = unfolded(drawing, asked, views, _numbers_of_steps(report), sideways=sideways)
+    opens = [dict[str, Any]() for _ in views]
+    if alone:
+        opens = unfolded(drawing, asked, views, _numbers_of_steps(report), sideways=sideways)
     return _Views(views, order.index(first), opens)
 
 
 # ---------------------------------------------------------------- the parts of the page
 
 
-def _header(title: str, reports: list[Report], views: _Views) -> str:
+def _header(title: str, reports: list[Report], passes: list[_Views]) -> str:
     options = "".join(
-        f'<option value="{at}">{escaped(_pass_name(report))}</option>'
-        for at, report in enumerate(reports)
+        f'<option value="{at}"{"" if at else " selected"}>{escaped(_pass_name(report))}</option>'
+        for at, report in reversed(list(enumerate(reports)))
     )
     choice = f"<label>pass <select>{options}</select></label>" if len(reports) > 1 else ""
-    most = len(views.pictures)
+    most = max(len(views.pictures) for views in passes)
     buttons = "".join(
         f'<button type="button" data-view="{at}" aria-pressed="false">{name}</button>'
         for at, name in enumerate(_view_names(most))
@@ -248,7 +260,8 @@ def _data(report: Report, views: _Views, room: int) -> dict[str, Any]:
     walk = _walk(report)
     shown = {box.node for view in views.pictures for box in view.scene.boxes if box.node >= 0}
     return {
-        "views": len(views.pictures),
+        "title": views.pictures[0].scene.title,
+        "views": _view_names(len(views.pictures)),
         "view": views.first,
         "opens": views.opens,
         "count": 0 if walk is None else len(walk.steps),
@@ -300,8 +313,8 @@ def _numbers(report: Report, shown: set[int], most: int) -> Iterator[tuple[str, 
             continue
         for name, text in (("value", flow.text), ("grad", flow.grad_text)):
             if text:
-                whole = _bounded(outdented(block(text)), room)
-                found.setdefault(flow.node, []).append(f"{name} = {whole}")
+                whole = _bounded(block(text), room)
+                found.setdefault(flow.node, []).append(f"{name}\n{whole}")
     for node, texts in found.items():
         yield str(node), "\n".join(texts)
 

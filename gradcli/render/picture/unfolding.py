@@ -18,7 +18,6 @@ FEW_FOLDS = 4  # so many open in any combination
 MOST_BOXES = 80  # of a picture with one of them open
 MARK = "@-"  # stands for what the ids of a picture begin with
 
-_PIECE = re.compile(r"([MLC])([-\d. ]+)")
 _PAIR = re.compile(r"(-?[\d.]+) (-?[\d.]+)")
 Shift = tuple[int, float, float]  # of which picture, how far to the right and down
 
@@ -65,7 +64,7 @@ class _Shared:
             if (right, down) == shift and self._path(other, shift) == self._path(strand):
                 wires.setdefault((at, *shift), []).append(place)
             else:
-                bent.append([at, place, shortened(self._path(strand)), right, down])
+                bent.append([at, place, self._path(strand), right, down])
         for drawn in one.boxes:
             at, place, known = self.boxes.get(drawn.box, (0, 0, None))
             if known is None:
@@ -84,34 +83,6 @@ class _Shared:
             return path
         return _PAIR.sub(lambda pair: f"{number(float(pair[1]) + shift[0])} "
                                       f"{number(float(pair[2]) + shift[1])}", path)  # fmt: skip
-
-
-def shortened(path: str) -> str:
-    """A path whose curves bend halfway between their ends, without what that says: v and h are
-    straight lines down and across, c and s curves that begin and end in these directions."""
-    parts = _PIECE.findall(path)
-    if not parts or "".join(kind + numbers for kind, numbers in parts) != path:
-        return path
-    x, y = map(float, parts[0][1].split(" "))
-    short = parts[0][1]
-    for kind, numbers in parts[1:]:
-        *control, right, down = map(float, numbers.split(" "))
-        if kind == "L" and right == x:
-            short += f"v{number(down)}"
-        elif kind == "L" and down == y:
-            short += f"h{number(right)}"
-        elif kind == "C" and _near(control, (x, (y + down) / 2, right, (y + down) / 2)):
-            short += f"c{number(right)} {number(down)}"
-        elif kind == "C" and _near(control, ((x + right) / 2, y, (x + right) / 2, down)):
-            short += f"s{number(right)} {number(down)}"
-        else:
-            return path
-        x, y = right, down
-    return short
-
-
-def _near(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(abs(a - b) < 0.11 for a, b in zip(one, other, strict=True))
 
 
 def _between(one: Sequence[Any], other: Sequence[Any]) -> tuple[float, float]:

@@ -11,13 +11,15 @@ from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
 from ..steps_values import lines_of, size_of
-from ..table import summary
+from ..table import ends, summary
 from ..text import cut, one_line, width_of
 from .scene import Row
 
 WIDEST = 38  # columns of a box
 NAME_ROWS = 4  # that the name of a leaf or a module may take
 WIRE = 30  # columns of the words on a wire
+PHRASE = 24  # columns of the words that say what a node does
+SHORT = 12  # columns of the name of one of several outputs
 FEW = 3  # elements that are written out
 ELEMENTS = 26  # columns of elements that are written out
 PARTS = 3  # gradients that are added before one's eyes
@@ -98,9 +100,18 @@ class Words:
         if self.is_derived(node):
             words = f"gradient of {place.text}"
             return f"{name}: {words}" if name else words
+        several = [self._output(node, flow.output_nr) for flow in self.flows.get(node, ())]
+        if len(several) > 1 and fact is not None and not place.statement:
+            known = [one for one in several if one][: FEW + 1]
+            name = ", ".join([*known[:FEW], "..."] if len(known) > FEW else known)
         if name or place.target:
             return place.named(name or place.target)
         return self._module(node) or place.text
+
+    def _output(self, node: int, output_nr: int) -> str:
+        """The name of one output, or none."""
+        fact = self.graph.tensors.get((node, output_nr))
+        return "" if fact is None else fact.name
 
     def is_derived(self, node: int) -> bool:
         """Whether a pass with create_graph made it, at the place of the node that ran."""
@@ -164,7 +175,9 @@ class Words:
                     yield Row(line_text(f".grad {held} at the end"), "note", True)
             return
         for flow in flows[:FEW]:
-            out = f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
+            own = self._output(node, flow.output_nr)
+            named = f"{own} " if width_of(own) <= SHORT else ""
+            out = named or f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
             value = of(flow.text, flow.shape, "", flow.range, shaped=True)
             later = ""
             if flow.later is not None:
@@ -204,7 +217,7 @@ class Words:
     def _final_grad(self, node: int, flow: FlowFact) -> Iterator[Row]:
         """What .grad holds at the end, where it is something else."""
         fact = self.graph.tensors.get((node, flow.output_nr))
-        if fact is None or not fact.is_leaf or self.graph.next[node]:
+        if fact is None or not fact.is_leaf or self.graph.next[node] or flow.text == "?":
             return
         if fact.grad_text is None:
             yield Row(".grad None at the end", "note", True)
@@ -228,15 +241,17 @@ class Words:
         step = self.step(node)
         if step is not None and step.outcome == "failed":
             yield "bad"
-        for flow in self.flows.get(node, ()):
+        flows = self.flows.get(node, [])
+        empty = [flow.grad_text is None and flow.text != "?" for flow in flows]
+        if flows and all(empty) and self.report.shown is not None:
+            yield "none"
+        for flow in flows:
             if flow.later is not None:
                 yield "changed"
             if is_bad(flow.grad_text) or is_bad(flow.text):
                 yield "bad"
             elif is_zero(flow.grad_text, flow.grad_range):
                 yield "zero"
-            if flow.grad_text is None and flow.text != "?" and self.report.shown is not None:
-                yield "none"
 
     # ---- wires
 
@@ -263,13 +278,13 @@ class Words:
         if local is None:
             return (cut(handed, WIRE),)
         if local.value is None:
-            return (*wrapped(local.words), cut(f"= {handed}", WIRE))
+            return (*balanced(local.words), cut(f"= {handed}", WIRE))
         sign = "·" if local.kind == "number" or local.value.is_number else "∘"
         factor = small(local.value)
         start = small(given) if given is not None else "incoming"
         whole = f"{start} {sign} {factor} = {handed}"
         if local.words:
-            return (*_broken(start, sign, factor, ""), *wrapped(local.words),
+            return (*_broken(start, sign, factor, ""), *balanced(local.words),
                     cut(f"= {handed}", WIRE))  # fmt: skip
         if width_of(whole) <= WIRE:
             return (whole,)
@@ -295,6 +310,17 @@ def wrapped(text: str, width: int = WIRE) -> tuple[str, ...]:
     return tuple(cut(line, width) for line in lines if line)
 
 
+def balanced(text: str) -> tuple[str, ...]:
+    """Words on a wire: in as few lines as they need, and these as narrow as can be."""
+    lines = wrapped(text, PHRASE)
+    for width in range(max(map(width_of, lines), default=0) - 1, 0, -1):
+        closer = wrapped(text, width)
+        if len(closer) > len(lines) or any(line.endswith("…") for line in closer):
+            break
+        lines = closer
+    return lines
+
+
 def small(value: ValueFact) -> str:
     """A gradient in a few characters."""
     if value.is_number and value.text is not None:
@@ -311,8 +337,7 @@ def small(value: ValueFact) -> str:
         bad = value.text is not None and "nan" in value.text
         size = str(list(value.shape)) if value.text is None else size_of(value)
         return f"{size} with nan" if bad else size
-    low, high = f"{value.range.low:.3g}", f"{value.range.high:.3g}"
-    return f"{low}…{high}"
+    return "…".join(ends(value.range, 3))
 
 
 def _elements(text: str) -> str:

@@ -163,10 +163,13 @@ class Flags:
 
 
 class Memory:
-    """Where an array begins."""
+    """Where an array begins, and in which piece of memory."""
 
     def __init__(self, held: Any) -> None:
         self.ptr = held.__array_interface__["data"][0]
+        self.mem = held
+        while (base := _base_of(self.mem)) is not None:
+            self.mem = base
 
 
 def wrapped(value: Any, copied: bool = False) -> Any:
@@ -185,7 +188,7 @@ def wrapped(value: Any, copied: bool = False) -> Any:
     array: ndarray = object.__new__(ndarray)
     array._held, array.device, array.base = held, cuda.Device(), None
     root = held
-    while isinstance(root.base, numpy.ndarray):
+    while isinstance(root.base, numpy.ndarray):  # as_strided tells no base
         root = root.base
     if root is held:
         _roots[id(root)] = array
@@ -193,6 +196,14 @@ def wrapped(value: Any, copied: bool = False) -> Any:
         known = _roots.get(id(root))
         array.base = wrapped(root) if known is None or known._held is not root else known
     return array
+
+
+def _base_of(held: Any) -> Any:
+    """What a view was made of; as_strided puts an object of its own between the two."""
+    base = held.base
+    if base is not None and not isinstance(base, numpy.ndarray):
+        base = getattr(base, "base", None)
+    return base if isinstance(base, numpy.ndarray) else None
 
 
 def unwrapped(value: Any) -> Any:

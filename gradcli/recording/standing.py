@@ -1,0 +1,136 @@
+"""Recording: what the leaves of a pass are called when it ends, by what names hold then.
+
+A leaf comes into a list, a dictionary or an attribute unheard, and a name that it once had may
+stand for another tensor by now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from .collect import inside as held_by, named_tensors
+from .modules import attributes, is_module
+from .names import Names
+from .sides import AnyTensor, is_parameter
+from .spectator import Spectator
+
+if TYPE_CHECKING:
+    from .passes import Pass
+
+Parts = tuple[str, tuple[str | int, ...]]  # the first word; the attributes and keys behind it
+
+LOOKS = 200_000  # tensors that are looked at in a run, in search of leaves
+_FIRST = re.compile(r"\w+")
+_STEP = re.compile(r"""\[(\d+)\]|\['([^'\\]*)'\]|\["([^"\\]*)"\]|\.(\w+)""")
+
+
+class Standing(Spectator):
+    """Corrects the names of leaves, pass by pass."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.holding: Callable[[], Iterator[Mapping[str, Any]]] = lambda: iter(())
+        self.came: dict[int, Any] = {}  # leaves that the running pass came to
+        self.last: list[Any] = []  # those of the last pass
+        self.sought: dict[int, ref[Any]] = {}  # without success
+        self.left = LOOKS
+        self.parts: dict[str, Parts] = {}  # of the names of leaves
+
+    def begin(self, machine: Any) -> None:
+        """The program is about to run."""
+        self.holding = machine.holding
+
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        """A tensor is about to be given a gradient."""
+        self.came[id(variable)] = variable
+
+    def withheld(self, variable: Any, grad: Any) -> None:
+        """A gradient that came to a tensor which keeps none."""
+        self.accumulated(variable, grad)
+
+    def captured(self, node: Any, place: int, grad: Any) -> None:
+        """A gradient that the pass returns."""
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            self.accumulated(variable, grad)
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        """A pass has ended."""
+        came, self.came = self.came, {}
+        self.last = list(came.values())
+        if not came or self.left <= 0:
+            return
+        tables: list[Mapping[str, Any]] = []
+        astray: dict[int, Any] = {}
+        for identity, leaf in came.items():
+            name = self.names.of_leaf(leaf)
+            if is_parameter(leaf) and "." in name:
+                continue  # what a module holds, it goes on holding
+            if not tables:
+                tables = list(self.holding())
+            parts = self.parts.get(name)
+            if parts is None:
+                parts = self.parts[name] = _parts(name)
+            passing = parts[0] in self.names.loops
+            if passing or not any(_find(parts, table) is leaf for table in tables):
+                sought = self.sought.get(identity)
+                if sought is None or sought() is not leaf:
+                    astray[identity] = leaf
+        if astray:
+            self._look(astray, tables)
+
+    def _look(self, astray: dict[int, Any], tables: list[Mapping[str, Any]]) -> None:
+        """Names these leaves by what leads to them."""
+        for place, table in enumerate(tables):
+            for name, tensor in self._within(table):
+                self.left -= 1
+                if id(tensor) in astray:
+                    self.names.rename(astray.pop(id(tensor)), name, inside=place > 0)
+                if not astray or self.left <= 0:
+                    return
+        self.sought.update((identity, ref(leaf)) for identity, leaf in astray.items())
+
+    def _within(self, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The tensors that names lead to; what a loop goes over has other names first."""
+        loops = self.names.loops
+        first = {name: value for name, value in table.items() if name not in loops}
+        last = {name: value for name, value in table.items() if name in loops}
+        for part in (first, last):
+            yield from named_tensors(part, AnyTensor)
+            yield from ((name, tensor) for name, tensor, _ in held_by(part, AnyTensor))
+
+
+def _find(parts: Parts, table: Mapping[str, Any]) -> Any:
+    """What a name leads to just now; None where it leads nowhere."""
+    first, steps = parts
+    value = table.get(first)
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, (list, tuple)):
+            value = value[step] if isinstance(step, int) and step < len(value) else None
+        else:
+            value = None if is_module(value) else attributes(value).get(str(step))
+        if value is None:
+            break
+    return value
+
+
+def _parts(name: str) -> Parts:
+    """Of params['w'], of trainer.layers[0]."""
+    first = _FIRST.match(name)
+    if first is None:
+        return "", ()
+    steps: list[str | int] = []
+    at = first.end()
+    while at < len(name):
+        step = _STEP.match(name, at)
+        if step is None:
+            return "", ()
+        number, *words = step.groups()
+        steps.append(int(number) if number else next(w for w in words if w is not None))
+        at = step.end()
+    return first[0], tuple(steps)
