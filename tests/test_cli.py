@@ -38,12 +38,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def gradcli(*words: str, stdin: str | None = None, **variables: str) -> Done[str]:
+def gradcli(
+    *words: str, stdin: str | None = None, cwd: Path | None = None, **variables: str
+) -> Done[str]:
     environment = {**os.environ, **variables}
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         if name not in variables:
             environment.pop(name, None)
-    return warm.run(words, environment, stdin)
+    return warm.run(words, environment, stdin, cwd)
 
 
 def answer(*words: str, stdin: str | None = None) -> str:
