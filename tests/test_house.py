@@ -47,9 +47,9 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # The floors of the engine from the bottom up: a file imports its own floor and those below, late
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
-    "schema": "class_name run_state dtypes errors size settable returns limits causes carriers "
-    "mode origin signature wrapped overloads call_errors older_orders out_rules row catalogue "
-    "operator declaration_index",
+    "schema": "homes class_name run_state dtypes errors size settable returns limits causes "
+    "carriers mode origin signature wrapped overloads call_errors older_orders out_rules row "
+    "catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
