@@ -238,7 +238,7 @@ NAMED_IN_TABLES = {
     "engine/out_rules": 44,
     "engine/catalogue": 60, "engine/overloads": 231, "engine/promotion": 25, "engine/signature": 10,
     # Words of types, of Python, of the language and of layers, that operators are called by too.
-    "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
+    "engine/dtypes": 9, "engine/leaf": 6, "engine/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,
     "options": 8, "stubs": 7, "language/standard/callables": 14,
     "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,
