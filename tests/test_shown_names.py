@@ -92,11 +92,11 @@ def test_a_named_result_says_its_layer() -> None:
 def test_commas_in_brackets_belong_to_an_expression(home: Path) -> None:  # noqa: F811
     text = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x * 2\ny.sum().backward()\n"
     (home / "p.expr").write_text(text, encoding="utf-8")
-    done = gradcli("trace", "p.expr", "--of", "torch.dot(x, y), y", cwd=home)
+    done = gradcli("trace", "p.expr", "--of", "torch.dot(x, y), y")
     assert done.stdout.splitlines()[1].startswith("torch.dot(x, y)  DotBackward0"), done
     wrt = "torch.ones(2, requires_grad=True)"
     (home / "p.expr").write_text(f"({wrt} * 2).sum().backward()\n", encoding="utf-8")
-    done = gradcli("grad", "p.expr", "--wrt", wrt, cwd=home)
+    done = gradcli("grad", "p.expr", "--wrt", wrt)
     assert f"/d({wrt}) = tensor([2., 2.])" in done.stdout, done
 
 

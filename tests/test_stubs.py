@@ -121,7 +121,17 @@ def test_classes_are_called_as_pytorch_calls_them() -> None:
     ]  # fmt: skip
     with pytest.raises(TypeError, match=r"operand type\(s\) for -: 'torch.Size' and 'int'"):
         x.shape - 1  # type: ignore[operator]
-    assert torch.__version__ == metadata.version("gradcli")  # it is one module under two names
+
+
+def test_the_version_is_pytorchs_where_the_module_is_called_torch() -> None:
+    """It is one module under two names, and programs compare `torch.__version__` with numbers."""
+    assert torch.__version__ == torch.version.__version__ == "2.13.0"
+    ours: dict[str, Any] = {}
+    exec("import gradcli\nfrom gradcli import __version__\nfound = gradcli.__version__", ours)
+    assert ours["found"] == ours["__version__"] == metadata.version("gradcli")
+    both: dict[str, Any] = {}
+    exec("def f():\n import gradcli as torch\n return torch.__version__\nfound = f()", both)
+    assert both["found"] == "2.13.0"
 
 
 def test_every_name_is_there() -> None:

@@ -5,7 +5,7 @@ No floor knows one above it. A class only names such a method, and this table at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from .carriers import RUNTIME, Body
 from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .node import Node
+from .node_call import call_node
 from .reduced import ReducedNode
 from .row import Factory, Inplace, Row
 from .saved import kept, kept_result
@@ -35,10 +36,10 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     return resize(tensor, sizes)
 
 
-def _into(out: Any, result: Any, name: str) -> Any:
-    from .written import into
+def _call_into(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    from .written import call_into
 
-    return into(out, result, name)
+    return call_into(function, args, kwargs)
 
 
 def _storage(tensor: Tensor) -> Any:
@@ -66,6 +67,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "_kept", kept_result),
     (Node, "kept", kept),
     (Node, "apply", formula.apply),
+    (Node, "__call__", call_node),
     (ReducedNode, "apply", formula.apply_reduced),
     (Factory, "run", run_factory),
 )
@@ -81,7 +83,7 @@ WRITTEN: tuple[tuple[type, str, Any], ...] = (
 @cache
 def assemble() -> None:
     """Makes the classes whole, before anybody looks at them."""
-    RUNTIME.into = _into
+    RUNTIME.into = _call_into
     for owner, name, function in METHODS:
         function.__name__, function.__qualname__ = name, f"{owner.__name__}.{name}"
         setattr(owner, name, function)

@@ -18,6 +18,7 @@ from .overloads import (
     NUMBERS,
     OWN_ARGUMENTS,
     OWN_NAMES,
+    ROWS_WITHOUT_OUT,
     WITHOUT_OUT,
     WRITTEN_IN_PYTHON,
     handed_to,
@@ -101,6 +102,14 @@ def takes_out(path: str, method: bool) -> bool:
     return not in_python(path, False) and path not in WITHOUT_OUT and own not in WITHOUT_OUT
 
 
+def reads_out(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Is there an overload for these arguments that takes out=... as well?"""
+    if path not in overloads():
+        return True
+    readings, hidden = _readings(path, path.rpartition(".")[2], (), False)
+    return hidden or any(reading.read(args, kwargs) is None for reading in readings)
+
+
 def undifferentiable(name: str) -> RuntimeError:
     """A result that is written somewhere hides what was computed from what."""
     return RuntimeError(
@@ -124,8 +133,8 @@ def _readings(
         texts = next((known[key] for key in (path, twin) if key in known), None)
     if texts is None:
         rows = [s for s in signatures if not s.overload.startswith("Number")]
-        more = takes_out(path, method)
-        return [Reading(name, _of_row(row, method), more) for row in rows or signatures], False
+        out = takes_out(path, method)
+        return [Reading(name, _of_row(row, method, out)) for row in rows or signatures], False
     lists = []
     for text in texts:
         parameters = list(Signature(f"{name}({text}) -> Tensor").parameters)
@@ -140,26 +149,31 @@ def _readings(
     return [r for r in shown if r.names != (HIDDEN,)], HIDDEN in texts
 
 
-def _of_row(signature: Signature, method: bool) -> list[tuple[Parameter, str]]:
+def _of_row(signature: Signature, method: bool, out: bool) -> list[tuple[Parameter, str]]:
     named = [
         (p, "input" if place == 0 and p.name == "self" else p.name)
         for place, p in enumerate(signature.parameters)
     ]
+    if not out:
+        named = [(p, shown) for p, shown in named if shown != "out"]
+    elif "out" not in signature.names and (
+        f"{signature.name}.{signature.overload}" not in ROWS_WITHOUT_OUT
+    ):
+        kind = "Tensor[]" if len(signature.outputs) > 1 else "Tensor"
+        named.append((Parameter(f"{kind} out=None", True), "out"))
     return named[1:] if method else named
 
 
 class Reading:
     """One overload, as PyTorch's parser reads a call: until the first thing that does not fit."""
 
-    def __init__(
-        self, name: str, parameters: Sequence[tuple[Parameter, str]], more: bool = False
-    ) -> None:
+    def __init__(self, name: str, parameters: Sequence[tuple[Parameter, str]]) -> None:
         self.name = name
         self.parameters = [p for p, _ in parameters]
         self.names = tuple(shown for _, shown in parameters)
         self.positional = sum(not p.keyword_only for p in self.parameters)
         self.least = sum(p.default is REQUIRED for p in self.parameters)
-        self.most = len(self.parameters) + (more and "out" not in self.names)
+        self.most = len(self.parameters)
 
     def shown(self) -> str:
         parts, star = [], False
@@ -358,7 +372,7 @@ def _of_python(
             return ValueError(f"{bound[shown]} is not a valid value for reduction")
         if p.kind == "Tensor" and shown in bound and not coerce(p, bound[shown])[0]:
             return _no_tensor(name, p, shown, bound)
-    reading = Reading(name, _of_row(signature, False))
+    reading = Reading(name, _of_row(signature, False, False))
     return TypeError(reading.fault(args, kwargs))
 
 

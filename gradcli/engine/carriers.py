@@ -39,7 +39,7 @@ class _Runtime:
         # Inside transformations: who takes creation functions, and calls that no overload takes.
         self.call: Body | None = None
         self.factory: Body | None = None
-        self.into: Body = _nowhere  # writes results into out=...; `assembly` puts it there
+        self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there
         self.reduced = False  # has a number of reduced precision appeared?
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see kind.kind_of

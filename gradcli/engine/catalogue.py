@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .carriers import RUNTIME, Body
-from .mode import state
-from .row import Factory, Inplace
+from .row import Inplace
 from .signature import REQUIRED
 
 # The in-place forms that PyTorch has as functions too: torch.sin_(x).
@@ -78,9 +77,7 @@ class Function:
                 if first.__class__ is RUNTIME.tensor and second.__class__ is RUNTIME.tensor:
                     return self.two(first, second)
         elif "out" in kwargs:
-            out, kwargs = self._without_out(args, kwargs)
-            if out is not None:
-                return RUNTIME.into(out, self(*args, **kwargs), self.name)
+            return RUNTIME.into(self, args, kwargs)
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
@@ -102,32 +99,6 @@ class Function:
 
         signatures = [overload.signature for overload in self.overloads]
         return misfit(self.path, self.name, signatures, args, kwargs, self.method)
-
-    def _without_out(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[Any, dict[str, Any]]:
-        """What results are written into, and the other arguments; `out=None` means nothing."""
-        from .call_errors import takes_out, undifferentiable
-
-        if not takes_out(self.path, self.method):
-            return None, dict(kwargs)
-        rest = {key: value for key, value in kwargs.items() if key != "out"}
-        out = kwargs["out"]
-        if out is None:
-            return None, rest
-        tensor = RUNTIME.tensor
-        wanted = list(out) if isinstance(out, list | tuple) else [out]
-        if not all(value.__class__ is tensor for value in wanted):
-            raise self.misfit(args, kwargs)
-        given: list[Any] = wanted[:]
-        for value in (*args, *rest.values()):
-            given += value if isinstance(value, list | tuple) else [value]
-        if state.grad_enabled and any(v.__class__ is tensor and v.requires_grad for v in given):
-            raise undifferentiable(self.name)
-        made = self.overloads[0]
-        if "dtype" not in rest and isinstance(made, Factory) and wanted[0] is out:
-            rest["dtype"] = out.dtype
-        return out, rest
 
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""

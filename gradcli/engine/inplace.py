@@ -81,7 +81,9 @@ def _by_symbol(row: Row) -> list[str]:
         f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
         f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
         f"return general({given})",
-        f"        if data.base is not None and operand.base is not None: return general({given})",
+        # Of two arrays one may lie in the other, or both in a third: see `refuse_shared`.
+        "        if operand.base is not None and (data.base is not None or operand.base is data) "
+        f"or data.base is operand: return general({given})",
         f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
         f"return general({given})",
         f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "

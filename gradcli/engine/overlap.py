@@ -16,6 +16,7 @@ _UNSUPPORTED = (
     "unsupported operation: {} refer{} to a single memory location. Please clone() the tensor "
     "before performing the operation."
 )
+_SHARED = _UNSUPPORTED.format("some elements of the input tensor and the written-to tensor", "")
 WRITTEN_TWICE = _UNSUPPORTED.format("more than one element of the written-to tensor", "s")
 _DEPRECATED = (
     "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this "
@@ -41,13 +42,30 @@ def check_overlap(row: Row, tensor: Tensor, *others: Any) -> bool:
     if row.overlap in ("allowed", "copied"):
         return expanded
     for other in others:
-        if other.__class__ is Tensor and (other is not tensor or row.overlap == "apart"):
-            shared = data.base is not None or other._data.base is not None
-            apart = row.overlap == "apart"
-            if other is tensor or (shared and _is_shared(data, other._data, apart)):
-                what = "some elements of the input tensor and the written-to tensor"
-                raise RuntimeError(_UNSUPPORTED.format(what, ""))
+        if other.__class__ is Tensor:
+            refuse_shared(tensor, other, row.overlap == "apart")
     return expanded
+
+
+def refuse_doubled(tensor: Tensor) -> None:
+    """Raises where one element would be written twice."""
+    if 0 in tensor._data.strides and is_expanded(tensor._data):
+        raise RuntimeError(WRITTEN_TWICE)
+
+
+def refuse_shared(tensor: Tensor, other: Tensor, apart: bool) -> None:
+    """Raises where an operand lies partly in what is written, or at all if `apart`."""
+    if other is tensor:
+        shared = apart
+    else:
+        data, operand = tensor._data, other._data
+        if data is operand:
+            shared = apart
+        else:
+            views = data.base is not None or operand.base is not None
+            shared = views and _is_shared(data, operand, apart)
+    if shared:
+        raise RuntimeError(_SHARED)
 
 
 def warn_expanded(row: Row, tensor: Tensor) -> None:

@@ -324,8 +324,17 @@ WITHOUT_OUT = frozenset(
     max_pool2d max_pool3d avg_pool1d adaptive_avg_pool1d pinverse matrix_exp linalg.matrix_exp
     pdist split_with_sizes chunk unsafe_split unsafe_split_with_sizes unsafe_chunk unbind
     tensor_split hsplit vsplit dsplit std_mean var_mean as_strided as_strided_scatter put dist
+    argwhere batch_norm binary_cross_entropy_with_logits cosine_embedding_loss empty_like
+    empty_strided full_like gru_cell hinge_embedding_loss instance_norm istft kl_div lstm_cell
+    margin_ranking_loss one_hot scaled_dot_product_attention norm_except_dim ones_like
+    poisson_nll_loss rnn_relu_cell rnn_tanh_cell scalar_tensor special.log_softmax special.softmax
+    tril_indices triplet_margin_loss triu_indices zeros_like rand_like randn_like randint_like
+    bartlett_window blackman_window hamming_window hann_window kaiser_window gru lstm rnn_relu
+    rnn_tanh _dirichlet_grad _pack_padded_sequence _pad_packed_sequence _sample_dirichlet
+    _standard_gamma _standard_gamma_grad _weight_norm _weight_norm_interface
     """.split()
 )
+ROWS_WITHOUT_OUT = frozenset({"prod.", "sum."})  # overloads of others: those of all elements
 
 # What PyTorch did not write in Python: of torch.nn.functional these,
 COMPILED = frozenset(

@@ -16,11 +16,21 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
         raise RuntimeError("cannot resize variables that require grad")
     if any(size < 0 for size in sizes):
         raise RuntimeError("numel: integer multiplication overflow")
+    if tensor.shape != tuple(sizes):
+        resized(tensor, sizes)
+        tensor._bump()
+    return tensor
+
+
+def resized(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The same as a part of a larger change."""
     array = tensor._need_array()
     if array.shape != tuple(sizes):
         whole = array
         while whole.base.__class__ is array.__class__:
             whole = whole.base
+        if 0 in whole.strides:
+            whole = whole[(slice(0, 1),) * whole.ndim]  # as far as it has memory of its own
         flat = whole.reshape(-1)  # memory is allocated row-major, so this is no copy
         start, count = offset_in(whole, array), math.prod(sizes)
         held = flat[start : start + count]
@@ -30,5 +40,4 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
             room[: held.size] = held
             held = room
         tensor._data, tensor._form = held.reshape(tuple(sizes)), None
-        tensor._bump()
     return tensor

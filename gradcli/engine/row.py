@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from ..named import NamedTuple
 from .carriers import ARRAYS, RUNTIME, Body
 from .signature import Parameter, Signature
 
@@ -317,7 +318,7 @@ class Composite(Declaration):
 
 
 _FACTORY_ARGUMENTS = (  # accepted by every creation function, without effect
-    "any out=None", "Layout? layout=None", "bool? pin_memory=False",
+    "Tensor? out=None", "Layout? layout=None", "bool? pin_memory=False",
     "MemoryFormat? memory_format=None",
 )  # fmt: skip
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..named import NamedTuple
 from ..recording.facts import FlowFact, Place, Report, RootFact, ShownPass
 from . import ledger as ledgers
 from .escape import Terminal
