@@ -55,6 +55,7 @@ class ShownPass(NamedTuple):
     of: int
     line: int | None = None
     source: str = ""
+    failed: bool = False
 
 
 class FlowFact(NamedTuple):
