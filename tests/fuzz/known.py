@@ -34,6 +34,13 @@ KNOWN: tuple[Known, ...] = (
         "pass made starts at 0, and one that had to be copied at 1",
     ),
     Known(
+        "grad version",
+        r"here [1-9]\d*, PyTorch",
+        "whether a gradient is copied, both decide by who else holds it; hooks, functions of the "
+        "program and gradients that it gives hold it here and there otherwise",
+        r"hook|autograd\.Function|retain_grad|backward\(.*torch|create_graph|inputs=",
+    ),
+    Known(
         "output|error",
         r"(Backwards?\d?|CopySlices|NotImplemented)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
