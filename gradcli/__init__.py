@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # without the module typing, which takes longer than the 
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "0.1.0"
+OURS, PYTORCH = "0.1.0", "2.13.0"
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -26,6 +26,8 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module("gradcli.testing")
+    if name == "__version__":
+        return _version()
     # `from . import output` asks here first: PyTorch's names need not be loaded to say no.
     if name.startswith("__") or exists(f"{__path__[0]}/{name}.py"):
         raise AttributeError(name)
@@ -39,6 +41,16 @@ def __getattr__(name: str) -> Any:
         value = described(value.as_function(), value)
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    """`gradcli.__version__` is ours. For code that calls this module `torch`, as `import gradcli as
+    torch` does, it is the version of PyTorch that the module behaves like."""
+    import sys
+
+    code, own = sys._getframe(2), sys.modules[__name__]  # whoever asked `__getattr__`
+    names = {**code.f_globals, **code.f_locals}
+    return PYTORCH if names.get("torch") is own and names.get("gradcli") is not own else OURS
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+
+from .named import NamedTuple
 
 SUFFIX = ".expr"
 PROGRAMS = (SUFFIX, ".py", ".ipynb")

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from .commands import NAMES, module_of
+from .named import NamedTuple
 from .options import Command, Misuse, Option
 from .settings import SettingsError, words_of
 

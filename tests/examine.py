@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import random
 import warnings
 from collections.abc import Iterator
@@ -77,10 +78,13 @@ def describe(tensor: Any) -> dict[str, Any]:
 
 def cotangent(tensor: Any, lib: Any, seed: int) -> Any:
     """Numbers without pattern, the same everywhere: sums would hide a wrong element."""
-    draw = random.Random(seed)
-    count = math.prod(tensor.shape)
-    flat = [round(draw.uniform(0.5, 1.5) * draw.choice((-1, 1)), 3) for _ in range(count)]
+    flat = _irregular(math.prod(tensor.shape), seed)
     return lib.tensor(flat, dtype=tensor.dtype).reshape(tuple(tensor.shape))
+
+
+def _irregular(count: int, seed: int = 0) -> list[float]:
+    draw = random.Random(seed)
+    return [round(draw.uniform(0.5, 1.5) * draw.choice((-1, 1)), 3) for _ in range(count)]
 
 
 def gradients(outputs: list[Any], operands: dict[str, Any], lib: Any, create: bool) -> list[Any]:
@@ -199,6 +203,7 @@ def inplace_twin(text: str, name: str, twin: str) -> str | None:
 
 
 NUMERIC = 2e-6
+Weights = list[list[Any] | None]  # for each order, what its roots are multiplied with
 
 
 @question
@@ -207,27 +212,19 @@ def slope_fault(lib: Any, text: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            pairs = _compare(lib, text)
+            found, weights = _reverse(lib, text)
+            for name in {**found[0], **found[1]}:
+                if fault := _fault(lib, text, name, [grads.get(name) for grads in found], weights):
+                    return fault
         except Exception as error:
             return first_line(error)
-    for name, reverse, numeric in pairs:
-        scale = max(1.0, *(abs(value) for value in numeric))
-        for mine, slope in zip(_flat(reverse), numeric, strict=True):
-            if not abs(mine - slope) <= NUMERIC * scale:
-                return f"d/d{name}: {reverse}, differences give {numeric}"
     return ""
 
 
-def _flat(value: Any) -> list[float]:
-    if isinstance(value, list):
-        return [number for item in value for number in _flat(item)]
-    return [value]
-
-
-def _compare(lib: Any, text: str) -> list[tuple[str, Any, Any]]:
-    """For both orders and each operand that matters: its name, reverse mode, differences."""
+def _reverse(lib: Any, text: str) -> tuple[list[dict[str, Any]], Weights]:
+    """For both orders the gradients of each operand that matters, and the weights of the roots."""
     reverse: list[dict[str, Any]] = []
-    weights: list[list[Any] | None] = []
+    weights: Weights = []
     for order in range(2):  # evaluated anew, because reverse mode frees the graph
         value, operands = evaluate(lib, text, double=True)
         roots = _differentiable(lib, value, operands)[order]
@@ -237,13 +234,33 @@ def _compare(lib: Any, text: str) -> list[tuple[str, Any, Any]]:
             continue
         weights.append([cotangent(tensor, lib, at).tolist() for at, tensor in enumerate(roots)])
         grads = zip(operands, gradients(roots, operands, lib, create=False), strict=True)
-        reverse.append({name: grad for name, grad in grads if grad is not None})
-    slopes = {name: _slopes(lib, text, name, weights) for name in {**reverse[0], **reverse[1]}}
-    return [
-        (name, grad.detach().clone().tolist(), slopes[name][order])
-        for order, found in enumerate(reverse)
-        for name, grad in found.items()
-    ]
+        reverse.append({name: _listed(g) for name, g in grads if g is not None})
+    return reverse, weights
+
+
+def _fault(lib: Any, text: str, name: str, found: list[Any], weights: Weights) -> str:
+    """Along one way, which moves each element; where the slopes differ, element by element."""
+    flat = _listed(scope(lib, double=True, text=text)[name])
+    along = _irregular(len(flat))
+    slopes = _slopes(lib, text, name, weights, [along])
+    if all(
+        mine is None
+        or abs(sum(map(operator.mul, mine, along)) - slope) <= NUMERIC * max(1.0, abs(slope))
+        for mine, (slope,) in zip(found, slopes, strict=True)
+    ):
+        return ""
+    each = [[float(at == place) for at in range(len(flat))] for place in range(len(flat))]
+    for mine, slopes_of in zip(found, _slopes(lib, text, name, weights, each), strict=True):
+        scale = max(1.0, *map(abs, slopes_of))
+        for reverse, slope in zip(mine or (), slopes_of):
+            if not abs(reverse - slope) <= NUMERIC * scale:
+                return f"d/d{name}: {mine}, differences give {slopes_of}"
+    return ""
+
+
+def _listed(tensor: Any) -> list[Any]:
+    values: list[Any] = tensor.detach().clone().reshape(-1).tolist()
+    return values
 
 
 def _differentiable(lib: Any, value: Any, operands: dict[str, Any]) -> list[list[Any]]:
@@ -255,15 +272,16 @@ def _differentiable(lib: Any, value: Any, operands: dict[str, Any]) -> list[list
 
 
 def _slopes(
-    lib: Any, text: str, name: str, weights: list[list[Any] | None], step: float = 1e-5
+    lib: Any, text: str, name: str, weights: Weights, ways: list[list[float]], step: float = 1e-5
 ) -> list[list[float]]:
-    """Central differences of the weighted sums of both orders, element by element."""
+    """Central differences of the weighted sums of both orders, along each way."""
     base = scope(lib, double=True, text=text)[name].detach()
+    flat = base.reshape(-1).tolist()
 
-    def weighted(flat: list[float]) -> list[float]:
+    def weighted(moved: list[float]) -> list[float]:
         names = scope(lib, double=True, text=text)
-        moved = lib.tensor(flat, dtype=lib.float64).reshape(tuple(base.shape))
-        names[name] = moved.requires_grad_()
+        tensor = lib.tensor(moved, dtype=lib.float64).reshape(tuple(base.shape))
+        names[name] = tensor.requires_grad_()
         lib.manual_seed(SEED)
         value = eval(compile(text, "<sample>", "eval"), names)
         kept = {other: names[other] for other in (*FLOATING, "d") if other in names}
@@ -277,11 +295,10 @@ def _slopes(
             for roots, own in zip(_differentiable(lib, value, kept), weights, strict=True)
         ]
 
-    flat = base.reshape(-1).tolist()
     slopes: list[list[float]] = [[], []]
-    for at, here in enumerate(flat):
-        up = weighted([*flat[:at], here + step, *flat[at + 1 :]])
-        down = weighted([*flat[:at], here - step, *flat[at + 1 :]])
+    for way in ways:
+        up = weighted([here + step * part for here, part in zip(flat, way)])
+        down = weighted([here - step * part for here, part in zip(flat, way)])
         for order in range(2):
             slopes[order].append((up[order] - down[order]) / (2 * step))
     return slopes

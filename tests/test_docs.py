@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 from oracle import oracle
 from test_expressions import level
 
@@ -38,6 +39,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def shell(command: str, environment: dict[str, str]) -> str:
+    if re.fullmatch(r"gradcli [\w\s.,:/=+-]*", command):  # nothing that a shell would act on
+        return warm.run(command.split()[1:], environment, folder=ROOT, joined=True).stdout
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=ROOT,

@@ -7,12 +7,12 @@ import contextlib
 import io
 import re
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from oracle import oracle, question
 
 EXPRESSIONS = Path(__file__).parent.parent / "expressions"
@@ -53,8 +53,7 @@ def program_output(torch: Any, text: str) -> str:
 
 
 def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gradcli", "run", str(path), *options]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return warm.run(["run", str(path), *options])
 
 
 def named(path: Path) -> str:

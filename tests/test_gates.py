@@ -16,6 +16,9 @@ from xml.etree import ElementTree
 import pytest
 from test_check import GOOD, ROOT, WRONG, gradcli, home, write
 
+from gradcli.gate.server import Gate
+from gradcli.questions.check.jobs import CAN_FORK
+
 __all__ = ["home"]
 PLUGIN = "gradcli.gate.pytest_plugin"
 PROGRAMS = {
@@ -106,6 +109,41 @@ def test_the_engine_stays_out_of_pytest(home: Path) -> None:
     write(home, "test_it.py", "import sys\ndef test_it():\n    assert 'numpy' not in sys.modules\n")
     done = by_pytest(home, "-q", "a.expr", "test_it.py")
     assert "2 passed" in done.stdout, done.stdout
+
+
+def test_programs_are_checked_ahead(home: Path) -> None:
+    """Whatever the order in which they are asked for, and whether once or twice."""
+    for name in "abc":
+        write(home, f"{name}.expr", GOOD if name != "b" else WRONG)
+    gate = Gate([], str(home), 1)
+    try:
+        asked = [gate.checked("a.expr", ["b.expr", "c.expr"])]
+        asked += [gate.checked(f"{name}.expr") for name in "cba"]
+    finally:
+        gate.close()
+    assert [fact and (fact.file, fact.status) for fact in asked] == [
+        ("a.expr", "passed"), ("c.expr", "passed"), ("b.expr", "failed"), ("a.expr", "passed"),
+    ]  # fmt: skip
+
+
+def test_pytest_stops_at_the_first_failure(folder: Path) -> None:
+    write(folder, "formulas/zz_slow.expr", "for i in range(2_000_000):\n    x = i\n")
+    done = by_pytest(folder, "formulas", "-x", "-q", f"--gradcli={' '.join(OPTIONS)}")
+    assert done.returncode == 1 and "1 failed in" in done.stdout.splitlines()[-1], done.stdout
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="each program has a process of its own")
+def test_one_process_checks_many_programs(home: Path) -> None:
+    names = [write(home, f"p{number}.expr", GOOD).name for number in range(20)]
+    counted = (
+        "import os, sys\nfrom gradcli.gate import server\nfork, forks = os.fork, []\n"
+        "os.fork = lambda: forks.append(1) or fork()\nserver.serve(1, [])\n"
+        "sys.stderr.write(f'{len(forks)} processes')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", counted], input=json.dumps(names) + "\n", cwd=home,
+                          capture_output=True, encoding="utf-8", check=False,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+    assert len(done.stdout.splitlines()) == 20 and done.stderr == "1 processes", done.stderr
 
 
 def test_the_entry_point_is_the_plugin() -> None:

@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
+import warm
+from detailed import everything, without_examples
+from schemas import fits
 
 from gradcli.engine.operator import Row
 from gradcli.operators import catalogue
@@ -21,24 +23,16 @@ from gradcli.render.json.ops import ops as document
 from gradcli.render.text import Look
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "gradcli/schemas/gradcli.ops-1.json").read_text("utf-8"))
 WIDE = Look(width=10_000)
 
 
 def ops(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gradcli", "ops", *words],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    return warm.run(["ops", *words])
 
 
-@pytest.fixture(scope="module")
-def everything() -> CatalogueFact:
-    """All operators with derivatives and examples."""
-    return detail(CatalogueFact(operators(), True), examples=True)
+@pytest.fixture(scope="module", name="everything")
+def all_of_them() -> CatalogueFact:
+    return everything()
 
 
 def test_every_declaration_is_listed() -> None:
@@ -184,10 +178,10 @@ def test_filter() -> None:
 
 def test_document(everything: CatalogueFact) -> None:
     text = "".join(document(everything))
-    jsonschema.validate(json.loads(text), SCHEMA)
-    jsonschema.validate(json.loads("".join(document(CatalogueFact(operators(), False)))), SCHEMA)
+    fits(json.loads(text), "gradcli.ops-1")
+    fits(json.loads("".join(document(CatalogueFact(operators(), False)))), "gradcli.ops-1")
     done = ops("tanh", "--format", "json")
-    jsonschema.validate(json.loads(done.stdout), SCHEMA)
+    fits(json.loads(done.stdout), "gradcli.ops-1")
     assert done.returncode == 0
 
 
@@ -201,7 +195,8 @@ def test_page() -> None:
 
 def test_reference_is_current() -> None:
     """docs/operators/: `gradcli ops --format markdown -o docs/operators` makes its pages."""
-    facts = detail(CatalogueFact(tuple(matching([], None)), True), examples=False)
+    facts = without_examples()
+    assert [fact.name for fact in facts.operators] == [fact.name for fact in matching([], None)]
     pages = ops_pages.pages(facts)
     folder = ROOT / "docs/operators"
     assert sorted(pages) == sorted(path.name for path in folder.iterdir())

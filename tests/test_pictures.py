@@ -48,6 +48,7 @@ def _file(name: str) -> Path:
     return path
 
 
+@cache
 def document(name: str, *options: str) -> dict[str, Any]:
     done = here("trace", str(_file(name)), "--format", "json", "--all", *options)
     answer: dict[str, Any] = json.loads(done.stdout)

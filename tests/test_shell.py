@@ -49,7 +49,7 @@ def offered(*words: str) -> list[str]:
     ("words", "expected"),
     [
         ("grad chain.expr --wrt ", ["w1", "k", "rate", "a", "b", "L"]),
-        ("grad chain.expr --wrt a,", ["a,w1", "a,k", "a,rate", "a,a", "a,b", "a,L"]),
+        ("grad chain.expr --wrt a,", ["a,w1", "a,k", "a,rate", "a,b", "a,L"]),
         ("grad --wrt L", ["L"]),
         ("trace --of L", ["L"]),
         ("step chain.expr --break b", ["b"]),

@@ -11,6 +11,11 @@ from command_here import here
 from test_cli import gradcli, home  # noqa: F401
 from test_shown import gradients, sum_of_paths, tree
 
+from gradcli.pipeline.request import Request
+from gradcli.questions.trace import Options, recorded, trace_report
+from gradcli.render import trace as page
+from gradcli.render.text import Look
+
 KEPT = """\
 from collections import namedtuple
 class Vector:
@@ -87,11 +92,11 @@ def test_a_named_result_says_its_layer() -> None:
 def test_commas_in_brackets_belong_to_an_expression(home: Path) -> None:  # noqa: F811
     text = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x * 2\ny.sum().backward()\n"
     (home / "p.expr").write_text(text, encoding="utf-8")
-    done = gradcli("trace", "p.expr", "--of", "torch.dot(x, y), y", cwd=home)
+    done = gradcli("trace", "p.expr", "--of", "torch.dot(x, y), y")
     assert done.stdout.splitlines()[1].startswith("torch.dot(x, y)  DotBackward0"), done
     wrt = "torch.ones(2, requires_grad=True)"
     (home / "p.expr").write_text(f"({wrt} * 2).sum().backward()\n", encoding="utf-8")
-    done = gradcli("grad", "p.expr", "--wrt", wrt, cwd=home)
+    done = gradcli("grad", "p.expr", "--wrt", wrt)
     assert f"/d({wrt}) = tensor([2., 2.])" in done.stdout, done
 
 
@@ -343,3 +348,16 @@ def test_a_name_of_a_function_that_the_result_gets_too() -> None:
 def test_a_loops_name_of_a_layer_is_no_path() -> None:
     names = {row.split(" leaf ")[0].split()[-1] for row in tree(LAYERS) if " leaf " in row}
     assert names == {f"layers[{i}].{name}" for i in (0, 1) for name in ("weight", "bias")}
+
+
+def test_a_leaf_whose_name_had_moved_on_before_the_pass_has_no_later_value() -> None:
+    text = "x = torch.tensor(3., requires_grad=True)\nx = x * 2\n(x * x).backward()\n"
+    (leaf,) = (row for row in tree(text) if " leaf " in row)
+    assert leaf.endswith("x leaf 3. 24. 1")
+
+
+def test_a_pass_that_failed_says_so() -> None:
+    text = "x = torch.tensor(3., requires_grad=True)\ny = x * 2\ny.backward()\ny.backward()\n"
+    ran = recorded(Request(text.encode(), "p.expr"), None)
+    shown = page.text(trace_report(ran, Options()), Look(False, True, 80))
+    assert shown.startswith("pass 2 of 2   y.backward()   line 4, ended in an error\n")

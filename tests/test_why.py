@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import math
-import os
 import re
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import warm
 from command_here import here
 from oracle import oracle, question
 from programs_under import sections
@@ -303,11 +303,7 @@ def test_escape_characters_stay_harmless() -> None:
 
 
 def command(*words: str, text: str = "", cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gradcli", "why", *words],
-        input=text, capture_output=True, text=True, cwd=cwd, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
-    )  # fmt: skip
+    return warm.run(["why", *words], stdin=text, folder=cwd)
 
 
 def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:

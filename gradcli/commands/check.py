@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import most_urgent
 from ..memory import standard
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import (
     Command,

@@ -38,8 +38,9 @@ def values(option: Option, given: Mapping[str, Any], start: str) -> list[str]:
     """The values of an option that begin with `start`; `given` is what the line has already."""
     head = start[: start.rfind(",") + 1] if option.takes_lists else ""
     offered = _KINDS[option.kind](given, start) if option.kind else option.among
-    rest = start.removeprefix(head)
-    return [head + value for value in dict.fromkeys(offered) if value.startswith(rest)]
+    rest, chosen = start.removeprefix(head), head.split(",")
+    fitting = (value for value in dict.fromkeys(offered) if value.startswith(rest))
+    return [head + value for value in fitting if value not in chosen]
 
 
 # ---------------------------------------------------------------- files

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import ExitStatus
 from ..ending import keep
+from ..named import NamedTuple
 from ..options import OUTPUT, Command, Shared, flag, shared, under
 from .differentiation import GRAD_OUTPUT, GRAPH, OF, ORDER, PASS, WRT
 from .environment import Environment, guarded

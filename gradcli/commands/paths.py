@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..diagnostics import ExitStatus
 from ..ending import keep
+from ..named import NamedTuple
 from ..options import Command, Misuse, Option, Shared, count, flag, shared, under
 from .differentiation import GRAD_OUTPUT, OF, ONE, PASS, SHOWN
 from .environment import Environment, guarded

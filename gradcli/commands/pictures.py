@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..ending import keep
+from ..named import NamedTuple
 from ..options import Option, choice, under
 from .environment import Environment
 

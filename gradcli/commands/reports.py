@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..output import save, tell
 from ..render.escape import Terminal

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ..named import NamedTuple
 from ..options import Command, Shared, shared
 from .environment import Environment, guarded
 

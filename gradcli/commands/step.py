@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..deadline import deadline
 from ..diagnostics import ExitStatus
 from ..ending import keep
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import Command, Option, Shared, flag, names, one_pass, shared, under
 from ..output import tell, write

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import ExitStatus, most_urgent
 from ..ending import keep
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import EXAMPLE, FILE, PROGRAM, Command, Shared, flag, shared, under
 from ..output import tell

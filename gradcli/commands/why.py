@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from ..ending import keep
+from ..named import NamedTuple
 from ..opening import PROGRAMS, UsageError
 from ..options import Command, Option, Shared, flag, shared
 from .environment import Environment, guarded

@@ -20,6 +20,7 @@ from .hook_calls import (
     call_post_hooks,
     call_pre_hooks,
     call_tensor_hooks,
+    outputs_of,
     retain,
 )
 from .layout import element_strides, is_dense, relaid
@@ -328,8 +329,7 @@ class Walk:
 
     def _completed(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """A node of several outputs is given as many gradients as it has outputs."""
-        count = len(node.extra) if node.extra.__class__ is list else node.outputs
-        return grads + (None,) * (count - len(grads))
+        return grads + (None,) * (outputs_of(node) - len(grads))
 
     # ---- the ends
 
@@ -358,13 +358,13 @@ class Walk:
             (value,) = call_pre_hooks(node, (value,), self.tensors)
         if value is not None:
             alone = getrefcount(value) == ALONE
-            self._store(node, variable, value, alone)
+            self.store(node, variable, value, alone)
         elif meta.post_hooks:
             call_post_accumulate_hooks(node, variable)
         if node.hooks is not None:
             call_leaf_hooks(node, (value,))
 
-    def _store(self, node: Node, variable: Tensor, value: Any, alone: bool) -> None:
+    def store(self, node: Node, variable: Tensor, value: Any, alone: bool) -> None:
         check_leaf(variable)
         if variable._requires_grad:  # else turned off since: nothing is stored, but hooks run
             self._add_to_grad(variable, value, alone)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+from ..named import NamedTuple
 
 Arrived: TypeAlias = Callable[[Any, tuple[Any, ...]], None]
 Ran: TypeAlias = Callable[[Any], None]

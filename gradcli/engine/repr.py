@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite, prod
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named import NamedTuple
 from .device import module_of
 from .dtypes import BY_NAME as DTYPES, COMPLEX, FLOATING, DType, default_complex, default_dtype
 from .mode import state

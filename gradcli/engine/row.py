@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from ..named import NamedTuple
 from .carriers import ARRAYS, RUNTIME, Body
 from .signature import Parameter, Signature
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return ProgramFile.from_parent(parent, path=file_path)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """The programs that will run are known: they are checked while pytest runs its tests."""
+    programs = [item for item in session.items if isinstance(item, Program)]
+    if programs and not hasattr(session.config, "workerinput"):  # xdist deals tests out one by one
+        gates = session.config.stash[_gates]
+        gates.coming = [gates.name_of(item.path) for item in programs]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The time of a program is what its check took, and not what pytest waited for it."""
+    report = yield
+    if isinstance(item, Program) and call.when == "call":
+        report.duration = item.seconds
+    return report
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The process beside pytest ends."""
     gates = config.stash.get(_gates, None)
@@ -67,6 +86,7 @@ class Gates:
         self.options = shlex.split(config.getoption("--gradcli"))
         self.exclude: list[str] | None = None
         self.gate: Gate | None = None
+        self.coming: list[str] = []  # in the order in which they will run
 
     def name_of(self, path: Path) -> str:
         """A path as check would say it."""
@@ -105,7 +125,8 @@ class Gates:
         if self.gate is None:
             others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
             self.gate = Gate(self.options, self.folder, others)
-        fact = self.gate.checked(name)
+        at = self.coming.index(name) if name in self.coming else len(self.coming)
+        fact = self.gate.checked(name, self.coming[at + 1 :])
         if fact is None:
             self.close()
             raise RuntimeError(f"the process that checks programs ended while it checked {name}")
@@ -151,10 +172,13 @@ class Failed(Exception):
 class Program(pytest.Item):
     """One program."""
 
+    seconds = 0.0
+
     def runtest(self) -> None:
         """Fails where `gradcli check` does."""
         gates = self.config.stash[_gates]
         fact = gates.checked(gates.name_of(self.path))
+        self.seconds = fact.seconds
         if fact.exit_code:
             raise Failed(fact)
         if fact.notes:

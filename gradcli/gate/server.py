@@ -1,7 +1,9 @@
-"""gate: a process that checks programs on request: a path on each line in, its facts on a line out.
+"""gate: a process that checks programs on request: a list of paths on a line in, the facts of each
+on a line out, in this order.
 
-pytest asks one program at a time, in its own order and perhaps in several processes. The engine is
-loaded here, once, and programs are checked as `gradcli check` does it, by processes beside it.
+pytest runs one test after the other, in its own order and perhaps in several processes. The engine
+is loaded here, once, and programs are checked as `gradcli check` does it, by processes beside it,
+while pytest is busy with what it asked before.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..ending import begin
 from ..recording.facts.check import FileCheck
 from ..recording.facts.check_wire import unpacked
 
@@ -29,19 +32,32 @@ class Gate:
             [sys.executable, "-m", "gradcli.gate.server", str(others), *options], cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
+        self._asked: list[str] = []
+        self._known: dict[str, FileCheck] = {}
 
-    def checked(self, name: str) -> FileCheck | None:
-        """One program; None where the process is gone."""
+    def checked(self, name: str, others: Sequence[str] = ()) -> FileCheck | None:
+        """One program, and then these, which will be asked for; None where the process is gone."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(name).encode("ascii") + b"\n")
-            self._process.stdin.flush()
-            return unpacked(self._process.stdout.readline())
+            if name not in self._asked and name not in self._known:
+                names = [name, *others]
+                self._process.stdin.write(json.dumps(names).encode("ascii") + b"\n")
+                self._process.stdin.flush()
+                self._asked.extend(names)
+            while name not in self._known:
+                fact = unpacked(self._process.stdout.readline())
+                if fact is None:
+                    return None
+                self._known[self._asked.pop(0)] = fact
+            return self._known.pop(name)
         except OSError:
             return None
 
     def close(self) -> None:
-        """Closes the input of the process, which then ends."""
+        """Closes the input of the process, which then ends: at once where nobody waits for what it
+        does."""
+        if self._asked:
+            self._process.terminate()
         self._process.communicate()
 
 
@@ -49,7 +65,7 @@ def serve(others: int, options: list[str]) -> None:
     """Answers until the input ends; `others` is how many such processes share the memory."""
     from ..commands.check import options_of
     from ..questions.check.files import Place
-    from ..questions.check.jobs import load, processes
+    from ..questions.check.jobs import in_order, load, processes
     from ..reading import read
     from ..recording.facts.check_wire import packed
 
@@ -59,16 +75,19 @@ def serve(others: int, options: list[str]) -> None:
     if call is None:
         raise SystemExit(2)
     common, asked = call.given
-    for_all = options_of(common, asked._replace(jobs=others), others)._replace(several=True)
-    load()
-    with processes(for_all, 1) as workers:
+    jobs = asked.jobs if others == 1 else 1
+    shared = max(jobs, others)
+    for_all = options_of(common, asked._replace(jobs=shared), shared)._replace(several=True)
+    load(for_all.engine)
+    with processes(for_all, jobs) as workers:
         for line in sys.stdin.buffer:
-            name = json.loads(line)
-            for _, fact in workers.checked([Place(name, name)]):
+            found = [Place(name, name) for name in json.loads(line)]
+            for fact in in_order(workers.checked(found)):
                 answers.write(packed(fact))
-            answers.flush()
+                answers.flush()
 
 
 if __name__ == "__main__":
+    begin()
     with suppress(KeyboardInterrupt, BrokenPipeError):
         serve(int(sys.argv[1]), sys.argv[2:])

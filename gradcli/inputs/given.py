@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named import NamedTuple
 from .refused import InputError, shortened
 
 LONGEST = 1 << 20  # characters of one value: what is larger belongs into a file

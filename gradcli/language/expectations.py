@@ -12,9 +12,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import ProgramError, Span
+from ..named import NamedTuple
 from . import names
 from .compile.kept import operands_of
 from .source import Source

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from types import CodeType, TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import (
     Cure,
@@ -21,6 +21,7 @@ from ..diagnostics import (
 )
 from ..engine.errors import DeviceMissing
 from ..engine.mode import state
+from ..named import NamedTuple
 from . import names
 from .attributes import MissingAttribute
 from .budget import Budget

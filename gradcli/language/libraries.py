@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 
 TENSORS: set[type] = {Tensor}
 # Types that are neither Python's nor tensors: float(), int(), round() and format() take them.

@@ -10,9 +10,10 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import CELL_MARK, CellLine
+from ..named import NamedTuple
 
 _NAMED = re.compile(r"(.*\.ipynb)(?::(\d{1,9}))?")
 _CELL = re.compile(r"#\s*%%(?!%)")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import (
     Diagnostic,
@@ -19,6 +19,7 @@ from ..diagnostics import (
     noted,
 )
 from ..memory import collector_paused
+from ..named import NamedTuple
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from ..named import NamedTuple
 
 if TYPE_CHECKING:
     from .recorder import Recorder

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
+from ..named import NamedTuple
 from .captured import STORES, Capturing, Graph
 from .causes import causes_of
 

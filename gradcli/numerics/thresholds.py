@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "CASES", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
+    "CASES", "DOTS", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
     "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
 ]  # fmt: skip
 
@@ -56,6 +56,10 @@ PRODUCTS = 4096
 # where the result is one. Cost: 28 to 37 µs for 64 by 64 times 64 by 10, 2 without; 240 to 480 for
 # 64 by 784 times 784 by 10, 17 without; 40 for 1 by 500 times 500 by 128, 3 without.
 LAYER = 1 << 19
+
+# Products of few rows with the rows of a layer (fused_matmul.py), which Intel's routines add in
+# lanes. Cost: 3 ms at the bound.
+DOTS = 1 << 18
 
 # Products of two vectors (small_matmul.py). Cost: 12 µs at the bound, 2 without.
 VECTORS = 1 << 14

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy
 
 from ..engine.device import as_device
 from ..engine.dtypes import DType, float64
+from ..named import NamedTuple
 from .box_muller import fused_double
 
 DEFAULT_SEED = 67280421310721

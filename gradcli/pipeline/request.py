@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic
+from ..named import NamedTuple
 
 if TYPE_CHECKING:
     from ..language.interpreter import Outcome

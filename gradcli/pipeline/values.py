@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import ProgramError
 from ..engine import device as devices, dtypes
@@ -11,6 +11,7 @@ from ..engine.tensor import Tensor
 from ..inputs import Input, InputError, default_of, parse_set
 from ..inputs.given import is_floating
 from ..language.program import Default, Program, refused_default
+from ..named import NamedTuple
 from ..namespace import resolve
 from ..opening import UsageError
 from .request import Request

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..autograd import grad as autograd_grad
 from ..diagnostics import Diagnostic, Label, ProgramError, Span
 from ..engine.mode import state
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording import collect as collecting

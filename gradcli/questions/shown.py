@@ -185,7 +185,8 @@ def _leaves(
         before, now = restored(before), restored(snapshot(variable))
         value, grad = snapshot_text(before, full=full), snapshot_text(restored(gradient), full=full)
         line = recording.lines.of_change(variable)
-        if identity in leaves and not recording.names.is_inner(variable):
+        stood = identity in leaves and identity in one.leaves and identity not in one.astray
+        if stood and not recording.names.is_inner(variable):
             at = standing.get(leaves[identity].name)
             if at is not None and found.held[at] is not variable:
                 again = restored(snapshot(found.held[at]))
@@ -218,5 +219,5 @@ def shown_pass(one: Pass, count: int, place: Callable[[Any], Any]) -> ShownPass:
     """Which pass it is, by the words of the call that ran it."""
     where = place(one.origin)
     if where is None:
-        return ShownPass(one.number, count)
-    return ShownPass(one.number, count, where.line, where.text)
+        return ShownPass(one.number, count, failed=one.failed)
+    return ShownPass(one.number, count, where.line, where.text, one.failed)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..language.classes import is_instance
 from ..memory import collector_paused
+from ..named import NamedTuple
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..language.interpreter import Machine
+from ..named import NamedTuple
 from ..opening import UsageError
 from ..recording.collect import parameters, tensors_in
 from ..recording.hook_log import HookLog

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import generic
 
 from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.origin import line_of
+from ..named import NamedTuple
 from .facts.ledger import BufferFact, PassFact
 from .passes import Pass, Passes
 from .sides import OWN, key_of, memory, side_of, size_of

@@ -12,9 +12,10 @@ from functools import partial
 from itertools import islice
 from math import hypot
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine.node import Node
+from ..named import NamedTuple
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
 from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 from .collect import Collected
 from .facts import ConstantFact, NodeFact
 from .names import Names

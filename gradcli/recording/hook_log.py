@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine.errors import type_name
 from ..engine.origin import current_line, current_origin
+from ..named import NamedTuple
 from .collect import text_of
 from .facts import EventFact
 from .names import Names

@@ -7,12 +7,13 @@ methods of an array too.
 from __future__ import annotations
 
 from math import inf, nan, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import count_nonzero, ndarray
 
 from ..engine.device import module_of
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 from .sides import OWN, looked_at, side_of
 
 

@@ -31,6 +31,7 @@ class Pass:
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
         "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
         "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
+        "astray",
     )  # fmt: skip
 
     def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
@@ -60,6 +61,7 @@ class Pass:
         self.unread: dict[int, Any] = {}  # gradients of leaves that are not shared
         self.walk: Walk | None = None
         self.asked: dict[str, Any] = {}  # what names of a question stood for when it ended
+        self.astray: frozenset[int] = frozenset()  # leaves that their names no longer led to then
 
     @property
     def flows(self) -> dict[tuple[int, int], Any]:

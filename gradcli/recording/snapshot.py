@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy import generic
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
+from ..named import NamedTuple
 from .collect import numbers, range_of, text_of
 from .facts import Nested, Spread
 from .sides import looked_at, sides

@@ -76,11 +76,15 @@ class Standing(Spectator):
                 parts = self.parts[name] = _parts(name)
             passing = parts[0] in self.names.loops
             if passing or not any(_find(parts, table) is leaf for table in tables):
-                sought = self.sought.get(identity)
-                if sought is None or sought() is not leaf:
-                    astray[identity] = leaf
-        if astray:
+                astray[identity] = leaf
+        if any(self._is_new(leaf) for leaf in astray.values()):
             self._look(astray, tables)
+        one.astray = frozenset(astray)
+
+    def _is_new(self, leaf: Any) -> bool:
+        """Whether it was not looked for before."""
+        sought = self.sought.get(id(leaf))
+        return sought is None or sought() is not leaf
 
     def _look(self, astray: dict[int, Any], tables: list[Mapping[str, Any]]) -> None:
         """Names these leaves by what leads to them."""

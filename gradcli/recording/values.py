@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from numpy import generic
 
 from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from ..named import NamedTuple
 
 LEAST = 3  # fewer repetitions than this read better as they are
 LONGEST = 400  # a period longer than this is not looked for

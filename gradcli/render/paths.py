@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ..named import NamedTuple
 from ..recording.facts.paths import PathFact, PathsReport, StepFact
 from . import seeds
 from .escape import Terminal

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import log10
-from typing import NamedTuple
 
+from ..named import NamedTuple
 from ..recording.facts.paths import PathFact, PathsReport
 from .seeds import differential, gradient
 from .text import counted

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from ..named import NamedTuple
 from . import escape
 from .escape import Terminal
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..named import NamedTuple
 from ..recording.facts import FlowFact, Place, Report, RootFact, ShownPass
 from . import ledger as ledgers
 from .escape import Terminal
@@ -90,7 +91,7 @@ def _page(report: Report, look: Look, options: PageOptions, folds: Folds) -> lis
             parts.append([folds.more("passes", one, look, "pass", "passes; --pass N draws one")])
             continue
         kept, hidden = without(one, options.hide)
-        if one.shown is not None and one.shown.of > 1:
+        if one.shown is not None and (one.shown.of > 1 or one.shown.failed):
             parts.append([_heading(one.shown)])
         parts.extend(draw(kept, look, folds, depth=options.depth, fold=options.fold))
     if options.saved:
@@ -153,6 +154,7 @@ def _each_pass(report: Report, folds: Folds) -> Iterator[Report | int]:
 def _heading(shown: ShownPass) -> Line:
     """pass 3 of 200   loss.backward()   line 12"""
     where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
+    where += ", ended in an error" if shown.failed else ""
     return (
         cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim")._replace(line=shown.line or 0),
     )
@@ -240,7 +242,8 @@ class Words:
             value = untyped(summary(constant.value, constant.shape, constant.range))
             size = cell(dtype_of(constant.value) + shape_text(constant.shape), "dim")
             more = cell(mean_and_norm(constant.range), "dim")
-            return (said, cell("constant", "dim"), size, cell(value), more, *(NONE,) * 4)
+            shown = cell(value)._replace(short=shorter(constant.shape, constant.range))
+            return (said, cell("constant", "dim"), size, shown, more, *(NONE,) * 4)
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text

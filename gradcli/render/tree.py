@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from typing import NamedTuple
 
+from ..named import NamedTuple
 from ..recording.facts import Edge
 from .fold import Repeat, repeats
 from .folds import Folds

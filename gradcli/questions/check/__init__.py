@@ -13,7 +13,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from ...deadline import Clock
 from ...diagnostics import (
@@ -28,6 +27,7 @@ from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...language.interpreter import Outcome
 from ...language.session import session
+from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute, program_of

@@ -6,11 +6,11 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import NamedTuple
 
 from ...deadline import deadline, last_place
 from ...defects import message_of
 from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
+from ...named import NamedTuple
 from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
 from ...recording.facts.check import FileCheck
 from . import check, defect

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.collect import Collected

@@ -41,7 +41,9 @@ PIECE = 1 << 20
 PLACE = struct.Struct("=qq?")
 SIZE = struct.Struct("=q")
 ENDED_BY_ITSELF = (0, ExitStatus.CHECK_FAILED, ExitStatus.USAGE, ExitStatus.PROGRAM_ERROR)
-LEFT_BEHIND = 16 << 20  # bytes of memory that a program may leave in a process that goes on
+# Bytes of memory that a program may leave in a process that goes on; the stacks of two threads that
+# its nets need, eight megabytes each, are among them where the command itself has not run any.
+LEFT_BEHIND = 32 << 20
 WORKER = "gradcli.questions.check.jobs"
 # A program of ours that uses what most programs use: what it loads is there for all of them.
 FIRST = b"""\
@@ -63,16 +65,21 @@ Numbered = tuple[int, FileCheck]
 
 def side_by_side(found: Sequence[Place], options: CheckOptions, jobs: int) -> Iterator[FileCheck]:
     """The answers in order, each as soon as it and those before it are there."""
-    answers: dict[int, FileCheck] = {}
-    told = 0
     if len(found) > 1:
         load(options.engine)
     with processes(options, max(1, min(jobs, len(found)))) as workers:
-        for number, answer in workers.checked(found):
-            answers[number] = answer
-            while told in answers:
-                yield answers.pop(told)
-                told += 1
+        yield from in_order(workers.checked(found))
+
+
+def in_order(numbered: Iterable[Numbered]) -> Iterator[FileCheck]:
+    """Answers that come in any order."""
+    answers: dict[int, FileCheck] = {}
+    told = 0
+    for number, answer in numbered:
+        answers[number] = answer
+        while told in answers:
+            yield answers.pop(told)
+            told += 1
 
 
 def processes(options: CheckOptions, jobs: int) -> Workers | Started:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...named import NamedTuple
 from ...pipeline.request import Limits
 from .numeric.points import Tolerance
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...engine.run_state import as_new
+from ...named import NamedTuple
 from ...numerics.twister import DEFAULT_SEED
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording import collect as collecting
 from ...recording.collect import Collected

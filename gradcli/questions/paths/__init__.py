@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...memory import collector_paused
+from ...named import NamedTuple
 from ...numerics.twister import DEFAULT_SEED
 from ...opening import UsageError
 from ...pipeline.live import seed_torch

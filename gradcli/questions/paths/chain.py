@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
+from ...named import NamedTuple
 from .best import Best
 from .graph import Numbers, Position, Run, Ways
 

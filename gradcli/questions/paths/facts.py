@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import inf, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...autograd import grad as autograd_grad
 from ...engine.leaf import asked_for
 from ...engine.tensor import Tensor, from_array, plain
+from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...pipeline.values import grad_output

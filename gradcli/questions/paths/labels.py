@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine.leaf import ends_a_graph
 from ...engine.mode import next_sequence
 from ...engine.tensor import Tensor
 from ...language.names import Scope
+from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 from ...engine.mode import next_sequence
 from ...engine.tensor import Tensor
 from ...language.interpreter import Machine
 from ...language.names import Scope
+from ...named import NamedTuple
 from ...recording.collect import tensors_in
 from ...recording.spectator import Spectator
 

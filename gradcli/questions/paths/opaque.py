@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine.views import AsStrided, CopySlices, Geometry
+from ...named import NamedTuple
 from ...symbols.algebra import Algebra, Expr
 from .carrier import Symbol, Unsayable, constant
 from .several import called

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine.formula import edge_places
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
+from ...named import NamedTuple
 from ...symbols.algebra import Algebra, Expr, Shape
 from .calls import ARITHMETIC, operate
 from .carrier import Symbol, Unsayable

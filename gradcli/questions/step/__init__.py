@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...diagnostics import Diagnostic
 from ...engine.backward import backward
 from ...engine.mode import state
 from ...engine.run_state import as_new
+from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute

@@ -6,12 +6,11 @@ found by going there once more; values that are not shown need not be kept.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...diagnostics import ProgramError
 from ...engine.mode import state
 from ...language.formatting import quoted
 from ...language.interpreter import Machine
+from ...named import NamedTuple
 from ...recording.spectator import Spectator
 from ...recording.steps import Steps, Walk
 

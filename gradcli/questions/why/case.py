@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...diagnostics import Span
+from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording.collect import named_tensors, parameters
 from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of

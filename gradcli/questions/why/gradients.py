@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
+from ...named import NamedTuple
 from ...recording.sides import (
     array_of,
     edges_of,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...language.attributes import MissingAttribute, get_attribute
 from ...language.classes import is_instance
+from ...named import NamedTuple
 from ...opening import UsageError
 from ...recording.collect import named_tensors, parameters
 from ...recording.modules import attributes, is_module

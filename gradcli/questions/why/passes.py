@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from copy import copy
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy
@@ -14,6 +14,7 @@ import numpy
 from ...engine.mode import state
 from ...engine.node import Node
 from ...engine.observer import Applied as Told, OfNodes
+from ...named import NamedTuple
 from ...recording import passes as recorded
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...named import NamedTuple
 from .case import Case
 
 FILLING = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})

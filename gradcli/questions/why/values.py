@@ -6,9 +6,10 @@ import ast
 import itertools
 from collections.abc import Iterator
 from types import GeneratorType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...language.values import Lazy
+from ...named import NamedTuple
 from ...recording.modules import attributes, is_interpreted, is_module
 from ...recording.sides import has_method
 

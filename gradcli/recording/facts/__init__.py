@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ...named import NamedTuple
 from .basic import (
     FEW as FEW,
     Edge as Edge,
@@ -54,6 +55,7 @@ class ShownPass(NamedTuple):
     of: int
     line: int | None = None
     source: str = ""
+    failed: bool = False
 
 
 class FlowFact(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from ...named import NamedTuple
 
 Number: TypeAlias = "float | int | bool | complex"
 Nested: TypeAlias = "Number | tuple[Nested, ...]"

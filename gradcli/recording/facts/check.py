@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...named import NamedTuple
 from .basic import ErrorFact
 
 Element = tuple[int, ...]

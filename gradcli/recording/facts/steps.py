@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ...named import NamedTuple
 from .basic import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
 
 

@@ -20,6 +20,7 @@ from ...recording.facts import (
     Report,
     RootFact,
     SavedFact,
+    ShownPass,
     Spread,
     TensorFact,
 )
@@ -57,7 +58,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "file": report.file,
         "device": report.device,
         "results": [root_name(root, report) for root in report.roots],
-        "pass": None if report.shown is None else report.shown._asdict(),
+        "pass": None if report.shown is None else _which(report.shown),
         "passes": map(pass_row, report.passes),
         "tensors": map(_tensor, report.tensors),
         "nodes": _nodes(report),
@@ -239,6 +240,11 @@ def _node(
             for fact in saved
         ]  # fmt: skip
     return row
+
+
+def _which(shown: ShownPass) -> dict[str, Any]:
+    """Which pass it is; how it ended, `error` says."""
+    return {"number": shown.number, "of": shown.of, "line": shown.line, "source": shown.source}
 
 
 def pass_row(fact: PassFact) -> dict[str, Any]:

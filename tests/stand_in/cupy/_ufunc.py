@@ -19,6 +19,7 @@ class ufunc:
     def __init__(self, name: str, types: Sequence[str], body: Callable[..., Any]) -> None:
         self.__name__, self.name, self.types, self._body = name, f"cupy_{name}", list(types), body
         self.loops = [tuple(text.split("->")) for text in types]
+        self.taken: dict[tuple[Any, ...], tuple[str, ...]] = {}  # loops of types that were met
         self.nin = len(self.loops[0][0])
         self.nout = len(self.loops[0][1])
 
@@ -52,6 +53,14 @@ class ufunc:
 
     def loop(self, inputs: Sequence[Any], dtype: Any) -> tuple[str, ...]:
         """The first loop that takes these types; numbers of Python are weak."""
+        if all(type(value) in WEAK for value in inputs):
+            return self._searched(inputs, dtype)  # what they are made to depends on their size
+        key = (dtype, *(type(v) if type(v) in WEAK else v.dtype for v in inputs))
+        if key not in self.taken:
+            self.taken[key] = self._searched(inputs, dtype)
+        return self.taken[key]
+
+    def _searched(self, inputs: Sequence[Any], dtype: Any) -> tuple[str, ...]:
         for loop in self.loops:
             if dtype is not None:
                 if all(numpy.dtype(t) == numpy.dtype(dtype) for t in loop[1]):

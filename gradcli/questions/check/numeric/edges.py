@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....autograd import grad as autograd_grad
 from ....autograd.function import Function
 from ....engine.mode import state
 from ....engine.row import Row
 from ....engine.tensor import Tensor, plain
+from ....named import NamedTuple
 from ....recording.facts.check import EdgeCheck
 from .operation import Operation, cause
 from .points import (

@@ -12,13 +12,14 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
 from ....autograd.function import Function
 from ....engine.tensor import Tensor
 from ....live.values import own_tensor
+from ....named import NamedTuple
 from ....recording.sides import row_of, sides
 
 # What makes a tensor less precise, whatever the precision that the check computes with.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....engine.tensor import Tensor, plain
+from ....named import NamedTuple
 from .points import (
     Tolerance,
     compared,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....engine.tensor import Tensor
+from ....named import NamedTuple
 from ....recording.sides import AnyTensor
 from .quotient import Quotient, Sides, quotient
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+
+from ....named import NamedTuple
 
 FIRST = 2.0**-8  # of the magnitude of what is perturbed
 SHRINK = 4.0

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....autograd import grad as autograd_grad
 from ....engine.tensor import Tensor
+from ....named import NamedTuple
 from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded
 from .live_tape import LiveTape

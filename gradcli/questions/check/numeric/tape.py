@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ....autograd.function import FunctionNode
 from ....engine.mode import state
 from ....engine.row import Row
 from ....engine.tensor import Tensor
+from ....named import NamedTuple
 from ....numerics.random import Generator
 from ....numerics.twister import Mark
 from .live_call import Call, Repeated

@@ -1,0 +1,300 @@
+"""Numerics: how PyTorch's library adds products of singles on Intel's processors, to the last bit.
+
+There every product is added in one rounding. Where a result has rows and columns, the products of
+each number follow one another, in blocks of the inner dimension; NumPy's library works alike where
+columns fill its vectors, so they are filled with zeros here. Of vectors and of few short rows the
+products are added side by side, in lanes whose second half is added to the first until one is left.
+All of it was read off the answers on a processor with AVX-512: two large numbers that cancel tell
+which others were added between them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from .packed_matmul import BY_HAND
+from .thresholds import DOTS, LAYER, VECTORS
+
+VECTOR = 16  # singles that lie side by side in a register
+HALF = 8
+BLOCK = 384  # of the inner dimension; what is left below two of them is halved
+DEEP = 24  # times as many products as rows: another routine takes over
+
+
+def is_fused(xp: Any, a: Any, b: Any) -> bool:
+    """Whether the product of two matrices is worked out here."""
+    if a.dtype.char != "f" or xp.__name__ != "numpy" or a.ndim != 2 or b.ndim != 2:
+        return False
+    return bool(a.size and b.size and _fuses()) and _way(a, b) is not None
+
+
+def are_fused(xp: Any, a: Any, b: Any) -> bool:
+    """The same of two batches of matrices, as far as one block goes; small ones go another way."""
+    if a.dtype.char != "f" or xp.__name__ != "numpy" or a.ndim != 3 or b.ndim != 3:
+        return False
+    (rows, inner), columns = a.shape[1:], b.shape[2]
+    if rows * inner * columns < BY_HAND or not 1 < inner <= BLOCK or len(a) != len(b):
+        return False
+    if not len(a) or not _fuses():
+        return False
+    way = _way(a[0], b[0])
+    if len(a) == 1:
+        return way is not None
+    return way is _in_blocks or (columns == 1 and inner < DEEP * rows)
+
+
+def fused_batches(xp: Any, a: Any, b: Any) -> Any:
+    return _multiplied(xp, a, b) if len(a) > 1 else fused_product(xp, a[0], b[0])[None]
+
+
+def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
+    """The same of two vectors."""
+    if a.ndim != 1 or b.ndim != 1 or a.dtype.char != "f" or xp.__name__ != "numpy":
+        return False
+    return 1 < a.size <= VECTORS and _fuses()
+
+
+def fused_product(xp: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
+    """start + alpha * (a @ b), row-major; `start` may be None, and is broadcast."""
+    way, shape = _way(a, b), (len(a), b.shape[1])
+    scale = a.dtype.type(alpha)
+    if way is _onto_vector or way is _in_eights:  # they add to what stands there
+        scaled = (a * scale, b) if shape[0] == 1 else (a, b * scale)
+        return way(xp, *scaled, None if start is None else xp.broadcast_to(start, shape))
+    if way is _in_blocks or way is _onto_matrix:
+        return way(xp, a, b, start, scale)
+    product = way(xp, a, b)
+    if alpha == 1 or way is _dots or way is _deep:
+        return _onto(start, product, scale)
+    return product * scale if start is None else _added(start, product.astype("d") * alpha)
+
+
+def _onto(start: Any, product: Any, alpha: Any) -> Any:
+    scaled = product if alpha == 1 else product * alpha
+    return scaled if start is None else start + scaled
+
+
+def _way(a: Any, b: Any) -> Any:
+    """The routine; None for what is left to others."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    if inner < 2:
+        return _onto_matrix if rows > 1 and columns > 1 else None
+    if rows == 1:
+        if _turned(b) and not (b.strides[1] == 0 and a.strides[0] == a.itemsize):
+            return _rows_of_b if b.size <= LAYER else None
+        return _onto_vector if columns < VECTOR or inner < HALF else _in_eights
+    if columns == 1:
+        if not _turned(a):
+            return _rows_of_a if a.size <= LAYER else None
+        return _onto_vector if rows < VECTOR or inner < HALF else _in_eights
+    if not _turned(b) or rows >= VECTOR:
+        return _in_blocks
+    if _turned(a):
+        return _in_blocks if rows >= HALF or inner > columns or rows >= columns else None
+    few = rows * inner * columns <= DOTS
+    if inner >= DEEP * rows:
+        return _deep if few else None
+    if columns < (4 if rows < 12 else 3) or (columns < 12 and max(inner, rows + 1) <= columns):
+        return _dots if few else None
+    return _in_blocks
+
+
+def _turned(matrix: Any) -> bool:
+    """Whether a matrix lies in memory by its columns, as a vector that is looked at as one."""
+    rows, columns = matrix.shape
+    down, across = matrix.strides
+    size = matrix.itemsize
+    by_rows = across == size and down >= size * columns
+    return not by_rows and down == size and (across == 0 or across >= size * rows)
+
+
+# ---------------------------------------------------------------- one after another
+
+
+def _multiplied(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b by NumPy's library, with whole vectors of columns, and more rows than one."""
+    rows, (inner, columns) = a.shape[-2], b.shape[-2:]
+    filled = xp.zeros((*b.shape[:-2], inner, -(-columns // VECTOR) * VECTOR), b.dtype)
+    filled[..., :columns] = b
+    left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
+    return xp.matmul(left, filled)[..., :rows, :columns].copy()
+
+
+def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
+    """Blocks of 384 products; what is more than one block and less than two is halved."""
+    total, first, left = start, 0, a.shape[1]
+    while left:
+        size = BLOCK if left >= 2 * BLOCK else (left + 1) // 2 if left > BLOCK else left
+        part = _multiplied(xp, a[:, first : first + size], b[first : first + size])
+        total = _onto(total, part, alpha)
+        first, left = first + size, left - size
+    return total
+
+
+def _onto_matrix(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
+    """One product each; -1 * 0 stays -0 where there is nothing to add to."""
+    scaled = a if alpha == 1 else a * alpha
+    return scaled * b if start is None else _added(start, scaled.astype("d") * b)
+
+
+def _onto_vector(xp: Any, a: Any, b: Any, start: Any) -> Any:
+    """Without blocks; what stands there, once itself, is the first product."""
+    one, total = xp.ones((1, 1), a.dtype), start
+    for first in range(0, a.shape[1], BLOCK // 2):
+        left, right = a[:, first : first + BLOCK // 2], b[first : first + BLOCK // 2]
+        if total is not None:
+            left = xp.concatenate([one if len(a) == 1 else total, left], axis=1)
+            right = xp.concatenate([total if len(a) == 1 else one, right])
+        total = _multiplied(xp, left, right)
+    return total
+
+
+def _in_eights(xp: Any, a: Any, b: Any, start: Any) -> Any:
+    """Eight rows of a matrix that are scaled by a vector: in pairs, two of them onto the sum. The
+    columns that fill no vector go one after another."""
+    if len(a) > 1:
+        turned = None if start is None else start.T
+        return xp.ascontiguousarray(_in_eights(xp, b.T, a.T, turned).T)
+    filled = b.shape[1] - b.shape[1] % VECTOR
+    if filled < b.shape[1]:
+        head, tail = (None, None) if start is None else (start[:, :filled], start[:, filled:])
+        parts = [_in_eights(xp, a, b[:, :filled], head), _onto_vector(xp, a, b[:, filled:], tail)]
+        return xp.concatenate(parts, axis=1)
+    products = a[0].astype("d")[:, None] * b
+    total = xp.zeros((1, b.shape[1]), b.dtype) if start is None else start
+    whole = len(products) - len(products) % HALF
+    p = products[:whole].reshape(-1, HALF, 1, b.shape[1]).swapaxes(0, 1)
+    odd, rest = _pair(p[7], p[5]), _pair(p[2], p[0]) + _pair(p[3], p[1])
+    for place in range(len(odd)):
+        total = _added(_added(total, p[6, place]), p[4, place]) + odd[place] + rest[place]
+    for product in products[whole:, None]:
+        total = _added(total, product)
+    return total
+
+
+def _added(total: Any, product: Any) -> Any:
+    """Products of singles are exact in doubles: the sum is rounded once."""
+    return (total + product).astype("f")
+
+
+def _pair(one: Any, other: Any) -> Any:
+    return _added(one.astype("f"), other)
+
+
+# ---------------------------------------------------------------- side by side
+
+
+def _rows_of_a(xp: Any, a: Any, b: Any) -> Any:
+    return _rows(xp, a, b[:, 0])[:, None]
+
+
+def _rows_of_b(xp: Any, a: Any, b: Any) -> Any:
+    return _rows(xp, b.T, a[0])[None]
+
+
+def _rows(xp: Any, matrix: Any, vector: Any) -> Any:
+    """Rows times a vector. The first product goes into the first lane of four rows, and is added
+    to the sum of the others in the rows that are left."""
+    products = matrix.astype("d") * vector
+    fours = len(matrix) - len(matrix) % 4
+    total, first, count = products[:fours, 0].astype("f"), 1, products.shape[1]
+    for stop in (count - (count - 1) % VECTOR, count):
+        if first < stop:
+            total = _halved(_lanes(xp, products[:fours, first:stop], total[:, None]))
+            first = stop
+    rest = products[fours:]
+    if not len(rest):
+        return total
+    others = _by_twos(xp, rest[:, 1:])
+    return xp.concatenate([total, rest[:, 0].astype("f") + others])
+
+
+def _dots(xp: Any, a: Any, b: Any) -> Any:
+    """Rows of a times rows of the transposed b."""
+    return _by_twos(xp, a[:, None].astype("d") * b.T)
+
+
+def _by_twos(xp: Any, products: Any) -> Any:
+    """Along the last dimension; every other row in two vectors at a time."""
+    total = xp.empty(products.shape[:-1], "f")
+    total[1::2] = _halved(_lanes(xp, products[1::2]))
+    firsts = products[0::2]
+    twice = firsts.shape[-1] - firsts.shape[-1] % (2 * VECTOR)
+    both = None
+    if twice:
+        pairs = firsts[..., :twice].reshape(*firsts.shape[:-1], -1, 2, VECTOR)
+        one, other = (pairs[..., place, :].reshape(*firsts.shape[:-1], -1) for place in (0, 1))
+        both = _lanes(xp, one) + _lanes(xp, other)
+    total[0::2] = _halved(_lanes(xp, firsts[..., twice:], both))
+    return total
+
+
+def fused_dot(xp: Any, a: Any, b: Any) -> Any:
+    """Two vectors: four times sixteen products side by side; twice and once sixteen of the rest."""
+    products, total, first = a.astype("d") * b, xp.zeros((4, VECTOR), a.dtype), 0
+    for vectors in (4, 2, 1):
+        step = vectors * VECTOR
+        while len(products) - first >= step or (vectors == 1 and first < len(products)):
+            part = products[first : first + step]
+            flat = total[:vectors].reshape(-1)
+            flat[: len(part)] = flat[: len(part)] + part
+            first += step
+    lanes = (total[0] + total[1]) + (total[2] + total[3])
+    lanes = lanes[:8] + lanes[8:]
+    lanes = lanes[:4] + lanes[4:]
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+
+
+def _deep(xp: Any, a: Any, b: Any) -> Any:
+    """The same of long rows: every fourth lane first, then the two halves."""
+    lanes = _lanes(xp, a[:, None].astype("d") * b.T)
+    quarters = lanes[..., 0:4] + lanes[..., 4:8] + lanes[..., 8:12] + lanes[..., 12:16]
+    return quarters[..., 0] + quarters[..., 1] + (quarters[..., 2] + quarters[..., 3])
+
+
+def _lanes(xp: Any, products: Any, start: Any = None) -> Any:
+    """Along the last dimension, in vectors. What there is before is one vector for each sum, or one
+    number, which stands in the first lane."""
+    total = xp.zeros((*products.shape[:-1], VECTOR), "f")
+    if start is not None:
+        total[..., : start.shape[-1]] = start
+    for first in range(0, products.shape[-1], VECTOR):
+        part = products[..., first : first + VECTOR]
+        inside = slice(0, part.shape[-1])
+        total[..., inside] = total[..., inside] + part
+    return total
+
+
+def _halved(lanes: Any) -> Any:
+    while (half := lanes.shape[-1] // 2) > 0:
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes[..., 0]
+
+
+# ---------------------------------------------------------------- where it holds
+
+
+@cache
+def _fuses() -> bool:
+    """Whether the processor is of the kind that this was seen with, and NumPy's library too."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="ignore") as file:
+            words = file.read(1 << 13)
+    except OSError:
+        return False
+    return "GenuineIntel" in words and "avx512f" in words and _numpy_adds_in_turn()
+
+
+def _numpy_adds_in_turn() -> bool:
+    """A large number swallows each 1 that comes after it, and few that come at once or before; a
+    product that is rounded by itself loses its last bit."""
+    import numpy
+
+    a, b = numpy.ones((9, BLOCK), "f"), numpy.ones((BLOCK, 3 * VECTOR), "f")
+    a[:, 0] = 1 << 24
+    in_turn = (a @ b == 1 << 24).all()
+    a, b = numpy.zeros_like(a), numpy.zeros_like(b)
+    a[:, 0], b[0] = 1, -1
+    a[:, 1] = b[1] = 1 + 2.0**-13
+    return bool(in_turn and (a @ b == 2.0**-12 + 2.0**-26).all())

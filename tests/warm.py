@@ -1,0 +1,191 @@
+"""Tests: the command in a process of its own that need not load anything first.
+
+Starting Python and NumPy is most of what a small command takes, and a thousand tests start one. So
+a process that has loaded what commands load, and run nothing, forks for each. Tests of the start
+itself, of closed streams and of terminals start Python.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 120.0  # seconds
+PIPE = 1 << 16  # what a pipe holds until it is read
+NUMBER = struct.Struct("i")
+LOADED = (
+    "gradcli.reading", "gradcli.commands.trace", "gradcli.pipeline.prepared",
+    "gradcli.pipeline.run", "gradcli.language.interpreter", "gradcli.questions.trace",
+    "gradcli.render.trace",
+)  # fmt: skip
+
+
+def run(
+    words: Sequence[str], environment: Mapping[str, str] = os.environ, stdin: str | None = None,
+    folder: Path | None = None, joined: bool = False,
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """gradcli with these words, in this folder; messages may be joined to what is printed."""
+    if not _forks(environment, stdin):
+        return _cold(words, environment, stdin, folder, joined)
+    given = os.open(os.devnull, os.O_RDONLY) if stdin is None else _written(stdin)
+    (out, into_out), (errors, into_errors) = os.pipe(), os.pipe()
+    request = {
+        "words": words, "folder": str(folder or Path.cwd()), "environment": dict(environment),
+    }  # fmt: skip
+    server = _server()
+    try:
+        _send(server, request, [given, into_out, into_out if joined else into_errors])
+    finally:
+        for end in (given, into_out, into_errors):
+            os.close(end)
+    try:
+        told = [text.decode("utf-8") for text in _read(words, out, errors)]
+        status = NUMBER.unpack(server.recv(NUMBER.size))[0]
+    except BaseException:
+        server.close()  # its child may run on
+        _servers.clear()
+        raise
+    return subprocess.CompletedProcess(words, status, *told)
+
+
+def _forks(environment: Mapping[str, str], stdin: str | None) -> bool:
+    """What Python itself reads at its start is as here, and no more comes than a pipe holds."""
+    alike = _read_at_start(environment) == _read_at_start(os.environ)
+    return hasattr(os, "fork") and alike and len((stdin or "").encode()) < PIPE
+
+
+def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    names = ("PYTHON", "LC_", "LANG")
+    found = {name: text for name, text in environment.items() if name.startswith(names)}
+    return {name: text for name, text in found.items() if text != str(ROOT)}
+
+
+def _cold(
+    words: Sequence[str], environment: Mapping[str, str], stdin: str | None, folder: Path | None,
+    joined: bool,
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    given: dict[str, Any] = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
+    path = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+    return subprocess.run(
+        [sys.executable, "-m", "gradcli", *words], cwd=folder, check=False, encoding="utf-8",
+        env={**environment, "PYTHONPATH": path}, timeout=PATIENCE, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if joined else subprocess.PIPE, **given,
+    )  # fmt: skip
+
+
+def _written(text: str) -> int:
+    given, taken = os.pipe()
+    os.write(taken, text.encode())
+    os.close(taken)
+    return given
+
+
+def _read(words: Sequence[str], *ends: int) -> list[bytes]:
+    """All that comes out of these, until the last process that holds their other ends is gone."""
+    found = dict.fromkeys(ends, b"")
+    until = time.monotonic() + PATIENCE
+    with selectors.DefaultSelector() as waiting:
+        for end in ends:
+            waiting.register(end, selectors.EVENT_READ)
+        while waiting.get_map():
+            ready = waiting.select(until - time.monotonic())
+            if not ready:
+                raise subprocess.TimeoutExpired(words, PATIENCE)
+            for key, _ in ready:
+                piece = os.read(key.fd, PIPE)
+                found[key.fd] += piece
+                if not piece:
+                    waiting.unregister(key.fd)
+                    os.close(key.fd)
+    return list(found.values())
+
+
+_servers: list[socket.socket] = []
+
+
+def _server() -> socket.socket:
+    if not _servers:
+        here, there = socket.socketpair()
+        process = subprocess.Popen(
+            [sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()],
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT,
+        )  # fmt: skip
+        there.close()
+        _servers.append(here)
+        atexit.register(_over, here, process)
+    return _servers[0]
+
+
+def _over(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    server.close()
+    process.wait()
+
+
+def _send(server: socket.socket, request: Any, ends: list[int]) -> None:
+    text = json.dumps(request).encode()
+    socket.send_fds(server, [NUMBER.pack(len(text))], ends)
+    server.sendall(text)
+
+
+# ---------------------------------------------------------------- in the process that forks
+
+
+def serve(asked: socket.socket) -> None:
+    """Forks for each request, until nobody can ask any more."""
+    while True:
+        head, ends, _, _ = socket.recv_fds(asked, NUMBER.size, 3)
+        if not head:
+            return
+        text = b""
+        while len(text) < NUMBER.unpack(head)[0]:
+            text += asked.recv(PIPE)
+        child = os.fork()
+        if not child:
+            asked.close()
+            _become(json.loads(text), ends)
+        for end in ends:
+            os.close(end)
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with contextlib.suppress(BrokenPipeError):
+            asked.sendall(NUMBER.pack(ended))
+
+
+def _become(request: Any, ends: list[int]) -> None:
+    """The command, as Python would have started it."""
+    from gradcli.door import process
+
+    for place, end in enumerate(ends):
+        os.dup2(end, place)
+        os.close(end)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.argv = ["gradcli", *request["words"]]
+    sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+    process()
+
+
+if __name__ == "__main__":
+    import gc
+    import importlib
+
+    for name in LOADED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        serve(connection)
