@@ -42,6 +42,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "output|error",
+        r"here .{0,20}Trying to backward through.*PyTorch.*more than one element of the written",
+        "a pass that fails in two ways: PyTorch writes into the gradient of an expanded tensor first",
+        r"expand",
+    ),
+    Known(
+        "output|error",
         r"(Backwards?\d?|CopySlices|NotImplemented)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
