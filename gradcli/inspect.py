@@ -41,13 +41,15 @@ class Answer:
     lines: tuple[int, ...]
 
     def __init__(
-        self, text: str, document: Callable[[], Iterable[str]],
+        self, text: str | Callable[[], str], document: Callable[[], Iterable[str]],
         picture: Callable[[], Iterable[str]] | None = None, **facts: Any,
     ) -> None:  # fmt: skip
         self._text, self._document, self._picture = text, document, picture
         self.__dict__.update(facts)
 
     def __repr__(self) -> str:
+        if not isinstance(self._text, str):
+            self._text = self._text()
         return self._text.rstrip("\n")
 
     __str__ = __repr__
@@ -363,7 +365,7 @@ def _traced(report: Any, whole: Callable[[], Any]) -> Answer:
 
     look = text.Look(False, True, 100, whole=True)
     return Answer(
-        page.text(report, look), lambda: json.trace(whole()),
+        lambda: page.text(report, look), lambda: json.trace(whole()),
         lambda: written(report, "svg", DrawOptions(), "auto"),
     )  # fmt: skip
 
