@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 from command_here import here as gradcli
-from test_cli import SCHEMAS, Done
+from schemas import fits
+from test_cli import Done
 
 ROOT = Path(__file__).parent.parent
 GOOD = "x = tensor(3.0, requires_grad=True)\ny = x**2\ny.backward()\nprint(x.grad)\n"
@@ -51,7 +51,7 @@ def document(*words: str) -> tuple[Any, Done[str]]:
     """The JSON document, valid, and how the command ended."""
     done = gradcli("check", *words, "--format", "json")
     doc = json.loads(done.stdout)
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.check-1.json").read_text("utf-8")))
+    fits(doc, "gradcli.check-1")
     assert doc["exit_code"] == done.returncode
     return doc, done
 
@@ -300,7 +300,7 @@ def test_junit(home: Path) -> None:
     done = gradcli("check", "p", "--format", "junit", "-o", "report.xml")
     assert done.returncode == 3 and done.stdout == ""
     found = tree(ElementTree.parse(home / "report.xml").getroot())
-    jsonschema.validate(found, json.loads((SCHEMAS / "junit-1.json").read_text("utf-8")))
+    fits(found, "junit-1")
     (suite,) = found["children"]
     assert suite["attributes"]["tests"] == "3"
     assert suite["attributes"]["failures"] == suite["attributes"]["errors"] == "1"
@@ -372,7 +372,7 @@ def test_the_script_of_the_page(tmp_path: Path) -> None:
                               capture_output=True, text=True)  # fmt: skip
         assert done.returncode == code, done.stdout + done.stderr
         found = tree(ElementTree.parse(tmp_path / "gradients.xml").getroot())
-        jsonschema.validate(found, json.loads((SCHEMAS / "junit-1.json").read_text("utf-8")))
+        fits(found, "junit-1")
 
 
 def test_labels_at_other_places_are_shown(home: Path) -> None:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
-from test_check import GOOD, SCHEMAS, WRONG, gradcli, home, tree, write
+from schemas import SCHEMAS, fits
+from test_check import GOOD, WRONG, gradcli, home, tree, write
 
 __all__ = ["home"]
 
@@ -29,7 +29,7 @@ def test_text_and_reports_at_once(folder: Path) -> None:
     annotations = done.stdout.removeprefix(plain.stdout).splitlines()
     assert len(annotations) == 2 and all(line.startswith("::error file=") for line in annotations)
     suites = tree(ElementTree.parse(folder / "r.xml").getroot())
-    jsonschema.validate(suites, json.loads((SCHEMAS / "junit-1.json").read_text("utf-8")))
+    fits(suites, "junit-1")
     cases = [case["attributes"] for case in suites["children"][0]["children"]]
     assert [(case["file"], case.get("line")) for case in cases] == [
         ("p/good.expr", None), ("p/wrong <ö>.expr", "11"), ("p/draft/bad.expr", "1"),

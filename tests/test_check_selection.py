@@ -11,7 +11,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from test_check import GOOD, ROOT, SCHEMAS, WRONG, document, gradcli, home, write
+from schemas import SCHEMAS
+from test_check import GOOD, ROOT, WRONG, document, gradcli, home, write
 
 __all__ = ["home"]
 

@@ -10,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
 import numpy
 import pytest
 import warm
 from pages import error_of
+from schemas import fits
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "gradcli" / "schemas"
@@ -112,7 +112,7 @@ def test_a_saved_tensor_that_was_changed_is_not_freed(home: Path, change: str) -
 
 def test_trace_as_json(home: Path) -> None:
     doc = json.loads(answer("trace", "two_paths.expr", "--format", "json", "--saved", "--all"))
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.trace-1.json").read_text()))
+    fits(doc, "gradcli.trace-1")
     assert doc["file"] == "two_paths.expr" and doc["results"] == ["L"]
     assert {t["name"]: t["grad"] for t in doc["tensors"]}["a"] == -53.0
     assert [call["line"] for call in doc["backward"]] == [7]
@@ -155,7 +155,7 @@ def test_grad_of_another_result_and_with_everything(home: Path) -> None:
     page = answer("grad", "two_paths.expr", "--all")
     assert page.count("\ndL/d") == 8
     doc = json.loads(answer("grad", "two_paths.expr", "--format", "json"))
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.grad-1.json").read_text()))
+    fits(doc, "gradcli.grad-1")
     assert [entry["name"] for entry in doc["gradients"]] == ["a", "w1", "w2", "w3", "w4"]
 
 
@@ -386,11 +386,11 @@ def test_an_error_keeps_what_was_bound(home: Path) -> None:
     assert "y = x * 2" in done.stdout and error_of(done.stderr).startswith("AttributeError: ")
     done = gradcli("trace", "--format", "json", stdin=program)
     doc = json.loads(done.stdout)
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.trace-1.json").read_text()))
+    fits(doc, "gradcli.trace-1")
     assert doc["error"]["type"] == "AttributeError" and doc["error"]["line"] == 4
     assert [t["name"] for t in doc["tensors"]] == ["x", "y"]
     doc = json.loads(gradcli("run", "--format", "json", stdin="print(1)\nx = (").stdout)
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.run-1.json").read_text()))
+    fits(doc, "gradcli.run-1")
     assert doc["error"]["type"] == "SyntaxError"
 
 

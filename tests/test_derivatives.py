@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
 import numpy
 import pytest
 from oracle import oracle, question
-from test_cli import SCHEMAS, answer, gradcli, refused
+from schemas import fits
+from test_cli import answer, gradcli, refused
 
 from gradcli.pipeline.request import Request
 from gradcli.questions.derivatives import Options, derivatives_report, recorded
@@ -125,7 +125,7 @@ def test_both_modes_agree(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_documents_fit_their_schema(case: Case) -> None:
     document = json.loads("".join(documents.grad(told(program(case), of=(case[2],)))))
-    jsonschema.validate(document, json.loads((SCHEMAS / "gradcli.grad-1.json").read_text("utf-8")))
+    fits(document, "gradcli.grad-1")
 
 
 # ---------------------------------------------------------------- what a person reads

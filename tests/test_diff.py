@@ -7,10 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from command_here import here as gradcli
-from test_cli import SCHEMAS
+from schemas import fits
 
 BASE = """\
 # set: w=2.0
@@ -33,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def document(*words: str) -> Any:
     done = gradcli("diff", *words, "--format", "json")
     doc = json.loads(done.stdout)
-    jsonschema.validate(doc, json.loads((SCHEMAS / "gradcli.diff-1.json").read_text("utf-8")))
+    fits(doc, "gradcli.diff-1")
     assert done.returncode == (0 if doc["equal"] else 1)
     assert doc["equal"] == (not doc["differences"]) == (doc["first"] is None)
     return doc

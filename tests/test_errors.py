@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from oracle import oracle, question
 from pages import parts
 from programs_under import sections
-from test_cli import SCHEMAS, gradcli
+from schemas import fits
+from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus
 from gradcli.language.interpreter import run
@@ -94,8 +94,7 @@ def test_the_document(tmp_path: Path) -> None:
     done = gradcli("trace", str(tmp_path / "twice.expr"), "--format", "json")
     assert done.returncode == ExitStatus.PROGRAM_ERROR
     document = json.loads(done.stdout)
-    schema = json.loads((SCHEMAS / "gradcli.trace-1.json").read_text("utf-8"))
-    jsonschema.validate(document, schema)
+    fits(document, "gradcli.trace-1")
     found = document["error"]
     assert (found["line"], found["column"], found["end_column"]) == (4, 1, 13)
     assert [(label["line"], label["text"], label["primary"]) for label in found["labels"]] == [

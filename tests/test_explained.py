@@ -15,12 +15,12 @@ import time
 import tokenize
 from pathlib import Path
 
-import jsonschema
 import pytest
 from oracle import oracle
 from pages import error_of, parts
 from programs_under import sections
-from test_cli import SCHEMAS, gradcli
+from schemas import fits
+from test_cli import gradcli
 from test_errors import PLAIN, failure  # noqa: F401 - the question that is asked below
 
 from gradcli.diagnostics import ExitStatus
@@ -233,8 +233,7 @@ def test_documents(command: str, tmp_path: Path) -> None:
     path.write_text(PAGES["bias of the wrong side"].partition("---\n")[0])
     done = gradcli(command, str(path), "--format", "json")
     document = json.loads(done.stdout)
-    schema = json.loads((SCHEMAS / f"gradcli.{command}-1.json").read_text("utf-8"))
-    jsonschema.validate(document, schema)
+    fits(document, f"gradcli.{command}-1")
     table, advice = document["error"]["notes"]
     assert table.splitlines()[1:] == [
         "      x      4  3",

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from command_here import here
 from flow_programs import FIT, HEALTHY, NET, PLANTED, sgd
 from oracle import oracle, question
+from schemas import fits
 from test_cli import SCHEMAS, home  # noqa: F401
 
 from gradcli.pipeline.request import Request
@@ -221,7 +221,7 @@ def test_a_curve_in_bars() -> None:
 def document(*words: str) -> dict[str, Any]:
     done = here("flow", *words, "--format", "json")
     found: dict[str, Any] = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((SCHEMAS / "gradcli.flow-1.json").read_text("utf-8")))
+    fits(found, "gradcli.flow-1")
     return found
 
 

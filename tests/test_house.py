@@ -47,9 +47,9 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # The floors of the engine from the bottom up: a file imports its own floor and those below, late
 # imports included. What stands on a higher floor than its class is attached by `assembly`.
 FLOORS = {
-    "schema": "class_name run_state dtypes errors size settable returns limits causes carriers "
-    "mode origin signature wrapped overloads call_errors older_orders out_rules row catalogue "
-    "operator declaration_index",
+    "schema": "homes class_name run_state dtypes errors size settable returns limits causes "
+    "carriers mode origin signature wrapped overloads call_errors older_orders out_rules row "
+    "catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
@@ -238,7 +238,7 @@ NAMED_IN_TABLES = {
     "engine/out_rules": 44,
     "engine/catalogue": 60, "engine/overloads": 231, "engine/promotion": 25, "engine/signature": 10,
     # Words of types, of Python, of the language and of layers, that operators are called by too.
-    "engine/dtypes": 9, "engine/leaf": 6, "language/builtins/homes": 7,
+    "engine/dtypes": 9, "engine/leaf": 6, "engine/homes": 7,
     "language/builtins/iteration": 5, "language/builtins/types": 7, "language/grammar": 8,
     "options": 8, "stubs": 7, "language/standard/callables": 14,
     "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,

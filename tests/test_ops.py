@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 import warm
 from detailed import everything, without_examples
+from schemas import fits
 
 from gradcli.engine.operator import Row
 from gradcli.operators import catalogue
@@ -23,7 +23,6 @@ from gradcli.render.json.ops import ops as document
 from gradcli.render.text import Look
 
 ROOT = Path(__file__).parent.parent
-SCHEMA = json.loads((ROOT / "gradcli/schemas/gradcli.ops-1.json").read_text("utf-8"))
 WIDE = Look(width=10_000)
 
 
@@ -179,10 +178,10 @@ def test_filter() -> None:
 
 def test_document(everything: CatalogueFact) -> None:
     text = "".join(document(everything))
-    jsonschema.validate(json.loads(text), SCHEMA)
-    jsonschema.validate(json.loads("".join(document(CatalogueFact(operators(), False)))), SCHEMA)
+    fits(json.loads(text), "gradcli.ops-1")
+    fits(json.loads("".join(document(CatalogueFact(operators(), False)))), "gradcli.ops-1")
     done = ops("tanh", "--format", "json")
-    jsonschema.validate(json.loads(done.stdout), SCHEMA)
+    fits(json.loads(done.stdout), "gradcli.ops-1")
     assert done.returncode == 0
 
 

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import paths_programs
 import pytest
 from oracle import oracle, question
 from program_generator import program as tensor_program
+from schemas import fits
 from test_cli import TWO_PATHS, gradcli
 
 from gradcli.opening import UsageError
@@ -67,7 +67,7 @@ def printed(found: PathsReport, width: int = 80, unicode: bool = True) -> str:
 
 def parsed(found: PathsReport) -> Any:
     doc = json.loads("".join(document.paths(found)))
-    jsonschema.validate(doc, json.loads(SCHEMA.read_text("utf-8")))
+    fits(doc, "gradcli.paths-1")
     return doc
 
 

@@ -6,9 +6,9 @@ import json
 import time
 from pathlib import Path
 
-import jsonschema
 import pytest
-from test_cli import SCHEMAS, gradcli
+from schemas import fits
+from test_cli import gradcli
 
 from gradcli.pipeline.request import Ran, Request
 from gradcli.questions.profile import Timed, facts
@@ -156,8 +156,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "in all: forward" in done.stdout and "out = x @ w" in done.stdout
     done = gradcli("trace", str(path), "--profile", "--format", "json")
     document = json.loads(done.stdout)
-    schema = json.loads((SCHEMAS / "gradcli.trace-1.json").read_text("utf-8"))
-    jsonschema.validate(document, schema)
+    fits(document, "gradcli.trace-1")
     assert document["profile"]["lines"][0]["line"] == 1
     plain = json.loads(gradcli("trace", str(path), "--format", "json").stdout)
     assert plain["profile"] is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
-from test_render import PLAIN, SCHEMAS, inner, leaf, two_paths
+from schemas import fits
+from test_render import PLAIN, inner, leaf, two_paths
 
 from gradcli.recording.facts import (
     ErrorFact,
@@ -30,7 +30,7 @@ def document(pieces: Any) -> Any:
 
 
 def valid(doc: Any, schema: str) -> Any:
-    jsonschema.validate(doc, json.loads((SCHEMAS / f"{schema}.json").read_text("utf-8")))
+    fits(doc, f"{schema}")
     return doc
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
+from abc import ABC, abstractmethod
 from functools import reduce
 from importlib import import_module, metadata
 from pathlib import Path
@@ -121,6 +122,31 @@ def test_classes_are_called_as_pytorch_calls_them() -> None:
     ]  # fmt: skip
     with pytest.raises(TypeError, match=r"operand type\(s\) for -: 'torch.Size' and 'int'"):
         x.shape - 1  # type: ignore[operator]
+
+
+def test_classes_of_the_library_print_their_home_in_pytorch() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    kinds = (net, net[0], optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 1), torch.no_grad(),
+             torch.ones(2).max(0), torch.utils.data.TensorDataset(torch.ones(1)))  # fmt: skip
+    assert [str(type(one))[8:-2] for one in kinds] == [
+        "torch.nn.modules.container.Sequential", "torch.nn.modules.linear.Linear",
+        "torch.optim.sgd.SGD", "torch.optim.lr_scheduler.StepLR",
+        "torch.autograd.grad_mode.no_grad", "torch.return_types.max",
+        "torch.utils.data.dataset.TensorDataset"]  # fmt: skip
+    with pytest.raises(TypeError, match=r"torch\.nn\.modules\.linear\.Linear is not a Module"):
+        torch.nn.Sequential(torch.nn.Linear)
+
+    class Abstract(torch.nn.Module, ABC):
+        @abstractmethod
+        def head(self) -> None: ...
+
+    class Net(Abstract):
+        def head(self) -> None: ...
+
+    assert str(Net).endswith(".Net'>") and isinstance(Net(), torch.nn.Module)
+    with pytest.raises(TypeError, match="abstract"):
+        Abstract()  # type: ignore[abstract]
 
 
 def test_the_version_is_pytorchs_where_the_module_is_called_torch() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import jsonschema
 import pytest
 from oracle import oracle, question
-from test_cli import SCHEMAS, answer
+from schemas import fits
+from test_cli import answer
 
 from gradcli.pipeline.request import Request
 from gradcli.questions.trace import Options, recorded, trace_report
@@ -148,8 +148,7 @@ def test_the_document() -> None:
         document = json.loads(
             answer("trace", "--views", *words, "-f", "json", stdin=PROGRAMS["in a graph"])
         )
-        schema = json.loads((SCHEMAS / "gradcli.trace-1.json").read_text("utf-8"))
-        jsonschema.validate(document, schema)
+        fits(document, "gradcli.trace-1")
         assert [one["name"] for one in document["views"]["tensors"]] == ["w", "y", "h", "z"]
         assert document["views"]["changes"] == 2
     assert json.loads(answer("trace", "-f", "json", stdin="x = 1\n"))["views"] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from typing import Any
 
 _NAME = type.__dict__["__name__"]
@@ -16,6 +17,22 @@ class Named(type):
     def __repr__(cls) -> str:
         called = cls.__dict__.get("_torch_name")
         return super().__repr__() if called is None else f"<class '{called}'>"
+
+
+class Housed(Named, ABCMeta):
+    """The type of a class that PyTorch keeps in the module that `homes` knows; classes of programs
+    that are derived from it may be abstract as well, as PyTorch's may."""
+
+    __instancecheck__ = type.__instancecheck__  # abstract classes look further, and take longer
+    __subclasscheck__ = type.__subclasscheck__
+
+    def __repr__(cls) -> str:
+        room = cls.__module__
+        if "_torch_name" in cls.__dict__ or not room.startswith("gradcli."):
+            return super().__repr__()
+        from .homes import home_of
+
+        return f"<class '{home_of(room.removeprefix('gradcli.'), cls.__name__)}.{cls.__name__}'>"
 
 
 class NamedInC(Named):

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .class_name import Named
 from .mode import state
 from .run_state import run_state
 
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-class RemovableHandle:
+class RemovableHandle(metaclass=Named):
     """What a registration returns; remove() takes effect for the next backward call."""
 
     __slots__ = ("id", "_hooks")
     _torch_name = "torch.utils.hooks.RemovableHandle"
+    home = "torch.utils.hooks."
 
     def __init__(self, hooks: dict[int, Any], number: int) -> None:
         self.id, self._hooks = number, hooks

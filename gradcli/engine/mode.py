@@ -10,6 +10,7 @@ from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
+from .class_name import Housed
 from .errors import type_name
 from .run_state import run_state
 
@@ -135,7 +136,7 @@ def _modes() -> tuple[bool, bool, bool]:
     return state.grad_enabled, state.inference, state.wished
 
 
-class _DecoratorContextManager:
+class _DecoratorContextManager(metaclass=Housed):
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
     home = "torch.autograd.grad_mode."

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
+from .class_name import Named as NamedType
 
-class Named(tuple[Any, ...]):
+
+class Named(tuple[Any, ...], metaclass=NamedType):
     """A tuple whose items have names; prints as PyTorch prints its return types."""
 
     __slots__ = ()

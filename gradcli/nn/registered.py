@@ -80,7 +80,7 @@ def check_name(module: Module, name: Any, what: str, kind: str) -> None:
 
 def class_name(value: Any) -> str:
     """A class by its full name, anything else by its type's."""
-    shown = str(getattr(value, "text", ""))
+    shown = str(getattr(value, "text", repr(value) if isinstance(value, type) else ""))
     return shown[8:-2] if shown.startswith("<class '") else typename(value)
 
 

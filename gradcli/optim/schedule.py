@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from ..engine.class_name import Housed
 from ..engine.kept import KEPT, keep, kept_on
 from ..engine.mode import state
 from ..engine.settable import Takes
@@ -37,7 +38,7 @@ def check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-class LRScheduler:
+class LRScheduler(metaclass=Housed):
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
     EXTENSIBLE = True

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..engine.class_name import Housed
 from ..engine.dtypes import float64, int64
 from ..engine.mode import state
 from ..engine.settable import Takes
@@ -26,7 +27,7 @@ def _seed(generator: Any = None) -> int:
     return int(empty.random_(generator=generator).item())
 
 
-class _Extensible:
+class _Extensible(metaclass=Housed):
     """What a program's own classes may build on."""
 
     EXTENSIBLE = True
@@ -281,7 +282,7 @@ def _one(example: Any) -> Any:
     return tensor(example) if isinstance(example, int | float) else example
 
 
-class DataLoader:
+class DataLoader(metaclass=Housed):
     """Batches of a data set; read in this process, whatever number of workers is requested."""
 
     PUBLIC = (

@@ -81,7 +81,7 @@ def _printed(kind: type) -> tuple[str, str]:
         return module, name
     if not kind.__module__.startswith("gradcli."):
         return kind.__module__, kind.__qualname__
-    from .homes import home_of
+    from ...engine.homes import home_of
 
     return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 

@@ -1,4 +1,4 @@
-"""language: which of PyTorch's modules a class of the library is in, as `print(type(x))` says."""
+"""Engine: which of PyTorch's modules a class of the library is in, as `print(type(x))` says."""
 
 from __future__ import annotations
 
