@@ -17,6 +17,7 @@ from programs_under import sections
 
 import gradcli
 from gradcli import inspect
+from gradcli.live.printed import Printer
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
 PROGRAMS = Path(__file__).parent / "programs"
@@ -49,6 +50,7 @@ def test_a_recording_answers() -> None:
     assert "net[0](torch.ones(1, 2)).detach()" in repr(answer)
     assert run.why(net[1].weight).verdict == "fine"
     assert [one.verdict for one in run.why(net)] == ["detached", "detached", "fine", "fine"]
+    assert repr(run.why()) == repr(run.why(net))
     document = run.trace().to_dict()
     assert document["schema"] == "gradcli.trace/1"
     grads = {t["name"]: t["grad"] for t in document["tensors"]}
@@ -485,3 +487,21 @@ def test_gradients_are_the_same_bits(kind: str, steps: bool) -> None:
     document = run.trace().to_dict()
     assert document["nodes"] and all(node["line"] for node in document["nodes"] if node["next"])
     assert run.why(watched[0]).verdict in ("fine", "tiny", "large")
+
+
+def test_texts_are_pytorchs_whoever_prints_them() -> None:
+    torch.manual_seed(0)
+    values = [
+        torch.randn(3, 4), torch.randn(64, 64), torch.randn(2000), torch.randn(2, 3, 4).mT,
+        torch.randn(3) * 1e6, torch.tensor([1.0, torch.inf, torch.nan]), torch.arange(3),
+        torch.ones(2, 0), torch.tensor(True), torch.ones(2, dtype=torch.float64), torch.tensor(2.5),
+        torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.complex64).conj(),
+        torch.randn(2, 2).to_sparse(), torch.imag(torch.ones(2, dtype=torch.complex64).conj()),
+    ]  # fmt: skip
+    printer = Printer(torch)
+    assert [printer.text(value) for value in values] == list(map(repr, values))
+    try:
+        torch.set_printoptions(precision=7)
+        assert printer.text(values[0]) == repr(values[0])
+    finally:
+        torch.set_printoptions(profile="default")

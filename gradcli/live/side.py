@@ -17,6 +17,7 @@ from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
 from .large import WHOLE, Large, version_of
+from .printed import Printer
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
@@ -49,6 +50,7 @@ class TorchSide(Live):
         self.leaf: Any = torch._C._functions.AccumulateGrad
         self.homes: set[str] = {"__main__"}  # modules that are the program's own
         self.names = SavedNames()
+        self.text = Printer(torch).text  # type: ignore[method-assign]
         self.hands_off = torch._C.DisableTorchFunction
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled

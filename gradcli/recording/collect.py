@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from math import hypot
+from math import hypot, inf
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..engine.node import Node
 from ..named import NamedTuple
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
 from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
+from .sides import side_of
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -181,21 +182,45 @@ def _dense(tensor: Any) -> Any:
 
 def text_of(tensor: Any) -> str:
     """What PyTorch prints for the values alone."""
-    return repr(tensor.detach())
+    held = tensor.detach()
+    return side_of(held).text(held)
 
 
 def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
     """The least and the greatest of several numbers, of many their mean and norm too; nothing for
     one, for very many, for NaN."""
-    if not 1 < tensor.numel() <= most or str(tensor.dtype).removeprefix("torch.") in UNORDERED:
+    kind = str(tensor.dtype).removeprefix("torch.")
+    if not 1 < tensor.numel() <= most or kind in UNORDERED:
         return None
-    found: list[Any] = _dense(tensor).reshape(-1).tolist()
+    held = _dense(tensor).reshape(-1)
+    if kind in ("float32", "float64") and str(held.device) == "cpu" and len(held) > FEW:
+        return _spread(held.numpy().astype("float64"))
+    found: list[Any] = held.tolist()
     total = sum(found)
     if total != total and any(number != number for number in found):
         return None  # infinities of both signs have no sum either
     if len(found) <= FEW:
         return Spread(min(found), max(found))
     return Spread(min(found), max(found), total / len(found), hypot(*found))
+
+
+def _spread(values: Any) -> Spread | None:
+    """The same of an array of doubles."""
+    least, most = float(values.min()), float(values.max())
+    if least != least:
+        return None
+    largest = max(-least, most)
+    norm = largest
+    if 0 < largest < inf:  # a square of the numbers themselves may be too large
+        scaled = values / largest
+        norm *= float(scaled @ scaled) ** 0.5
+    return Spread(least, most, _mean(values), norm)
+
+
+def _mean(values: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # infinities of both signs
+        return float(values.sum()) / len(values)
 
 
 def collect(

@@ -78,6 +78,10 @@ class Side:
         """Its .grad, without the warning that a tensor in the middle of a graph gives."""
         return own_gradient(tensor)
 
+    def text(self, tensor: Any) -> str:
+        """What the library prints for a tensor that requires no gradient."""
+        return repr(tensor)
+
     def kept(self, node: Any) -> tuple[tuple[str, Any], ...]:
         """What a node keeps for its backward: names, and what has memory."""
         found: tuple[tuple[str, Any], ...] = node.kept()
