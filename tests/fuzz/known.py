@@ -43,7 +43,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "output|error",
         r"here .{0,20}Trying to backward through.*PyTorch.*more than one element of the written",
-        "a pass that fails in two ways: PyTorch writes into the gradient of an expanded tensor first",
+        "a pass that fails in two ways: PyTorch first writes into an expanded gradient",
         r"expand",
     ),
     Known(
