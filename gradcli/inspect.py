@@ -196,27 +196,35 @@ class Recording:
             trace_report(ran, Options(of)), lambda: trace_report(ran, Options(of, texts=False))
         )
 
-    def why(self, question: Any) -> Answer | Answers:
-        """Why a gradient is None, zero, NaN or as it is: of a name, a tensor, or of a module:
-        one answer for each of its parameters."""
+    def why(self, question: Any = None) -> Answer | Answers:
+        """Why a gradient is None, zero, NaN or as it is: of a name or a tensor; of a module one
+        answer for each of its parameters; without a question one for each leaf of the run."""
         from .questions.why import reported
+        from .questions.why.every import every_leaf
         from .questions.why.names import Question
 
         ran = self._ran()
         assert ran.outcome is not None
         if self._provenance is None:
             raise RuntimeError("reasons were not recorded: inspect.record(reasons=True)")
-        whole = self._session.is_whole
+        whole, provenance = self._session.is_whole, self._provenance
         if isinstance(question, str):
-            return _reason(reported(ran, self._provenance, question, is_whole=whole), ran)
-        names: dict[int, str] = {}
-        for name, tensor in _named(ran.outcome.bindings):
-            names.setdefault(id(tensor), name)
-        answers = Answers()
-        for tensor, called in _tensors(question):
-            asked = Question(names.get(id(tensor), called), tensor, None)
-            answers.append(_reason(reported(ran, self._provenance, asked, is_whole=whole), ran))
-        return answers[0] if len(answers) == 1 and not hasattr(question, "_modules") else answers
+            return _reason(reported(ran, provenance, question, is_whole=whole), ran)
+        if question is None:
+            asked = every_leaf(ran, provenance)
+        else:
+            names: dict[int, str] = {}
+            for name, tensor in _named(ran.outcome.bindings):
+                names.setdefault(id(tensor), name)
+            asked = [
+                Question(names.get(id(tensor), called), tensor, None)
+                for tensor, called in _tensors(question)
+            ]
+        answers = Answers(
+            _reason(reported(ran, provenance, one, is_whole=whole), ran) for one in asked
+        )
+        several = question is None or hasattr(question, "named_parameters")
+        return answers if several else answers[0]
 
     def flow(self, number: int | None = None) -> Answer:
         """The training at a glance: passes, leaves, what is wrong; or the gradients of one pass."""

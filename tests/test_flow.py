@@ -287,3 +287,44 @@ def test_a_change_from_zero_has_no_ratio(home: Path) -> None:  # noqa: F811
     assert "v 0.2" in both and "inf" not in both
     one = here("flow", "alone.expr", "--pass", "1").stdout
     assert "from 0" in one and "inf" not in one
+
+
+ATTRIBUTE = """\
+class Line:
+    pass
+line = Line()
+line.w = torch.tensor(1., requires_grad=True)
+for i in range(3):
+    ((line.w * 2 - 1) ** 2).backward()
+    line.w = (line.w - 0.1 * line.w.grad).detach().requires_grad_()
+"""
+ITEM = """\
+def fit():
+    params = [torch.tensor(1., requires_grad=True)]
+    for i in range(3):
+        ((params[0] * 2 - 1) ** 2).backward()
+        params[0] = (params[0] - 0.1 * params[0].grad).detach().requires_grad_()
+fit()
+"""
+NONLOCAL = """\
+def make():
+    w = torch.tensor(1., requires_grad=True)
+    def step():
+        nonlocal w
+        ((w * 2 - 1) ** 2).backward()
+        w = (w - 0.1 * w.grad).detach().requires_grad_()
+    return step
+step = make()
+for i in range(3):
+    step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(ATTRIBUTE, "line.w"), (ITEM, "params[0]"), (NONLOCAL, "w")]
+)
+def test_a_leaf_that_is_made_anew_in_each_turn_is_one_row(text: str, name: str) -> None:
+    """Where an attribute, an item or a name of a function around holds it."""
+    (leaf,) = report(text).leaves
+    assert (leaf.name, leaf.passes) == (name, 3)
+    assert leaf.first == pytest.approx(4.0) and leaf.last == pytest.approx(0.16)

@@ -50,6 +50,7 @@ def test_a_recording_answers() -> None:
     assert "net[0](torch.ones(1, 2)).detach()" in repr(answer)
     assert run.why(net[1].weight).verdict == "fine"
     assert [one.verdict for one in run.why(net)] == ["detached", "detached", "fine", "fine"]
+    assert repr(run.why()) == repr(run.why(net))
     document = run.trace().to_dict()
     assert document["schema"] == "gradcli.trace/1"
     grads = {t["name"]: t["grad"] for t in document["tensors"]}

@@ -345,8 +345,15 @@ def test_a_name_of_a_function_that_the_result_gets_too() -> None:
     assert sum_of_paths(UNPACKED, "w", 1).reverse == pytest.approx(4.0)
 
 
-def test_a_loops_name_of_a_layer_is_no_path() -> None:
-    names = {row.split(" leaf ")[0].split()[-1] for row in tree(LAYERS) if " leaf " in row}
+COMPREHENSION = LAYERS.replace(
+    "        for layer in layers:",
+    "        _ = [p for m in layers for p in m.parameters()]\n        for layer in layers:",
+)
+
+
+@pytest.mark.parametrize("text", [LAYERS, COMPREHENSION])
+def test_a_loops_name_of_a_layer_is_no_path(text: str) -> None:
+    names = {row.split(" leaf ")[0].split()[-1] for row in tree(text) if " leaf " in row}
     assert names == {f"layers[{i}].{name}" for i in (0, 1) for name in ("weight", "bias")}
 
 

@@ -7,7 +7,7 @@ last, of each leaf sums, a curve of fixed length, and two copies of its numbers.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from math import inf, sqrt
 from typing import Any
@@ -20,6 +20,7 @@ from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
 from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
+from .names import loop_names
 from .passes import Pass
 from .recording import Recording
 from .spectator import Spectator
@@ -54,12 +55,11 @@ class Running:
 
 
 class GradientFlow(Spectator):
-    """Tracks and rows. `loop_names` finds the names of a program's loops."""
+    """Tracks and rows."""
 
-    def __init__(self, recording: Recording, loop_names: Callable[[Any], frozenset[str]]) -> None:
+    def __init__(self, recording: Recording) -> None:
         self.modules, self.optimizers = recording.modules, recording.optimizers
-        self.births = recording.names
-        self.loop_names = loop_names
+        self.births, self.standing = recording.names, recording.standing
         self.passing: frozenset[str] = frozenset()  # they mean one thing after the other
         self.wanted: int | None = None
         self.lost = 0
@@ -72,6 +72,7 @@ class GradientFlow(Spectator):
         self.room = COPIES
         self.names: dict[int, tuple[Any, Key, int | None]] = {}
         self.latest: dict[Key, Track] = {}  # of a leaf that a name stands for, or stood for last
+        self.scopes: dict[str, Any] = {}  # where a name was heard last
         self.made_in: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.one: dict[int, tuple[Measure, float]] = {}  # of the pass that is wanted, by the track
         self.one_row: Row | None = None
@@ -80,7 +81,7 @@ class GradientFlow(Spectator):
     # ---- names
 
     def begin(self, machine: Any) -> None:
-        self.passing = self.loop_names(machine)
+        self.passing = loop_names(machine.program.body, inner=True)
         for name, value in machine.globals.values.items():
             self._heard(None, name, value)
 
@@ -109,9 +110,9 @@ class GradientFlow(Spectator):
         if track is None or identity in self.tracks or track.shape != tuple(tensor.shape):
             return
         if not (track.is_parameter or is_parameter(tensor)):
-            self._renewed(track, tensor)
+            self.renewed(track, tensor)
 
-    def _renewed(self, track: Track, tensor: Any) -> None:
+    def renewed(self, track: Track, tensor: Any) -> None:
         """`w = (w - 0.1 * g).detach().requires_grad_()`: the same leaf in the reader's eyes."""
         old = track.tensor()
         if old is not None:
@@ -146,6 +147,10 @@ class GradientFlow(Spectator):
             self.lost += 1
 
     def _track(self, tensor: Any) -> Track | None:
+        if id(tensor) not in self.tracks and id(tensor) not in self.names:
+            if not is_parameter(tensor) and (name := self.standing.name_now(tensor)):
+                # It came into a list or an object unheard.
+                self._leaf(self.scopes.get(name), name, tensor)
         track = self.tracks.get(id(tensor))
         if track is None:
             if len(self.tracks) >= TRACKS:
@@ -157,7 +162,7 @@ class GradientFlow(Spectator):
                 track.made = self.births.made_by(tensor)
             track.tensor = self._followed(tensor, track)
             if key[1]:
-                self.latest[key] = track
+                self.latest[key], self.scopes[key[1]] = track, key[0]
             room = _room(tensor)
             track.known = track.was_known = room <= self.room
             self.room -= room if track.known else 0

@@ -108,10 +108,12 @@ class Names(Spectator):
         self.modules: dict[int, tuple[ref[Any], str]] = {}  # what modules were called first
         self.looks = LOOKS
         self.loops: frozenset[str] = frozenset()  # names that loops bind
+        self.inner_loops: frozenset[str] = frozenset()  # in functions, comprehensions too
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound already."""
         self.loops = loop_names(machine.program.body)
+        self.inner_loops = loop_names(machine.program.body, inner=True)
         for name, value in machine.globals.values.items():
             self.bound(name, value)
 
@@ -279,13 +281,10 @@ class Names(Spectator):
 
     def lasting(self, name: str, tensor: Any) -> str:
         """This name of a leaf, or the one that it had where this is a loop's of a function."""
-        first = name.partition(".")[0].partition("[")[0]
-        if first not in self.loops or self.inner.get(first) is None:
+        if _first(name) not in self.inner_loops or _first(name) not in self.inner:
             return name
         other = self.of_leaf(tensor)
-        return (
-            other if other and other.partition(".")[0].partition("[")[0] not in self.loops else name
-        )
+        return other if other and _first(other) not in self.inner_loops else name
 
     def is_inner(self, tensor: Any) -> bool:
         """Whether only a function had a name for it."""
@@ -308,17 +307,24 @@ class Names(Spectator):
         `self` says least."""
         inner = {name: value for name, value in self.inner.items() if name not in bindings}
         own = {"self": inner.pop("self")} if "self" in inner else {}
-        loops = {name: inner.pop(name) for name in self.loops.intersection(inner)}
+        loops = {name: inner.pop(name) for name in self.inner_loops.intersection(inner)}
         return {**bindings, **inner, **dict(sorted(loops.items())), **own}
 
 
-def loop_names(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """`p` of `for p in net.parameters()`: it never hides a parameter's name."""
+def _first(name: str) -> str:
+    """layers of layers[0].weight"""
+    return name.partition(".")[0].partition("[")[0]
+
+
+def loop_names(body: Iterable[ast.stmt], *, inner: bool = False) -> frozenset[str]:
+    """`p` of `for p in net.parameters()`: it never hides a parameter's name; with `inner` those of
+    comprehensions too, which are names of their own."""
+    kinds = (ast.For, ast.comprehension) if inner else ast.For
     return frozenset(
         word.id
         for statement in body
         for node in ast.walk(statement)
-        if isinstance(node, ast.For)
+        if isinstance(node, kinds)
         for word in ast.walk(node.target)
         if isinstance(word, ast.Name)
     )

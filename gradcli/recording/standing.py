@@ -71,9 +71,7 @@ class Standing(Spectator):
                 continue  # what a module holds, it goes on holding
             if not tables:
                 tables = list(self.holding())
-            parts = self.parts.get(name)
-            if parts is None:
-                parts = self.parts[name] = _parts(name)
+            parts = self._parts(name)
             passing = parts[0] in self.names.loops
             if passing or not any(_find(parts, table) is leaf for table in tables):
                 astray[identity] = leaf
@@ -85,6 +83,29 @@ class Standing(Spectator):
         """Whether it was not looked for before."""
         sought = self.sought.get(id(leaf))
         return sought is None or sought() is not leaf
+
+    def name_now(self, tensor: Any) -> str:
+        """What leads to a leaf at this moment; others without a name are given theirs too."""
+        if not self._lasts(tensor) and self.left > 0 and self._is_new(tensor):
+            for place, table in enumerate(self.holding()):
+                for name, held in self._within(table):
+                    self.left -= 1
+                    if held.requires_grad and not self._lasts(held):
+                        self.names.rename(held, name, inside=place > 0)
+            if not self._lasts(tensor):
+                self.sought[id(tensor)] = ref(tensor)
+        return self.names.of_leaf(tensor)
+
+    def _lasts(self, leaf: Any) -> bool:
+        """Whether it has a name, and none that a loop gives to the next one."""
+        name = self.names.of_leaf(leaf)
+        return bool(name) and self._parts(name)[0] not in self.names.loops
+
+    def _parts(self, name: str) -> Parts:
+        found = self.parts.get(name)
+        if found is None:
+            found = self.parts[name] = _parts(name)
+        return found
 
     def _look(self, astray: dict[int, Any], tables: list[Mapping[str, Any]]) -> None:
         """Names these leaves by what leads to them."""

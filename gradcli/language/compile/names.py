@@ -179,7 +179,9 @@ class NameCompiler:
         place, slot = self.find(name, scope)
         on_local = self.globals.on_local
         if on_local is not None and place in ("slot", "box"):
-            return _telling(self._store(place, slot, name, node), on_local, scope, name)
+            return _telling(
+                self._store(place, slot, name, node), on_local, owner(name, scope), name
+            )
         return self._store(place, slot, name, node)
 
     def _store(self, place: str, slot: Any, name: str, node: ast.AST) -> Store:
@@ -264,6 +266,13 @@ class NameCompiler:
                 del frame[0][name]
 
         return _placed(run, node)
+
+
+def owner(name: str, scope: Scope) -> Scope:
+    """The scope that a name of a function belongs to: of a nonlocal one that around it."""
+    while name not in scope.bound and scope.parent is not None:
+        scope = scope.parent
+    return scope
 
 
 def _telling(

@@ -13,7 +13,7 @@ from ...recording.gradient_flow import GradientFlow
 from ...recording.recording import Recording
 from ..errors import error_fact
 from ..shown import passes_there
-from .training import Leaf, Training, loop_names
+from .training import Leaf, Training
 from .verdicts import verdicts
 
 
@@ -28,9 +28,9 @@ def recorded(
 
 def hears_of_flow(recording: Recording) -> GradientFlow:
     """The part of a training run, which hears of this run from here on."""
-    flow = GradientFlow(recording, loop_names)
-    recording.hears(recording.names, recording.modules, recording.lines, recording.passes,
-                    recording.optimizers, flow)  # fmt: skip
+    flow = GradientFlow(recording)
+    recording.hears(recording.names, recording.standing, recording.modules, recording.lines,
+                    recording.passes, recording.optimizers, flow)  # fmt: skip
     return flow
 
 

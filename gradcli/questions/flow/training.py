@@ -76,7 +76,7 @@ class Training:
                 continue
             self._by_tensor[id(tensor)] = name
             _, _, line = flow.names.get(id(tensor), (None, None, line))  # the line that made it
-            track = flow.tracks.get(id(tensor))
+            track = flow.tracks.get(id(tensor)) or self._before(name, tensor)
             self._add(name, line, tensor, track)
             taken[name] = 1
         for track in sorted((*flow.tracks.values(), *flow.gone), key=_first_pass):
@@ -91,6 +91,16 @@ class Training:
                 if tensor is not None:
                     self._by_tensor[id(tensor)] = name
                 self._add(name, track.line, tensor, track)
+
+    def _before(self, name: str, tensor: Any) -> Track | None:
+        """The leaf that an attribute or an item held before it was given this one."""
+        track = self.flow.latest.get((None, name))
+        if track is None or id(track) in self._names or track.shape != tuple(tensor.shape):
+            return None
+        if is_parameter(tensor) or not tensor.is_leaf:
+            return None
+        self.flow.renewed(track, tensor)
+        return track
 
     def _words(self, track: Track) -> str:
         """The expression that made a leaf which never had a name."""
@@ -147,19 +157,6 @@ def _plain_containers(bindings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _first_pass(track: Track) -> int:
     return 0 if track.first_row is None else track.first_row.one.number
-
-
-def loop_names(machine: Any) -> frozenset[str]:
-    """`p` of `for p in net.parameters()`, of comprehensions too."""
-    loops = (ast.For, ast.comprehension)
-    return frozenset(
-        word.id
-        for statement in machine.program.body
-        for node in ast.walk(statement)
-        if isinstance(node, loops)
-        for word in ast.walk(node.target)
-        if isinstance(word, ast.Name)
-    )
 
 
 def _gradients_read(program: Program) -> frozenset[str]:

@@ -29,10 +29,15 @@ def why_reports(
     ran = execute(request, write, provenance.recording)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
+    return ran, whole, [reported(ran, provenance, one) for one in every_leaf(ran, provenance)]
+
+
+def every_leaf(ran: Ran, provenance: Provenance) -> list[Question]:
+    """The leaves of a run, each once, by the name that it had in the last pass."""
     asked: dict[int, Question] = {}
     for one in islice(_leaves(ran, provenance), MOST):
         asked.setdefault(id(in_last_pass(ran, provenance, one).value), one)
-    return ran, whole, [reported(ran, provenance, one) for one in asked.values()]
+    return list(asked.values())
 
 
 def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
