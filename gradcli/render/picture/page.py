@@ -299,7 +299,7 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
         head, _, rest = dedent(paint(blocks.lines(step), LOOK)).strip().partition("\n")
         text = "\n".join((" · ".join(re.split(" {2,}", head)), rest)).strip()
         if place > before + 1:
-            text = f"{counted(place - before - 1, 'step')} not told\n\n{text}"
+            text = f"{counted(place - before - 1, 'step')} not shown\n\n{text}"
         before = place
         yield [step.number, step.id, step.line, text]
 
