@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..engine.carriers import ARRAYS
 from ..engine.device import memory_of, module_of, placed, to_numpy
 from ..engine.layout import once
 from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
@@ -439,6 +440,15 @@ def is_tensor(value: Any) -> bool:
 def alone(gradient: Any) -> Any:
     """A gradient that stays as it is: a copy, where it is shared."""
     return gradient if is_alone(gradient) else gradient.detach().clone()
+
+
+def apart(gradient: Any) -> Any:
+    """What flows in a pass of our engine, as an object of its own: the array itself may become the
+    .grad of a leaf, as long as nothing else holds it, and change there."""
+    kind = gradient.__class__
+    if kind not in ARRAYS:
+        return gradient
+    return +gradient if issubclass(kind, numpy.generic) else gradient.copy()
 
 
 def is_alone(gradient: Any) -> bool:
