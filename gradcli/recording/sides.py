@@ -429,6 +429,14 @@ def changed_at(tensor: Any) -> Any:
     return side_of(tensor).changed_at(tensor)
 
 
+def is_leaf(tensor: Any) -> bool:
+    """Whether a graph begins at it; not so of a view that PyTorch no longer lets anyone use."""
+    try:
+        return bool(tensor.is_leaf)
+    except RuntimeError:
+        return False
+
+
 def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     if type(value) is Tensor:
