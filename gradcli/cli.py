@@ -95,7 +95,10 @@ def _version(wanted: bool) -> None:
 def gradcli(
     ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="The version.")
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Shows how a program's gradients come about: graphs, leaves, gradients, and why.
@@ -194,7 +197,7 @@ def called() -> Any:
     """What typer makes of the command line; its exit code."""
     line = sys.argv[1:]
     if line[:1] == ["help"]:
-        line = [*line[1:2], "--help"]
+        line = [*(name for name in line[1:2] if name != "help"), "--help"]
     try:
         return app(parted(with_settings(line))[0], prog_name="gradcli", standalone_mode=False)
     except typer.Abort:

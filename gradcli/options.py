@@ -346,10 +346,10 @@ def _limit(name: str, default: str, what: str, parse: Callable[[str], Any] = siz
 
 
 FILE = Option(
-    "file", (), "The program; - is standard input. May be left out where the folder holds one "
-    ".expr file or something is piped in.", metavar="[FILE]", kind="program",
+    "file", (), "The program; - reads standard input. Optional if the folder holds exactly one "
+    ".expr file, or if input is piped in.", metavar="[FILE]", kind="program",
 )  # fmt: skip
-EXAMPLE = Option("example", ("--example",), "Take a program that comes with gradcli; gradcli "
+EXAMPLE = Option("example", ("--example",), "Use a program that comes with gradcli; gradcli "
                  "examples lists them.", metavar="NAME", kind="example")  # fmt: skip
 FORMATS = ("text", "json")
 ENGINES = ("own", "torch")
@@ -384,18 +384,21 @@ ANSWER: tuple[Option, ...] = under(
            "answer (exit code only).", 0, None, counted=True),
     choice("color", "--color", of=("auto", "always", "never"), default="auto",
            help="Colours; auto asks the terminal, FORCE_COLOR, NO_COLOR."),
-    flag("wide", "--wide", help="Cut nothing, however narrow the terminal is."),
-    flag("no_pager", "--no-pager", help="Write a long answer to the terminal at once; without it "
-         "$PAGER shows it, or less."),
+    flag("wide", "--wide", help="Never cut lines to the width of the terminal."),
+    flag("no_pager", "--no-pager", help="Print long answers directly, and not through $PAGER or "
+         "less."),
 )  # fmt: skip
 PRINTED = (
-    flag("output", "--output", help="Show all that the program prints; on a terminal its middle is "
-         "left out where an answer follows."),
-    flag("no_output", "--no-output", help="Show nothing of what the program prints."),
+    flag("output", "--output", help="Show all of the program's output; on a terminal, only its "
+         "beginning and end precede an answer."),
+    flag("no_output", "--no-output", help="Hide the program's output."),
 )  # fmt: skip
 LIMITS: tuple[Option, ...] = (
     _limit(
-        "timeout", "60s", "Processor time for the program; ten times as much of the clock.", seconds
+        "timeout",
+        "60s",
+        "Processor time for the program; wall-clock time is limited to ten times that.",
+        seconds,
     ),
     _limit("max-steps", "100_000_000", "Steps of the interpreter."),
     _limit("max-nodes", "10_000_000", "Backward nodes."),
@@ -406,9 +409,9 @@ LIMITS: tuple[Option, ...] = (
         "what the machine and its control group have; the jobs of check share it.",
         memory_size,
     ),
-    _limit("max-output", "16MiB", "What the program may print."),
+    _limit("max-output", "16MiB", "Bytes that the program may print."),
     _limit("max-source", "8MiB", "Size of the file."),
-    _limit("max-depth", "1000", "Calls within calls."),
+    _limit("max-depth", "1000", "Depth of nested calls."),
 )
 
 

@@ -10,6 +10,7 @@ import numpy
 import pytest
 from oracle import oracle, question
 
+import gradcli
 from gradcli.engine import dtypes
 from gradcli.engine.repr import (
     PrintOptions,
@@ -172,3 +173,15 @@ def test_options() -> None:
     assert text(math.pi, options=PrintOptions(precision=1)) == "tensor(3.1)"
     narrow = PrintOptions(linewidth=20)
     assert tensor_text(numpy.arange(4.0), dtype="float64", options=narrow).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"precision": 2}, {"sci_mode": True}, {"sci_mode": False}, {"edgeitems": 0}]
+)
+def test_one_number_has_the_text_of_its_array(options: dict[str, Any]) -> None:
+    numbers = [1e-4, 9.9999e-5, 1e8, 1.00000001e8, 123456.0, 0.1, -3.0, 2.5e-38]
+    with printoptions(**options):
+        for number in (*numbers, *SPECIAL):
+            for dtype in (gradcli.float32, gradcli.float64, gradcli.bfloat16):
+                tensor = gradcli.tensor(number, dtype=dtype)
+                assert repr(tensor) == tensor_text(tensor._data, dtype=dtype)

@@ -117,10 +117,10 @@ COMMAND = Command(
                metavar="[FILE]...", kind="program"),
         *under(
             "What fails",
-            Option("fail_on", ("--fail-on",), "Gradients that fail the check beside NaN and "
-                   "infinity: none, zero (all elements), stale (added to after an update, without "
-                   "a reset), kink (there is no derivative, as of abs at 0). Named here, nan and "
-                   "inf fail results without a backward call too.", (), _some_of(*GATES),
+            Option("fail_on", ("--fail-on",), "Gradients that fail the check in addition to "
+                   "NaN and infinity: none, zero (all elements), stale (added to after an update, "
+                   "without a reset), kink (no derivative, such as abs at 0). If nan or inf are "
+                   "named here, results without a backward call fail too.", (), _some_of(*GATES),
                    many=True, gather=words, metavar="nan,inf,none,zero,stale,kink", among=GATES),
             Option("allow", ("--allow",), "What does not fail: nan, inf, or what --fail-on names.",
                    (), _some_of(*GATES), many=True, gather=words, metavar="nan,inf,...",
@@ -134,8 +134,8 @@ COMMAND = Command(
                    tolerance, metavar="R", show_default=True),
             Option("atol", ("--atol",), "Absolute tolerance of a gradient.", "1e-7", tolerance,
                    metavar="A", show_default=True),
-            Option("repeat", ("--repeat",), "Run each program N times, and fail it where the runs "
-                   "give different bits.", "1", count, metavar="N", show_default=True),
+            Option("repeat", ("--repeat",), "Run each program N times, and fail it if its results "
+                   "differ in any bit.", "1", count, metavar="N", show_default=True),
             Option("against", ("--against",), "Run the same checked program on PyTorch's own "
                    "tensors, and compare. Only for programs that you trust.", None,
                    one_of("torch"), metavar="torch", among=("torch",)),
@@ -151,10 +151,10 @@ COMMAND = Command(
             Option("exclude", ("--exclude",), "Leave out programs and folders of this name or "
                    "path; may be given several times.", (), many=True, metavar="GLOB"),
             flag("first", "--exitfirst", "-x", help="Stop after the first program that fails."),
-            flag("last_failed", "--last-failed", "--lf", help="Check those that failed the last "
-                 "time, or all if none did."),
-            Option("changed_since", ("--changed-since",), "Check those that differ from a revision "
-                   "of git: the program, its recorded answer, data that it names.",
+            flag("last_failed", "--last-failed", "--lf", help="Check only programs that failed "
+                 "last time, or all if none did."),
+            Option("changed_since", ("--changed-since",), "Check only programs that differ "
+                   "from a git revision: text, recorded answer, or data that they name.",
                    metavar="REV"),
             Option("jobs", ("--jobs", "-j"), "Check with N processes; auto: one for each "
                    "processor.", "1", _jobs, metavar="N|auto", show_default=True,

@@ -50,7 +50,7 @@ COMMAND = Command(
     "diff",
     """Compare two programs, or two runs of one.
 
-    Nodes, values, gradients, and where they part first. Exit code 0 where all is
+    Nodes, values, gradients, and where they first differ. Exit code 0 where all is
     equal, 1 where something differs.
 
     \b
@@ -66,11 +66,11 @@ COMMAND = Command(
                metavar="A [B]", kind="program"),
         several("sets_a", "--set-a", help="Give an input a value in the first run only.",
                 metavar="NAME=VALUE", kind="setting"),
-        several("sets_b", "--set-b", help="In the second run only.", metavar="NAME=VALUE",
+        several("sets_b", "--set-b", help="The same for the second run.", metavar="NAME=VALUE",
                 kind="setting"),
         Option("types", ("--dtype",), "Default floating dtype; two, one for each run: "
                "float32,float64.", "", _types, metavar="TYPE[,TYPE]", among=DTYPES),
-        Option("engines", ("--engine",), "Who runs it: gradcli's own engine, or Python with the "
+        Option("engines", ("--engine",), "Engine that runs it: gradcli's own, or Python with the "
                "installed PyTorch, which trusts FILE; two, one for each run: own,torch.", "own",
                _engines, metavar="ENGINE[,ENGINE]", show_default=True, among=ENGINES),
         Option("rtol", ("--rtol",), "Relative tolerance of numbers.", "1e-5",

@@ -24,7 +24,7 @@ OF, WRT, DRAWN, ONE, GRAD_OUTPUT, PASS, ANY_PASS = under(
           "grad and that nothing else uses."),
     names("wrt", "--wrt", help="With respect to these, leaf or not. A name that the program sets "
           "to a number becomes a leaf with that value."),
-    names("of", "--of", help="Draw the graphs of these results; by default of all."),
+    names("of", "--of", help="Draw the graphs of these results; by default, of all."),
     names("wrt", "--wrt", metavar="NAME", help="With respect to this, leaf or not. A name that the "
           "program sets to a number becomes a leaf with that value."),
     Option("grad_output", ("--grad-output",), "The gradient to start from, for a result that is "
@@ -52,7 +52,7 @@ GRAPH: tuple[Option, ...] = under(
     several("hooks", "--hook", metavar="NAME=EXPR", kind="hook", help="A hook on a tensor, or on "
             "all: print, norm, zero, or a function of the gradient such as "
             "'b=lambda g: g * 2'."),
-    flag("all", "--all", help="Gradients of intermediate values too, without retain_grad."),
+    flag("all", "--all", help="Show gradients of intermediate values too, without retain_grad."),
 )  # fmt: skip
 
 
@@ -62,8 +62,8 @@ UNITS = ("module", "call", "line", "none")
 HIDDEN = ("constants", "forward-only")
 FOLD = Option(
     "fold", ("--fold",), "What one row or box stands for: all that a module computed, that a call "
-    "computed, or that a line did; none folds nothing. Alone it means call; left out, only what "
-    "repeats itself or is very long is folded.",
+    "computed, or that a line did; none folds nothing. Without a value it means call; without the "
+    "option, only what repeats itself or is very long is folded.",
     None, one_of(*UNITS), metavar="|".join(UNITS), alone="call", among=UNITS,
     panel=SHOWN,
 )  # fmt: skip

@@ -37,7 +37,7 @@ COMMAND = Command(
     """,
     Arguments,
     (
-        Option("name", (), "Print this one.", metavar="[NAME]", kind="example"),
+        Option("name", (), "Print this example.", metavar="[NAME]", kind="example"),
         *under(OUTPUT, choice("format", "--format", "-f", of=("text", "json"), default="text",
                               help="Text for people, JSON for programs.")),
         *ANSWER,

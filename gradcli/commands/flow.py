@@ -37,7 +37,7 @@ COMMAND = Command(
                None, one_pass, metavar="N", panel=GRADIENTS),
         EXPAND,
         *under(SHOWN, flag("legend", "--legend", help="Explain the columns and signs below the "
-                           "tables; without FILE nothing else.")),
+                           "tables; without FILE, print nothing else.")),
     ),
     shared(engine=True, prints=True),
 )  # fmt: skip

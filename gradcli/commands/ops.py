@@ -49,16 +49,16 @@ COMMAND = Command(
     gradcli ops tanh                 everything about one, with an example
     gradcli ops TanhBackward0        the operator that makes this node
     gradcli ops @                    the operator of a sign; of a layer: nn.Linear
-    gradcli ops "arc cosine"         those that do this, the best match first
-    gradcli ops 'relu*'              those whose names look like this, a line each
-    gradcli ops --filter softmax     those that have to do with a word
+    gradcli ops "arc cosine"         those that match these words, best first
+    gradcli ops 'relu*'              those whose names match, a line each
+    gradcli ops --filter softmax     those that concern a word
     """,
     Arguments,
     (
         Option("names", (), "Operators: sin, torch.sin, F.relu, add_, SinBackward0; patterns: "
                "'log*'.", (), many=True, metavar="[NAME]...", kind="operator"),
-        several("filters", "--filter", help="Only those in whose names, nodes or description the "
-                "word occurs.", metavar="WORD"),
+        several("filters", "--filter", help="Only those whose names, nodes or description contain "
+                "the word.", metavar="WORD"),
         Option("face", ("--face",), f"Only those of one namespace: {', '.join(FACES[1:])}.", "all",
                one_of(*FACES), metavar="FACE", show_default=True, among=FACES),
         *under(OUTPUT, choice(

@@ -22,7 +22,7 @@ OPTIONS: tuple[Option, ...] = under(
     choice("theme", "--theme", of=("auto", "light", "dark"), default="auto",
            help="Colours of a picture; auto follows the reader's system."),
     choice("direction", "--direction", of=("down", "right"), default="down",
-           help="Where a picture goes from its inputs."),
+           help="Direction of a picture, from its inputs to the result."),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ class Arguments(NamedTuple):
 
 COMMAND = Command(
     "run",
-    """Run a program: what it prints, and nothing else.
+    """Run a program, and print only its output.
 
     \b
     gradcli run training.expr

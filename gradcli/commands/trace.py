@@ -59,7 +59,7 @@ COMMAND = Command(
     Arguments,
     (
         FILE._replace(field="files", many=True, default=(), metavar="[FILE]...",
-                      help=f"{FILE.help} Of several, one page after the other."),
+                      help=f"{FILE.help} Several files give one page each."),
         DRAWN,
         WRT,
         ANY_PASS,
@@ -67,7 +67,7 @@ COMMAND = Command(
         *under(
             SHOWN,
             flag("saved", "--saved",
-                 help="What is saved for backward: value, version, bytes, alive or freed."),
+                 help="List what is saved for backward: value, version, bytes, alive or freed."),
             DEPTH,
             EXPAND,
             FOLD,
@@ -80,8 +80,8 @@ COMMAND = Command(
                  help="Time and bytes of every line, forward and backward."),
             flag("ledger", "--ledger", help="Every entry of every gradient, and what each backward "
                  "call freed."),
-            flag("legend", "--legend", help="What the signs of the page mean; without FILE "
-                 "nothing else."),
+            flag("legend", "--legend", help="Explain the signs of the page; without FILE, "
+                 "print nothing else."),
         ),
         *PICTURES,
     ),

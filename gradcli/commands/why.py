@@ -39,8 +39,8 @@ COMMAND = Command(
                "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight. Without a name every "
                "leaf gets its verdict.", (), many=True, metavar="[FILE] [NAME]", kind="word"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
-        flag("try_", "--try", help="With --engine torch: run a .py file again too, in a process of "
-             "its own. What it writes it writes twice."),
+        flag("try_", "--try", help="With --engine torch: run a .py file again too, in a separate "
+             "process. Files that it writes are written twice."),
     ),
     shared("text", "json", arguments=(), engine=True, prints=True),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .carriers import RUNTIME, TRANSFORMS
+from .carriers import TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .errors import type_name
@@ -259,7 +259,7 @@ def _walk(
     before = state.grad_enabled, state.inference
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
-    tensors = create_graph or (RUNTIME.reduced and is_met([edge_of(root) for root in roots]))
+    tensors = create_graph or (state.reduced and is_met([edge_of(root) for root in roots]))
     told, freed = NOBODY, list[Node]()
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)

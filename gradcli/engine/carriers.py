@@ -24,7 +24,6 @@ class _Runtime:
         "double",
         "ones",
         "complex",
-        "reduced",
         "call",
         "factory",
         "into",
@@ -40,7 +39,6 @@ class _Runtime:
         self.call: Body | None = None
         self.factory: Body | None = None
         self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there
-        self.reduced = False  # has a number of reduced precision appeared?
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see kind.kind_of
 

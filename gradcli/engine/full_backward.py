@@ -255,8 +255,9 @@ class Walk:
             retain(node, grads, self.tensors)
             if runs:
                 grads = call_pre_hooks(node, grads, self.tensors)
-        for tell in self.told.arrived:
-            tell(node, grads)
+        if runs or node in self.targets:  # a root that no input is below does nothing
+            for tell in self.told.arrived:
+                tell(node, grads)
         if not runs:
             self._captures(node, grads)
             return

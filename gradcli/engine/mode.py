@@ -41,8 +41,8 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched",
-        "keep_graph", "create_graph", "hooked", "reshaped", "sweeping", "walk", "anomalies",
-        "taken", "plain", "next_handle",
+        "keep_graph", "create_graph", "hooked", "reduced", "reshaped", "sweeping", "walk",
+        "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -68,6 +68,7 @@ class State:
         self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
+        self.reduced = False  # a tensor of reduced precision was asked for, ever
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever
         self.sweeping = False  # an ordinary pass is under way

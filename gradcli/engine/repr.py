@@ -122,6 +122,13 @@ def tensor_text(
     return PARAMETER + text if parameter else text
 
 
+def number_text(value: float) -> str:
+    """repr() of a tensor that holds one number of the default type and asks for no gradient."""
+    telling = value and isfinite(value)
+    text = _float_format([value], print_options)(value) if telling else _whole(value)
+    return f"{PREFIX}{text})"
+
+
 def element_texts(flat: Any, dtype: str) -> list[str]:
     """What PyTorch prints for the elements of a tensor, one by one."""
     return [text.strip() for text in _element_texts(flat, DTYPES[dtype], print_options)[0]]

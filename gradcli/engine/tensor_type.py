@@ -13,6 +13,7 @@ from .class_name import NamedInC
 from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
 from .layout import contiguous_strides
+from .mode import state
 from .node import Node
 from .reduced import ReducedNode, rounded_to
 
@@ -71,11 +72,11 @@ def kind_of(dtype: DType, device: Device = cpu) -> TensorType:
     kind = TensorType._made.get(key)
     if kind is None:
         kind = TensorType._made[key] = TensorType(dtype, device)
-        if dtype.is_reduced:
-            RUNTIME.reduced = True
-        elif dtype.category == COMPLEX and not RUNTIME.complex:
+        if dtype.category == COMPLEX and not RUNTIME.complex:
             RUNTIME.complex = True
             catalogue.forget_formulas()  # those written until now did not think of it
+    if kind.is_reduced:
+        state.reduced = True
     return kind
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .carriers import TRANSFORMS
 from .device import to_numpy
-from .repr import tensor_text
+from .dtypes import default_dtype
+from .repr import number_text, print_options, tensor_text
 from .tensor import Tensor
 
 
@@ -12,6 +13,11 @@ def text_of(tensor: Tensor) -> str:
     """The text that print(tensor) shows."""
     if TRANSFORMS.text is not None and (inside := TRANSFORMS.text(tensor)) is not None:
         return str(inside)
+    data, kind = tensor._data, tensor._kind
+    bare = tensor._grad_fn is None and tensor._meta is None and not tensor._requires_grad
+    if bare and not data.ndim and kind.dtype is default_dtype() and kind.device.type == "cpu":
+        if print_options.edgeitems:
+            return number_text(float(data))  # most that a graph of numbers prints
     device = str(tensor.device)
     return tensor_text(
         to_numpy(tensor._data),

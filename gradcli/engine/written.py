@@ -51,7 +51,8 @@ def call_into(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]
     if typed and "dtype" not in rest:
         rest["dtype"] = outs[0].dtype
     overload, values = _bound(function, args, rest)
-    if overload is None and RUNTIME.call is not None:
+    carried = any(map(_is_carrier, (*args, *rest.values())))
+    if overload is None and carried and RUNTIME.call is not None:
         return _into(function, out, outs, RUNTIME.call(function, args, rest), CALLED, [])
     count = 0 if overload is None else len(overload.signature.outputs)
     if not count or (count > 1) != isinstance(out, list | tuple):
@@ -83,6 +84,11 @@ def _bound(
             key = f"{function.path}.{overload.signature.overload}"
             return (None if key in ROWS_WITHOUT_OUT else overload), values
     return None, ()
+
+
+def _is_carrier(value: Any) -> bool:
+    """Is it a tensor inside of a transformation, which overloads do not take?"""
+    return isinstance(value, Tensor) and value.__class__ is not Tensor
 
 
 CALLED = ""  # the overload of a call that a transformation takes

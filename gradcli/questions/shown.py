@@ -212,7 +212,12 @@ def _called(leaf: Named | None) -> dict[str, Any]:
 def _differs(before: Any, now: Any) -> bool:
     if isinstance(before, Summary) or isinstance(now, Summary):
         return bool(before != now)
-    return bool(before.shape != now.shape or text_of(before) != text_of(now))
+    if before.shape != now.shape:
+        return True
+    alike = before.dtype == now.dtype and before.device == now.device
+    if alike and before.numel() == 1 and (number := before.item()) and number == now.item():
+        return False  # a number other than zero, whose text needs not be written to be compared
+    return text_of(before) != text_of(now)
 
 
 def shown_pass(one: Pass, count: int, place: Callable[[Any], Any]) -> ShownPass:

@@ -29,13 +29,26 @@ OWN_GRADIENT = r"\b(\w+)\.backward\((gradient=)?\1(\.detach\(\))?[,)]"
 KNOWN: tuple[Known, ...] = (
     Known(
         "grad version",
-        "",
-        "PyTorch counts the writes of its kernels into a new gradient, and its copies by who else "
-        "holds the memory; here a new gradient of an ordinary pass starts at 0",
+        "here 0, ",
+        "PyTorch counts the writes of its kernels into a new gradient; here a gradient that the "
+        "pass made starts at 0, and one that had to be copied at 1",
+    ),
+    Known(
+        "grad version",
+        r"here [1-9]\d*, PyTorch",
+        "whether a gradient is copied, both decide by who else holds it; hooks, functions of the "
+        "program and gradients that it gives hold it here and there otherwise",
+        r"hook|autograd\.Function|retain_grad|backward\(.*torch|create_graph|inputs=",
     ),
     Known(
         "output|error",
-        r"(Backwards?\d?|CopySlices)' object is not callable",
+        r"here .{0,20}Trying to backward through.*PyTorch.*more than one element of the written",
+        "a pass that fails in two ways: PyTorch first writes into an expanded gradient",
+        r"expand",
+    ),
+    Known(
+        "output|error",
+        r"(Backwards?\d?|CopySlices|NotImplemented)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
@@ -47,7 +60,7 @@ KNOWN: tuple[Known, ...] = (
         r"nn\.(GRU|LSTM|RNN)",
     ),
     Known(
-        "(grad )?value|output|plain|names",
+        "(grad )?value|output|plain|names|type|strides",
         "",
         "a group of one number, and its gradient, is what its roundings leave; Adam divides by it",
         r"(Group|Layer|RMS)Norm\((1, )?1\)",
@@ -100,7 +113,7 @@ KNOWN: tuple[Known, ...] = (
         r"inference_mode(.|\n)*detach\(\)\.\w+_\(",
     ),
     Known(
-        "error|output",
+        "error|output|broken",
         "view of a view which was created in inference mode",
         "a change that is refused for two reasons: PyTorch tells how the view was made first",
         "inference_mode",
@@ -192,8 +205,9 @@ KNOWN: tuple[Known, ...] = (
         "//=",
     ),
     Known(
-        "error|output",
-        "index .* is out of bounds|shape mismatch|to be a boolean tensor|supports boolean masks",
+        "error|output|grad",
+        "index .* is out of bounds|shape mismatch|PyTorch None$|to be a boolean tensor|"
+        "supports boolean masks",
         "hooks that pack a mask as numbers make indices of it, or no mask",
         r"saved_tensors_hooks\(lambda t: t \* 1",
     ),
@@ -299,8 +313,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "error|output",
-        "Setting requires_grad=True on inference tensor",
-        "the same: whether it may require a gradient is asked of the one or of the other",
+        "Setting requires_grad=True on inference tensor|Inference tensors do not track version",
+        "the same: what it may do is asked of the one or of the other",
         r"inference_mode(.|\n)*\.data",
     ),
     Known(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import factorial, inf
 from typing import Any
 
+from ...engine.carriers import ARRAYS
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import odds, times_logarithm
 from ...numerics.special import in_double, special
@@ -150,6 +151,8 @@ def _logit(xp: Any, self: Any, eps: float | None) -> Any:
 def _logit_backward(grad: Any, self: Any, eps: float | None) -> Any:
     low, high, outside = (0.0, 1.0, float("nan")) if eps is None else (eps, 1.0 - eps, 0.0)
     inside = logical_and(self >= low, self <= high)
+    if self.__class__ in ARRAYS:
+        self = self + number_as(self, 0)  # the slope at -0.0 is that at 0.0
     return where(inside, grad / (self * (number_as(self, 1) - self)), outside)
 
 

@@ -105,15 +105,28 @@ def _is_column_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return strides[0] == 1 and strides[1] == sizes[0]
 
 
+def _check_unpacked(matrix: Any, name: str) -> None:
+    """A hook may have unpacked something else than a matrix."""
+    if matrix.ndim > 2:
+        told = f"{name} must be a matrix"
+        if not name:
+            told = f"t() expects a tensor with <= 2 dimensions, but self is {matrix.ndim}D"
+        raise RuntimeError(told)
+
+
 def left_gradient(grad: Any, mat2: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
     """In the memory order of the matrix that it belongs to."""
-    if _is_column_major(sizes, strides):
+    column_major = _is_column_major(sizes, strides)
+    _check_unpacked(mat2, "self" if column_major else "")
+    if column_major:
         return scaled(t(mm(mat2, t(grad))), alpha)
     return scaled(mm(grad, t(mat2)), alpha)
 
 
 def right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
-    if _is_column_major(sizes, strides):
+    column_major = _is_column_major(sizes, strides)
+    _check_unpacked(mat1, "mat2" if column_major else "")
+    if column_major:
         return scaled(t(mm(t(grad), mat1)), alpha)
     return scaled(mm(t(mat1), grad), alpha)
 

@@ -104,6 +104,9 @@ def _nll_backward(
     total: Any,
 ) -> Any:  # fmt: skip
     dim = _class_dim(x)
+    if x.ndim == target.ndim == 1 and x.shape != target.shape:  # which the way forward takes
+        shapes = f"input: {list(x.shape)}, target: {list(target.shape)}"
+        raise RuntimeError(f"size mismatch (got {shapes})")
     each, places = _weights(xp, x, target, weight, ignore_index, x.shape[dim])
     value = -each * grad
     if reduction == MEAN:

@@ -6,7 +6,9 @@ from typing import Any
 
 from ...engine.conversion import NONE
 from ...engine.operator import composite
+from ...engine.promotion import broadcast_message
 from ..conventions import native, reduced, reduction_number, shape_text
+from ..geometry import broadcast_sizes
 from ..linalg.distance import pairwise
 from ..shape.constants import number_as
 from .loss_classes import multi_margin_loss, multilabel_margin_loss
@@ -18,6 +20,13 @@ _REDUCE = "bool? reduce=None, str reduction='mean'"
 
 def _soft_margin(input: Any, target: Any, size_average: Any, reduce: Any, reduction: str) -> Any:
     number = reduction_number(reduction, size_average, reduce)
+    if broadcast_message(input.shape, target.shape) is None:
+        sizes = broadcast_sizes(input.shape, target.shape)
+        if sizes != input.shape:  # PyTorch's kernel works in a copy of the input
+            raise RuntimeError(
+                f"output with shape {list(input.shape)} doesn't match the broadcast shape "
+                f"{list(sizes)}"
+            )
     return soft_margin_loss.run(input, target, number)
 
 

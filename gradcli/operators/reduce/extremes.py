@@ -58,10 +58,11 @@ def _scaled_by_count(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool)
     return grad / sum_dims(mask, axes(dim, self.ndim), True) * mask
 
 
-def _nonempty(name: str, self: Any, dim: int) -> None:
+def _nonempty(name: str, self: Any, dim: int, told: int | None = None) -> None:
     place = wrap_dim(dim, self.ndim)
     if self.ndim and self.shape[place] == 0:
-        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+        told = place if told is None else told
+        raise IndexError(f"{name}(): Expected reduction dim {told} to have non-zero size.")
 
 
 def _needs_dim(name: str, kind: type[Exception] = RuntimeError, more: bool = True) -> Any:
@@ -157,8 +158,9 @@ def _check_several(name: str) -> Any:
     def check(self: Any, dim: Sequence[int], keepdim: bool) -> None:
         if not dim:
             _needs_dim(name)(self)
-        for place in axes(dim, self.ndim):
-            _nonempty(name, self, place)
+        axes(dim, self.ndim)
+        for place in dim:
+            _nonempty(name, self, place, place)
 
     return check
 

@@ -67,9 +67,9 @@ def surveyed(fact: FileCheck, found: Survey, is_kink_wrong: bool) -> FileCheck:
 
 
 def _sides(edge: EdgeCheck) -> str:
-    """The slopes of an element on the two sides, and what the gradient takes."""
+    """The slopes of an element on the two sides, and what the gradient uses."""
     said = edge.cause.removeprefix("kink: ")
-    taken = "" if said == EQUAL else f"; the gradient takes {edge.analytic:.6g}"
+    taken = "" if said == EQUAL else f"; the gradient uses {edge.analytic:.6g}"
     return f"at {edge.argument}{list(edge.element) if edge.element else ''} {said}{taken}"
 
 
