@@ -190,3 +190,25 @@ def test_steps_keep_what_flowed_in_their_pass(tmp_path: Path) -> None:
     leaves = [one["steps"][-1] for one in passes[2:]]
     assert [one["incoming"][0]["value"] for one in leaves] == [[2.0] * 4] * 3
     assert [one["grad_after"]["value"] for one in leaves] == [[2.0] * 4, [4.0] * 4, [6.0] * 4]
+
+
+def test_grad_runs_the_program_as_it_is(tmp_path: Path) -> None:
+    """Only what is computed anew keeps the graphs that the program goes over."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.tensor(2.0, requires_grad=True)\ny = x ** 2\ny.backward()\ny.backward()\n"
+    )
+    failed = here("grad", str(file))
+    assert failed.returncode == 3 and "a second time" in failed.stderr
+    assert here("grad", str(file), "--retain-graph").stdout.endswith("dy/dx = tensor(4.)\n")
+    assert here("grad", str(file), "--of", "y").stdout.endswith("dy/dx = tensor(4.)\n")
+
+
+@pytest.mark.parametrize("command", ["trace", "why", "flow"])
+def test_a_view_that_nobody_may_use_is_no_leaf(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "def uses(x):\n    y = x * 1\n    with torch.no_grad():\n        v = y[1:]\n"
+        "    y.mul_(3)\n    for t in (v, y):\n        pass\nuses(torch.ones(4, requires_grad=True))\n"
+    )
+    assert here(command, str(file)).returncode == 0

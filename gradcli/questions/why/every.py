@@ -49,7 +49,7 @@ def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
     pairs = list(zip(found.tensors, found.held, strict=True))
     leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
     others = [*_inside(ran, provenance), *_rebound(ran, provenance)]
-    if not leaves and not others:
+    if not others and all(fact.kind == "leaf" for fact, _ in leaves):
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
     seen: set[int] = set()
