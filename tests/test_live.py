@@ -139,8 +139,14 @@ def test_an_error_has_the_lines_that_led_to_it() -> None:
          "y.sum().backward()\n", [4, 2, 3]),
         ("w = torch.ones(3, requires_grad=True)\ny = (w ** 2).sum()\ny.backward()\n"
          "y.backward()\n", [4, 3]),
+        ("w = torch.ones(3, requires_grad=True)\ny = w.sigmoid()\n"
+         "z = torch.nn.ReLU(inplace=True)(y)\n(z + y).sum().backward()\n", [4, 2, 3]),
+        ("w = torch.ones(3, requires_grad=True)\ny = w.sigmoid()\n"
+         "z = torch.nn.Dropout(0.5, inplace=True)(y)\n(z + y).sum().backward()\n", [4, 2, 3]),
+        ("w = torch.ones(3, requires_grad=True)\ny = w.sigmoid()\nz = y ** 2\ny += z\n"
+         "y.sum().backward()\n", [5, 3, 4]),
     ],
-    ids=["changed in place", "freed"],
+    ids=["changed in place", "freed", "by a layer", "by a dropout", "saved twice"],
 )  # fmt: skip
 def test_an_error_of_a_pass_is_explained(text: str, lines: list[int]) -> None:
     told = traced(text, "torch")["error"]

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from oracle import oracle
 from test_cli import gradcli as command
 
 from gradcli.language.notebook import without_magics
@@ -90,6 +91,15 @@ ECHOES = {
 @pytest.mark.parametrize("text", ECHOES)
 def test_echoes(text: str, tmp_path: Path) -> None:
     assert command("run", str(notebook(tmp_path, text))).stdout == ECHOES[text] + "\n"
+
+
+@pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+def test_pytorchs_run_echoes_the_same(tmp_path: Path) -> None:
+    cells = ["from torch import nn", *ECHOES, "from __future__ import annotations\n{1}"]
+    done = command("run", str(notebook(tmp_path, "import torch", *cells)), "--engine", "torch")
+    addresses = re.compile(r"0x[0-9a-f]+")
+    expected = "\n".join([*ECHOES.values(), "{1}\n"])
+    assert addresses.sub("0x", done.stdout) == addresses.sub("0x", expected), done.stderr
 
 
 def test_an_error_says_cell_and_line(tmp_path: Path) -> None:

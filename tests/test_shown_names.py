@@ -368,3 +368,11 @@ def test_a_pass_that_failed_says_so() -> None:
     ran = recorded(Request(text.encode(), "p.expr"), None)
     shown = page.text(trace_report(ran, Options()), Look(False, True, 80))
     assert shown.startswith("pass 2 of 2   y.backward()   line 4, ended in an error\n")
+
+
+def test_grad_shows_what_autograd_grad_gave_for_results() -> None:
+    """As it was given, under the name that the result had."""
+    text = "w = torch.tensor([1., 2.], requires_grad=True)\nfor i in range(2):\n"
+    text += "    g, = torch.autograd.grad((w * w).sum(), w)\n    w = w - 0.25 * g\ng *= 9\n"
+    assert gradients(text) == {"w": (1.0, 2.0)} == gradients(text, None, "w")
+    assert gradients(text, 1) == {"w": (2.0, 4.0)}

@@ -204,6 +204,17 @@ def test_what_cannot_be_tried_says_why(name: str, text: str, why: str) -> None:
     assert not silent.facts
 
 
+@pytest.mark.parametrize("reset", ["w.grad.zero_()", "w.grad = None"])
+def test_a_reset_stays_in_its_loop(reset: str) -> None:
+    """Advice is to read the gradient before it, and tells the one of the last pass."""
+    text = "w = tensor(1.0, requires_grad=True)\nfor i in range(3):\n    (w * w).backward()\n"
+    found = ask(
+        text + f"    with torch.no_grad():\n        w -= 0.25 * w.grad\n    {reset}\n", "w"
+    )[1]
+    assert found.trial is not None and found.trial.advice == "read w.grad before line 6"
+    assert found.trial.outcome == "w.grad becomes tensor(0.5000)"
+
+
 def test_all_verdicts_of_the_schema_are_tried() -> None:
     known = set(json.loads(SCHEMA.read_text("utf-8"))["properties"]["verdict"]["enum"])
     known -= {None, "unexplained"}

@@ -43,13 +43,26 @@ def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
 
 
 def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
-    """Source that hands gradients to edges: (edge, expression of its gradient) each, inline."""
+    """Source that hands gradients to edges: (edge, expression of its gradient) each, inline.
+
+    Where a product is added to what waits, it stands in the sum itself, not in a name: so NumPy
+    knows that no one else has it, and adds to it in place where it is large.
+    """
     lines: list[str] = []
     for edge, gradient in parts:
+        wait = f"{edge}.buffer = {{}}; ready[{edge}.sequence] = {edge}"
+        lines.append(f"    if {edge} is not None:")
+        if " * " in gradient and not gradient.startswith("formula"):
+            lines += [
+                f"        held = {edge}.buffer",
+                f"        if held is None: {wait.format(gradient)}",
+                f"        elif held.__class__ is Several: receive({edge}, 0, {gradient}, ready)",
+                f"        else: {edge}.buffer = held + {gradient}",
+            ]
+            continue
         lines += [
-            f"    if {edge} is not None:",
             f"        value = {gradient}; held = {edge}.buffer",
-            f"        if held is None: {edge}.buffer = value; ready[{edge}.sequence] = {edge}",
+            f"        if held is None: {wait.format('value')}",
             f"        elif held.__class__ is Several: receive({edge}, 0, value, ready)",
             f"        elif value is not None: {edge}.buffer = held + value",
         ]

@@ -145,11 +145,16 @@ def echo(value: Any) -> None:
     """Writes what a notebook shows of a cell's last value; nothing for None."""
     if value is None or _is_silent(value):
         return
-    page = Page()
-    _show(value, page, ())
-    text = page.whole() + "\n"
+    text = shown(value, quoted, session.budget.charge) + "\n"
     session.budget.charge_output(text)
     session.write(text)
+
+
+def shown(value: Any, text_of: Callable[[Any], str], charge: Callable[[int], None]) -> str:
+    """The same as text, where `text_of` has the texts of what is no container."""
+    page = Page()
+    _show(value, page, (), text_of, charge)
+    return page.whole()
 
 
 def _is_silent(value: Any) -> bool:
@@ -159,27 +164,23 @@ def _is_silent(value: Any) -> bool:
     return hasattr(type(value), "SILENT")
 
 
-def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
+def _show(
+    value: Any, page: Page, around: tuple[int, ...], text_of: Callable[[Any], str],
+    charge: Callable[[int], None],
+) -> None:  # fmt: skip
     kind = type(value)
-    if kind in CALLS and id(value) not in around and len(around) <= DEEPEST and len(value):
-        opening = f"{kind.__name__}("
-        page.begin(opening)
-        for place, part in enumerate(CALLS[kind](value)):
-            if place:
-                page.text(",")
-                page.comma()
-            _show(part, page, (*around, id(value)))
-        page.end(")", opening)
-        return
-    if kind not in BRACKETS or id(value) in around or len(around) > DEEPEST or not len(value):
-        shown = quoted(value) if id(value) not in around else "..."
-        _plain(CLASS.sub(r"\1", PLAIN_OBJECT.sub(r"<\1 at \2>", shown)), page)
-        return
-    opening, closing = BRACKETS[kind]
-    session.budget.charge(len(value))
-    page.begin(opening)
     inner = (*around, id(value))
-    for place, item in enumerate(value.items() if kind is dict else value):
+    is_known = kind in BRACKETS or kind in CALLS
+    if not is_known or id(value) in around or len(around) > DEEPEST or not len(value):
+        text = text_of(value) if id(value) not in around else "..."
+        _plain(CLASS.sub(r"\1", PLAIN_OBJECT.sub(r"<\1 at \2>", text)), page)
+        return
+    is_call = kind in CALLS
+    opening, closing = (f"{kind.__name__}(", ")") if is_call else BRACKETS[kind]
+    parts = CALLS[kind](value) if is_call else value.items() if kind is dict else value
+    charge(len(value))
+    page.begin(opening)
+    for place, item in enumerate(parts):
         if place:
             page.text(",")
             page.comma()
@@ -187,19 +188,17 @@ def _show(value: Any, page: Page, around: tuple[int, ...]) -> None:
             page.text("...")
             break
         if kind is dict:
-            _show(item[0], page, inner)
+            _show(item[0], page, inner, text_of, charge)
             page.text(": ")
-        _show(item[1] if kind is dict else item, page, inner)
+        _show(item[1] if kind is dict else item, page, inner, text_of, charge)
     if kind is tuple and len(value) == 1:
         page.text(",")
     page.end(closing, opening)
 
 
 BRACKETS: dict[Any, tuple[str, str]] = {
-    list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), Set: ("{", "}"),
+    list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}"), Set: ("{", "}"), set: ("{", "}"),
 }  # fmt: skip
-
-
 # What is shown as a call, with the parts that it would be made of.
 CALLS: dict[Any, Callable[[Any], list[Any]]] = {
     OrderedDict: lambda held: [list(held.items())],

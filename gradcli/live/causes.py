@@ -34,6 +34,8 @@ class Change(NamedTuple):
 def causes_of(error: Exception, recorder: Recorder, nodes: list[Any]) -> list[Cause]:
     """Places that explain it; none where the recording does not know."""
     message = str(error)
+    # The engine runs what was made last first; a leaf's number is the largest, and tells nothing.
+    nodes = sorted(nodes, key=lambda node: node._sequence_nr(), reverse=True)
     if INPLACE in message:
         found = [_saver(recorder, nodes), _changer(recorder, message)]
     elif FREED in message:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import pprint
 import warnings
 from types import CodeType
 from typing import Any
 
+from ..language.echo import shown
 from .expecting import Expecting
 from .registering import REGISTERING, Registering
 from .rewrite import STORED, Rewriter, planted_call
@@ -16,15 +16,12 @@ from .text import Text
 from .tracing import Tracer
 
 ECHO = "echo"
-WIDTH = 80
 
 
 def echo(value: Any) -> None:
     """What a notebook shows of a cell's last value; nothing for None."""
     if value is not None:
-        text = repr(value)
-        long = isinstance(value, (list, tuple, dict, set)) and len(text) >= WIDTH
-        print(pprint.pformat(value, width=WIDTH, sort_dicts=False) if long else text)
+        print(shown(value, repr, lambda count: None))
 
 
 def compiled(text: Text, machine: Any) -> CodeType:

@@ -53,6 +53,7 @@ def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -
         mark_echoes(tree.body, source.text, source.cells)
     if source.is_notebook:
         count_within_cells(tree.body, source.text, source.cells)
+        tree.body.sort(key=lambda node: not _is_future(node))  # each cell may begin with them
     names = dict.fromkeys(
         node.id for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
@@ -61,6 +62,10 @@ def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -
     return Program(
         source, tuple(tree.body), scope, {}, (), tuple(names), {}, {}, {}, {}, frozenset()
     )
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _is_python(source: Source) -> bool:

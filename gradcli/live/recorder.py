@@ -290,6 +290,8 @@ class Recorder:
             return self._transformed(function, args, kwargs)
         spot = self.stand(sys._getframe(2))
         changing = name in CHANGING or name.endswith("_") or "out" in kwargs
+        # relu(x, inplace=True), dropout(x, 0.5, True, True)
+        changing = changing or "inplace" in kwargs or (args[-1:] and args[-1] is True)
         before = self._versions(args, kwargs) if changing else ()
         if name in ("__set__", "__delete__"):
             self._setting(function, args)

@@ -55,11 +55,27 @@ def grad_of_pass(
     else:
         facts = [_fact(item) for item in found if inner or item.tensor.is_leaf]
         facts = [fact for fact in facts if fact.name != of.name or len(roots) > 1] or facts
+        facts.extend(_returned(ran, one, {fact.name for fact in facts}))
     names = names_of(graph, ran.outcome.bindings)
     return report._replace(
         of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names),
         seeds=seed_facts([fact.name for fact, _ in roots], one.seeds), more_roots=tuple(roots[1:]),
     )  # fmt: skip
+
+
+def _returned(ran: Ran, one: Pass, known: set[str]) -> Iterator[GradientFact]:
+    """What autograd.grad gave for results with a name."""
+    assert ran.program is not None
+    place_of = place_reader(ran.program)
+    for node, gradient, dtype in one.returned:
+        name = ran.recording.names.of_node(node)
+        if name and name not in known:
+            known.add(name)
+            place = place_of(origin_of(node))
+            told = snapshot_text(restored(gradient), full=True)
+            yield GradientFact(name, place and place.line, told.shape,
+                               dtype.removeprefix("torch."), told.value, told.text,
+                               range=told.range)  # fmt: skip
 
 
 def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorFact, str]:

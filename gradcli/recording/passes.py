@@ -31,7 +31,7 @@ class Pass:
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
         "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
         "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
-        "astray",
+        "astray", "returned",
     )  # fmt: skip
 
     def __init__(self, number: int, keep: bool, creates: bool, captures: bool) -> None:
@@ -59,6 +59,8 @@ class Pass:
         self.of_leaf: Callable[[Any], Any] | None = None
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}
         self.unread: dict[int, Any] = {}  # gradients of leaves that are not shared
+        # Nodes, what it gave for their results, and of which type.
+        self.returned: list[tuple[Any, Any, str]] = []
         self.walk: Walk | None = None
         self.asked: dict[str, Any] = {}  # what names of a question stood for when it ended
         self.astray: frozenset[int] = frozenset()  # leaves that their names no longer led to then

@@ -286,6 +286,8 @@ class Values(Spectator):
         variable = getattr(node, "variable", None)
         if variable is not None:
             self.accumulated(variable, grad)
+        elif (now := self.passes.now) is not None and grad is not None:
+            now.returned.append((node, self.of_flow(grad), str(grad.dtype)))
 
 
 def _size(tensor: Any) -> int:

@@ -13,6 +13,7 @@ from .edits import advised, call_on, first, floating, replace, requiring, then, 
 from .leaf import broken_finding, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
 from .values import Mark
+from .zero_trials import read_before
 
 
 def none_finding(case: Case) -> Finding:
@@ -73,8 +74,9 @@ def cleared_finding(case: Case) -> Finding | None:
             finding.trials.append(Trial(advice, (*edits, *without(case, statement))))
             return finding
     if statement is not None:
-        advice = f"read {case.name}.grad before line {case.line(node)}"
-        finding.trials.append(Trial(advice, tuple(without(case, statement))))
+        finding.trials += read_before(case, node, None if added is None else added.origin, "there")
+        if not finding.trials:
+            finding.advice = f"read {case.name}.grad before line {case.line(node)}"
     return finding
 
 

@@ -23,7 +23,7 @@ from .gradients import (
 )
 from .passes import Hooked, Pass
 from .values import name_of
-from .zero_trials import zero_trials
+from .zero_trials import read_before, zero_trials
 
 # The verdicts on what declarations say of a gradient that ends.
 VERDICTS = {
@@ -146,7 +146,11 @@ def _zeroed(case: Case, added: list[Any]) -> Finding:
         origin = added[-1].origin
     finding = Finding("cleared", _sentence(case, f"line {case.line(origin)} set it to 0"))
     finding.causes.append(Remark(origin, "sets it to 0"))
-    finding.trials += zero_trials(case, "cleared", origin, None)
+    in_a_loop = len(case.passes.passes) > 1
+    finding.trials += (
+        read_before(case, origin, added[-1].origin, "nonzero") if in_a_loop
+        else zero_trials(case, "cleared", origin, None)
+    )  # fmt: skip
     return finding
 
 

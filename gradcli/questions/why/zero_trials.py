@@ -8,7 +8,7 @@ from typing import Any
 from ..cure import Edit
 from .case import Case, Trial
 from .declared import alone_of, zero_of
-from .edits import advised, operand, replace, without, wrap
+from .edits import advised, first, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out
 from .values import name_of
@@ -28,6 +28,17 @@ def _left_out(case: Case, origin: Any) -> list[Trial]:
     edits = without(case, statement)
     advice = f"leave out: {case.text(statement or origin)}"
     return [Trial(advice, tuple(edits), "nonzero")] if edits else []
+
+
+def read_before(case: Case, reset: Any, call: Any, goal: str) -> list[Trial]:
+    """To read the gradient before it is reset: in a loop each turn needs the reset, so what is
+    tried makes it in front of the pass."""
+    statement = case.statement(reset)
+    edits = without(case, statement)
+    if edits and len(case.passes.passes) > 1 and case.is_here(call):
+        edits += first(case, case.statement(call), f"{case.code}.grad = None")
+    advice = f"read {case.name}.grad before line {case.line(reset)}"
+    return [Trial(advice, tuple(edits), goal)] if edits else []
 
 
 def _straight(case: Case, origin: Any) -> list[Trial]:

@@ -94,17 +94,19 @@ class Drawing:
         return self.folder.chosen(self._count, fold=options.fold, expand=options.expand)
 
     def _opened(self, atoms: list[Atom], opened: frozenset[int]) -> Iterator[Atom]:
-        """The atoms, with the nodes of these folds one by one; folds are counted from the inputs
-        on. What would make too many boxes stays closed."""
+        """The atoms, with what is in these folds; folds are counted from the inputs on. What would
+        make too many boxes stays closed."""
         room = MOST - len(atoms)
         number = 0
         for atom in atoms:
             number += atom.kind != "node"
-            if atom.kind != "node" and number in opened and len(atom.nodes) <= room:
-                room -= len(atom.nodes)
-                yield from (Atom("node", (node,)) for node in atom.nodes)
-            else:
-                yield atom
+            inside = [atom]
+            if atom.kind != "node" and number in opened:
+                inside = self.folder.inside(atom)
+            if len(inside) > room:
+                inside = [atom]
+            room -= len(inside) - 1
+            yield from inside
 
     # ---- uses
 
@@ -398,7 +400,8 @@ class Drawing:
 
 
 def _key(atom: Atom, at: int) -> str:
-    return f"n{atom.nodes[0]}" if atom.kind == "node" else f"f{atom.nodes[0]}"
+    first = atom.nodes[0]  # a call may begin with another one
+    return f"n{first}" if atom.kind == "node" else f"f{first}x{len(atom.nodes)}"
 
 
 def _at(lines: list[int]) -> str:

@@ -22,6 +22,7 @@ ENDS = 12  # nodes at each end where nothing else helps
 LEAST_TURNS = 4
 MORE_TURNS = (12, 8, 5, 3, 2, 1)  # at each end, where folds are to be open
 DEEPEST = 24  # nested calls that get folds of their own
+LARGE = 12  # operations of a call that opens level by level
 WIDE, WIDE_ENDS = 12, 4  # leaves of one node
 
 
@@ -218,6 +219,23 @@ class Folder:
         return len(nodes) + sum(1 for child in hidden if not self.graph.next[child]) > 1
 
     # ---- loops
+
+    def inside(self, atom: Atom) -> list[Atom]:
+        """What a fold shows when it opens: its nodes, or of a large call the calls within it."""
+        if atom.kind in ("call", "module") and len(atom.nodes) > LARGE:
+            group = next(one for one in self._groups() if one.frame == atom.frame
+                         and tuple(one.nodes()) == atom.nodes)  # fmt: skip
+            parts = list(self._plain(group.items, Plan(level=1), 1))
+            if len(parts) > 1:
+                return parts
+        return [Atom("node", (node,)) for node in atom.nodes]
+
+    def _groups(self) -> Iterator[Group]:
+        """All calls, those around others first."""
+        pending = [self.root]
+        for group in pending:
+            yield group
+            pending.extend(item for item in group.items if isinstance(item, Group))
 
     def _turns(self, items: list[int | Group]) -> list[tuple[int, int, int]]:
         """Stretches of turns that are alike, each from the first line of its loop."""

@@ -261,12 +261,16 @@ function inflated(bytes, size) {
     chosen = box;
     if (!box) { numbers.textContent = numbers.dataset.empty; return; }
     box.classList.add("chosen");
-    const words = all("text", box).slice(1).map((text) => text.textContent);
-    const title = [box.querySelector("title").textContent, ...words].join("\n");
-    const id = box.dataset.node || box.dataset.ref;
-    const more = data.passes[pass].numbers[id];
-    numbers.textContent = more ? `${title}\n\n${more}` : title;
+    tell(box);
     current(linesOf(box)[0]);
+  }
+
+  function tell(box) { // its numbers; a gradient only when the pass has come there
+    const later = box.classList.contains("later");
+    const words = all("text", box).slice(1).filter((text) => !later || !text.classList.contains("gr"));
+    const title = [box.querySelector("title").textContent, ...words.map((text) => text.textContent)].join("\n");
+    const more = data.passes[pass].numbers[box.dataset.node || box.dataset.ref]?.filter(([name]) => !later || name !== "grad");
+    numbers.textContent = [title, ...(more || []).map(([name, text]) => `${name}\n${text}`)].join("\n\n");
   }
 
   function current(line) {
@@ -301,6 +305,7 @@ function inflated(bytes, size) {
     place.textContent = steps.length ? `${step ? "step" : "before step"} ${counted(step ? number : 1)} of ${counted(data.passes[pass].count)}` : "no pass";
     told.textContent = step ? text : data.passes[pass].start;
     range.setAttribute("aria-valuetext", place.textContent);
+    if (chosen && chosen.isConnected && picture().contains(chosen)) tell(chosen);
     current(step ? line || null : data.passes[pass].line);
   }
 

@@ -304,9 +304,11 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
         yield [step.number, step.id, step.line, text]
 
 
-def _numbers(report: Report, shown: set[int], most: int) -> Iterator[tuple[str, str]]:
+def _numbers(
+    report: Report, shown: set[int], most: int
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Values and gradients in full, as PyTorch prints them."""
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[tuple[str, str]]] = {}
     room = min(NUMBERS, max(NUMBERS // 10, most // max(2 * len(shown), 1)))
     for flow in report.flows:
         if flow.node not in shown or flow.shape == ():
@@ -314,9 +316,9 @@ def _numbers(report: Report, shown: set[int], most: int) -> Iterator[tuple[str, 
         for name, text in (("value", flow.text), ("grad", flow.grad_text)):
             if text:
                 whole = _bounded(block(text), room)
-                found.setdefault(flow.node, []).append(f"{name}\n{whole}")
+                found.setdefault(flow.node, []).append((name, whole))
     for node, texts in found.items():
-        yield str(node), "\n".join(texts)
+        yield str(node), texts
 
 
 def _bounded(text: str, room: int) -> str:
