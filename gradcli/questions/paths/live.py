@@ -159,7 +159,7 @@ def recording_of(*parts: Spectator) -> Recording:
 
 
 def hearing(live: LivePass) -> Recording:
-    """A recording for the run of PyTorch: what leaves are called in a pass is known when it ends."""
+    """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves."""
     recording = Recording()
     recording.hears(recording.names, recording.standing, recording.passes, live)
     return recording
