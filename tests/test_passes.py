@@ -209,6 +209,7 @@ def test_a_view_that_nobody_may_use_is_no_leaf(command: str, tmp_path: Path) -> 
     file = tmp_path / "program.expr"
     file.write_text(
         "def uses(x):\n    y = x * 1\n    with torch.no_grad():\n        v = y[1:]\n"
-        "    y.mul_(3)\n    for t in (v, y):\n        pass\nuses(torch.ones(4, requires_grad=True))\n"
+        "    y.mul_(3)\n    for t in (v, y):\n        pass\n"
+        "uses(torch.ones(4, requires_grad=True))\n"
     )
     assert here(command, str(file)).returncode == 0
