@@ -100,8 +100,11 @@ def _read(path: str, most: int) -> bytes:
         with open(path, "rb", opener=at_once) as file:
             is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
             first = _first_piece(file.fileno(), path) if is_pipe else b""
-            os.set_blocking(file.fileno(), True)
-            return first + file.read(max(0, most + 1 - len(first)))
+            os.set_blocking(file.fileno(), is_pipe or file.isatty())
+            rest: bytes | None = file.read(max(0, most + 1 - len(first)))
+            if rest is None:  # of a device or a file of the kernel, such as its messages
+                raise UsageError(f"{path} can't be read: it holds nothing yet")
+            return first + rest
     except (OSError, ValueError) as error:
         code = getattr(error, "errno", None)
         if code == errno.ENOENT:

@@ -185,3 +185,9 @@ def test_a_reader_of_help_that_is_gone(words: str) -> None:
     done = subprocess.run(line, stdout=its, stderr=subprocess.PIPE, check=False)
     os.close(its)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="the kernel's messages are root's")
+def test_a_file_that_holds_nothing_yet_is_not_waited_for(tmp_path: Path) -> None:
+    ran = gradcli("run", "/proc/kmsg", "--timeout", "100000", cwd=tmp_path)
+    assert ran.returncode in (2, 3)  # the messages so far are no program

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..engine.class_name import Housed
+from ..engine.errors import type_name
 from ..engine.kept import KEPT, keep, kept_on
 from ..engine.mode import state
 from ..engine.settable import Takes
@@ -97,6 +98,9 @@ class LRScheduler(metaclass=Housed):
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
+        if not isinstance(self.optimizer, Optimizer):  # a program may put anything there
+            kind = type_name(self.optimizer)
+            raise AttributeError(f"'{kind}' object has no attribute 'param_groups'")
         told = type(self.optimizer).TELLS_STEPS
         if self._step_count == 1 and told and not self.optimizer._stepped:
             state.warn(_ORDER)
