@@ -28,6 +28,7 @@ from .builtins.prelude import PRELUDE
 from .builtins.types import OF_ERRORS
 from .calls import call, called_back
 from .instances import (
+    OPERATORS,
     is_base,
     linear,
     make_host,
@@ -75,7 +76,7 @@ class ClassValue(Joined):
             self.special = special_names(self.order)
             self.host = make_host(name, self.order, () if beneath is None else ("content",))
         elif is_base(self.native):
-            asked = {*published(self.native), *getattr(self.native, "ASKED", ())}
+            asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
             own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, own)
         if self.host is not None:

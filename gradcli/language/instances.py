@@ -25,6 +25,9 @@ BRIDGED = (
     | BINARY_METHODS
 )
 
+# Of these an object of the library has its own, or the interpreter asks for them.
+OPERATORS = BRIDGED - {"__call__", "__len__"}
+
 
 def _bridge(name: str) -> Callable[..., Any]:
     def ask(self: Instance, *args: Any, **kwargs: Any) -> Any:
@@ -98,7 +101,7 @@ def make_library_host(
     """The same for a class that builds on one of the library.
 
     What the program overrides is bridged, so that the library calls it too: `net.train()` reaches
-    the `train` of a module inside.
+    the `train` of a module inside, and `net + other` its `__add__`.
     """
     session.budget.charge_bytes(HOST_BYTES)
     body: dict[str, Any] = {"__module__": "__main__"}
