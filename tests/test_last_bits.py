@@ -56,6 +56,11 @@ PROGRAMS = {
         "for k, s, t in ((500, (500,), ()), (990, (990, 1), (1,)), (900, (90, 10), (10,)), "
         "(900, (30, 30), (30, 1))) for w in [torch.ones(t, requires_grad=True)]])"
     ),
+    "gradients of wide layers": (
+        "[g for m, n in ((4, 250), (20, 500), (250, 40)) for w in [torch.ones(n).requires_grad_()] "
+        "for y in [torch.zeros(m, n) + w] for g in torch.autograd.grad("
+        "y, w, x.detach().repeat(12)[: m * n].view(m, n))]"
+    ),
     "mse_loss": "F.mse_loss(x[:21], x[21:42])",
     "smooth_l1_loss": "F.smooth_l1_loss(x[:21], x[21:42])",
     "nll_loss": "F.nll_loss(x[:160].view(40, 4), torch.arange(40) % 4)",
@@ -212,6 +217,22 @@ def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> Non
         pytest.skip("PyTorch's products are added up in another order on this processor")
     text = PRODUCTS[name]
     assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
+
+
+LONG = "(lambda x, y: [x @ y, y.t() @ x.t(), F.linear(x, y.t().clone())])"
+ROWS = (
+    "(a(1000).repeat(160)[: 784 * {n}].view({n}, 784), "
+    "b(1000).repeat(160)[: 156800].view(784, 200))"
+)
+
+
+@pytest.mark.parametrize("rows", [16, 200])
+def test_long_products_go_in_blocks(rows: int) -> None:
+    """On Intel's processors, whose blocks depend on how wide the result is."""
+    if not _fuses() or oracle.ask("kernels")["products"]:
+        pytest.skip("not measured on this processor")
+    text = f"[part[:3] for part in {LONG}{ROWS.format(n=rows)}]"
+    assert bits(gradcli, text, 1.0) == oracle.ask("bits", text, 1.0)
 
 
 @cache

@@ -6,6 +6,7 @@ expressions, values, gradients, and the names of leaves.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from math import isclose, isnan
@@ -14,6 +15,7 @@ from typing import Any
 
 import pass_truth  # noqa: F401 - asks
 import pytest
+from command_here import here
 from oracle import oracle
 from programs_under import sections
 
@@ -157,3 +159,57 @@ def formula(text: str, name: str) -> tuple[str, Any]:
     assert told.error is None, told.error
     page = paths_page.text(told, Look(False, True, 80))
     return re.sub(r"line \d+", "line N", str(page)), told.reverse
+
+
+SHARED = """\
+x = torch.tensor(2.0, requires_grad=True)
+(x * 3).backward()
+g = x.grad
+(x ** 2).backward()
+print(x.grad, x.grad is g, g._version)
+w = torch.ones(4, requires_grad=True)
+for turn in range(3):
+    (w.view(2, 2) * 2 + 1).view(4).backward(torch.ones(4))
+print(w.grad, w.grad._version)
+"""
+
+
+@pytest.mark.parametrize("command", ["trace", "grad", "why", "step", "flow"])
+def test_watching_leaves_the_gradients_as_they_are(command: str, tmp_path: Path) -> None:
+    """What a leaf stores without a copy is not what a recording keeps of the pass."""
+    file = tmp_path / "program.expr"
+    file.write_text(SHARED)
+    document = json.loads(here(command, str(file), "--format", "json").stdout)
+    assert document["output"] == here("run", str(file)).stdout
+
+
+def test_steps_keep_what_flowed_in_their_pass(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(SHARED)
+    passes = json.loads(here("step", str(file), "--format", "json").stdout)["passes"]
+    leaves = [one["steps"][-1] for one in passes[2:]]
+    assert [one["incoming"][0]["value"] for one in leaves] == [[2.0] * 4] * 3
+    assert [one["grad_after"]["value"] for one in leaves] == [[2.0] * 4, [4.0] * 4, [6.0] * 4]
+
+
+def test_grad_runs_the_program_as_it_is(tmp_path: Path) -> None:
+    """Only what is computed anew keeps the graphs that the program goes over."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.tensor(2.0, requires_grad=True)\ny = x ** 2\ny.backward()\ny.backward()\n"
+    )
+    failed = here("grad", str(file))
+    assert failed.returncode == 3 and "a second time" in failed.stderr
+    assert here("grad", str(file), "--retain-graph").stdout.endswith("dy/dx = tensor(4.)\n")
+    assert here("grad", str(file), "--of", "y").stdout.endswith("dy/dx = tensor(4.)\n")
+
+
+@pytest.mark.parametrize("command", ["trace", "why", "flow"])
+def test_a_view_that_nobody_may_use_is_no_leaf(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "def uses(x):\n    y = x * 1\n    with torch.no_grad():\n        v = y[1:]\n"
+        "    y.mul_(3)\n    for t in (v, y):\n        pass\n"
+        "uses(torch.ones(4, requires_grad=True))\n"
+    )
+    assert here(command, str(file)).returncode == 0

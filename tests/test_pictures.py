@@ -165,6 +165,18 @@ def test_outputs_of_one_node_have_their_names() -> None:
         "b value [4., 5., 6., 7.]", "b grad [8., 9., 10., 11.]"]  # fmt: skip
 
 
+def test_outputs_without_names_have_their_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.arange(8.).reshape(1, 4, 2).requires_grad_()\n"
+        "y = F.group_norm(x, 2)\ny.sum().backward()\n"
+    )
+    text = here("trace", str(file), "--format", "svg").stdout
+    node = next(g for g in boxes(text) if "y = F.group_norm(x, 2)" in words_of(g))
+    starts = [words.partition(" ")[0] for words in words_of(node) if " value " in words]
+    assert starts == ["y", "[1]", "[2]"]
+
+
 def test_a_wire_for_several_is_as_bad_as_the_worst(tmp_path: Path) -> None:
     """And says that they are added only where they reach one tensor."""
     wire = next(w for w in wires(drawn("wide")) if w.attrib["data-from"].startswith("m"))

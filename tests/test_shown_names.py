@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -274,6 +275,9 @@ def test_a_leaf_has_the_name_that_led_to_it_in_the_pass(
     (home / "p.expr").write_text(text, encoding="utf-8")
     told = gradcli("why", "p.expr", name, "--no-try", cwd=home)
     assert told.stdout.startswith(f"{name}.grad is tensor(0.1600)"), told
+    if importlib.util.find_spec("torch") is not None:
+        live = here("paths", str(home / "p.expr"), "--wrt", name, "--engine", "torch")
+        assert "reverse mode: 0.16, equal" in live.stdout, live
 
 
 def test_a_name_that_is_bound_again_shows_what_it_holds_at_the_end() -> None:

@@ -67,7 +67,10 @@ def command(common: Shared, asked: Arguments) -> int:
 
     def body(env: Environment) -> int:
         request = env.request(
-            wrt=tuple(asked.wrt), retain_graph=True, create_graph=asked.create_graph
+            wrt=tuple(asked.wrt),
+            # What is computed anew needs graphs that the program may have gone over.
+            retain_graph=asked.retain_graph or bool(asked.of) or asked.grad_output is not None,
+            create_graph=asked.create_graph,
         )
         from ..questions.grad import Options, grad_report, recorded
         from ..questions.watching import Interventions

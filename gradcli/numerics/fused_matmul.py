@@ -18,7 +18,8 @@ from .thresholds import DOTS, LAYER, VECTORS
 
 VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
-BLOCK = 384  # of the inner dimension; what is left below two of them is halved
+BLOCK = 384  # of the inner dimension
+WIDE = 192  # rows and columns of a result
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
@@ -122,10 +123,13 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
-    """Blocks of 384 products; what is more than one block and less than two is halved."""
+    """Blocks of 384 products; what is more than one block and less than two is halved, but where
+    a wide result leaves it behind whole blocks."""
     total, first, left = start, 0, a.shape[1]
+    wide = b.shape[1] >= WIDE and (len(a) >= WIDE or _turned(b))
     while left:
-        size = BLOCK if left >= 2 * BLOCK else (left + 1) // 2 if left > BLOCK else left
+        halved = BLOCK < left < 2 * BLOCK and not (wide and first)
+        size = (left + 1) // 2 if halved else min(left, BLOCK)
         part = _multiplied(xp, a[:, first : first + size], b[first : first + size])
         total = _onto(total, part, alpha)
         first, left = first + size, left - size

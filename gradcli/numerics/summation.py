@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .thresholds import CASES, ONE_BY_ONE, SUMMED
+from .thresholds import BESIDE, CASES, ONE_BY_ONE, SUMMED
 
 BYTES = 32  # of a vector
 SIDE_BY_SIDE, ROUNDS = 4, 16  # vectors, and rounds of a partial sum
@@ -162,7 +162,8 @@ def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> An
 
 def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
     """(do reduced elements lie side by side, the elements with what is reduced first)."""
-    if self.nbytes > 4 * SUMMED or xp.__name__ != "numpy":
+    wide = axis == (0,) and self.ndim == 2 and self.shape[0] <= ROUNDS**2  # a layer's bias
+    if self.nbytes > 4 * (BESIDE if wide else SUMMED) or xp.__name__ != "numpy":
         return None
     flags, ndim = self.flags, self.ndim
     if axis is None or len(axis) == ndim:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "CASES", "DOTS", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS",
-    "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
+    "BESIDE", "CASES", "DOTS", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED",
+    "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
@@ -30,13 +30,17 @@ ROUNDED = 1 << 13
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
 # last digit stays. Cost: 80 µs, 20 without.
 
-# NOTICED = 8192, elements (`reduce_to` in the engine). The gradient of an operand that was spread
+# NOTICED = 65,536, elements (`reduce_to` in the engine). The gradient of an operand that was spread
 # over others is a sum, of a bias or of a number that scales all data, and weights are updated by it
 # a thousand times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
 
 # Singles, or half as many doubles (summation.py). A loss is a sum, printed with all its digits.
 # PyTorch keeps partial sums on two levels up to here, on three beyond. Cost: 24 µs, 4 without.
 SUMMED = 8192
+
+# Singles that are added in columns, at most 256 in each: the gradient of a layer's bias. Cost:
+# 10 µs for 64 by 512, 4 without.
+BESIDE = 1 << 18
 
 # Numbers of one sum (summation.py: pooling, columns, gradients of normalised columns). PyTorch
 # adds them one after another however many they are; each is a turn of a loop here. Cost: 118 µs

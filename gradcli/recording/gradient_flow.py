@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 from ..engine.observer import OfNodes
 from ..engine.origin import current_line
 from ..engine.tensor import Tensor
-from ..recording.sides import AnyTensor, is_parameter, mark_of, origin_of
+from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
 from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
@@ -99,7 +99,7 @@ class GradientFlow(Spectator):
                 self._leaf(scope, path, tensor)
 
     def _leaf(self, scope: Any, name: str, tensor: Any) -> None:
-        if not tensor.requires_grad or not tensor.is_leaf or name in self.passing:
+        if not tensor.requires_grad or not is_leaf(tensor) or name in self.passing:
             return
         identity, key = id(tensor), (scope, name)
         if identity in self.names or len(self.names) >= NAMES:

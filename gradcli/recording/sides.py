@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ..engine.carriers import ARRAYS
 from ..engine.device import memory_of, module_of, placed, to_numpy
 from ..engine.layout import once
 from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
@@ -428,6 +429,14 @@ def changed_at(tensor: Any) -> Any:
     return side_of(tensor).changed_at(tensor)
 
 
+def is_leaf(tensor: Any) -> bool:
+    """Whether a graph begins at it; not so of a view that PyTorch no longer lets anyone use."""
+    try:
+        return bool(tensor.is_leaf)
+    except RuntimeError:
+        return False
+
+
 def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     if type(value) is Tensor:
@@ -439,6 +448,15 @@ def is_tensor(value: Any) -> bool:
 def alone(gradient: Any) -> Any:
     """A gradient that stays as it is: a copy, where it is shared."""
     return gradient if is_alone(gradient) else gradient.detach().clone()
+
+
+def apart(gradient: Any) -> Any:
+    """What flows in a pass of our engine, as an object of its own: the array itself may become the
+    .grad of a leaf, as long as nothing else holds it, and change there."""
+    kind = gradient.__class__
+    if kind not in ARRAYS:
+        return gradient
+    return +gradient if issubclass(kind, numpy.generic) else gradient.copy()
 
 
 def is_alone(gradient: Any) -> bool:

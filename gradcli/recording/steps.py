@@ -7,7 +7,7 @@ from typing import Any
 
 from .hook_log import HookLog
 from .passes import Pass, Passes
-from .sides import edge_of, kept_by
+from .sides import apart, edge_of, kept_by
 from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -224,14 +224,15 @@ class Steps(Spectator):
         return step
 
     def _as_now(self, value: Any) -> Any:
-        """A gradient as it is now; hooks may change in place what they are given."""
+        """A gradient as it is now: a hook may change in place what it is given, the program what a
+        pass returned, and the next pass what a leaf has stored."""
         if value is None:
             return None
         self.room -= value.nbytes
         if self.room < 0 or value.nbytes > LARGEST:
             self.room += value.nbytes
             return Dropped(value)
-        return self._copied(value) if self.hooks.is_used else value
+        return self._copied(value) if hasattr(value, "detach") else apart(value)
 
     def _copied(self, value: Any) -> Any:
         if value.nbytes > LARGEST:

@@ -6,6 +6,7 @@ pass  line  loss      |grad|   largest gradient      largest change
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from itertools import pairwise
 from math import inf, log10
@@ -266,7 +267,7 @@ def _verdict(fact: VerdictFact, file: str, look: Look) -> list[Line]:
     first, *rest = _wrapped(head, look, 2)
     said = _wrapped(f"  {fact.sentence}", look, 2)
     if fact.verdict in ASKED and not file.startswith("<"):
-        said.append(f"  gradcli why {file} {fact.names[0]}")
+        said.append(f"  gradcli why {file} {shlex.quote(fact.names[0])}")
     return [
         (cell(first, "name"),),
         *((cell(row, "name"),) for row in rest),

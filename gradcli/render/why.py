@@ -11,6 +11,7 @@ help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 
@@ -51,7 +52,7 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
         lines.extend(columns(rows, look, giving=(((3, 24),), 2)))
         worst = next((report for report in reports if report.verdict != "fine"), None)
         if worst is not None:
-            command = f"gradcli why {file} {worst.name}".replace("<stdin> ", "")
+            command = f"gradcli why {file} {shlex.quote(worst.name)}".replace("<stdin> ", "")
             lines.extend((BLANK, *error.note(f"help: {command} shows the lines, and a fix", look)))
     elif whole.error is None:
         lines.append((cell("none of the leaves has a name"),))

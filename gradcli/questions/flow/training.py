@@ -16,7 +16,7 @@ from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
 from ...recording.modules import is_module, named_modules
 from ...recording.optimizers import Optimizer
-from ...recording.sides import AnyTensor, is_parameter, node_of
+from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of
 from ..graph import module_names, module_tensors, place_reader
 
 
@@ -97,7 +97,7 @@ class Training:
         track = self.flow.latest.get((None, name))
         if track is None or id(track) in self._names or track.shape != tuple(tensor.shape):
             return None
-        if is_parameter(tensor) or not tensor.is_leaf:
+        if is_parameter(tensor) or not is_leaf(tensor):
             return None
         self.flow.renewed(track, tensor)
         return track

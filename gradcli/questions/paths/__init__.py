@@ -95,16 +95,16 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
 
 def _live(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run of PyTorch, with an own graph in place of its graph."""
-    from .live import LivePass, recording_of, translated
+    from .live import LivePass, hearing, translated
 
     seen = LivePass(asked.number, stops=True)
-    ran = execute(request, write, recording_of(seen))
+    ran = execute(request, write, hearing(seen))
     if asked.number is not None and asked.number > seen.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch(DEFAULT_SEED)
-        stopped = execute(request, None, recording_of(LivePass(seen.count, stops=True)))
+        stopped = execute(request, None, hearing(LivePass(seen.count, stops=True)))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
     return translated(ran, asked.of, asked.wrt)
 

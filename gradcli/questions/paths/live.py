@@ -158,6 +158,13 @@ def recording_of(*parts: Spectator) -> Recording:
     return recording
 
 
+def hearing(live: LivePass) -> Recording:
+    """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves."""
+    recording = Recording()
+    recording.hears(recording.names, recording.standing, recording.passes, live)
+    return recording
+
+
 def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     """The run with own tensors and nodes in place of PyTorch's."""
     live = ran.recording.find(LivePass)
@@ -167,6 +174,9 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     own, bindings = live.translation.tensor, ran.outcome.bindings
     naming = Naming((*of, *wrt))
     every = list(live.names)
+    for leaf in ran.recording.standing.last:
+        if (name := ran.recording.names.of_leaf(leaf)) and not name.isidentifier():
+            every.append((None, name, leaf, None))
     for values in (live.inner, bindings):
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
             every.append((None, name, tensor, None))

@@ -9,7 +9,7 @@ from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.collect import named_tensors, parameters
 from ...recording.facts.reasons import WhyReport
-from ...recording.sides import AnyTensor
+from ...recording.sides import AnyTensor, is_leaf
 from ..errors import error_fact
 from ..graph import collected
 from . import reported
@@ -49,7 +49,7 @@ def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
     pairs = list(zip(found.tensors, found.held, strict=True))
     leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
     others = [*_inside(ran, provenance), *_rebound(ran, provenance)]
-    if not leaves and not others:
+    if not others and all(fact.kind == "leaf" for fact, _ in leaves):
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
     seen: set[int] = set()
@@ -67,10 +67,10 @@ def _rebound(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]
     """Names of computed tensors that were bound to a leaf before: w = w - lr * w.grad."""
     assert ran.outcome is not None
     for name, tensor in named_tensors(ran.outcome.bindings, AnyTensor):
-        if tensor.is_leaf or not tensor.requires_grad:
+        if is_leaf(tensor) or not tensor.requires_grad:
             continue
         before = (bound for _, _, bound in provenance.flow.bindings.get(name, ()))
-        if any(bound.is_leaf and bound.requires_grad for bound in before):
+        if any(is_leaf(bound) and bound.requires_grad for bound in before):
             yield name, tensor
 
 
@@ -82,5 +82,5 @@ def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]
     held = {name: one for name, one in provenance.flow.inside().items() if name not in bindings}
     found = (*named_tensors(held, AnyTensor), *parameters(held, AnyTensor))
     for name, tensor in sorted(found, key=lambda pair: pair[0].startswith("self")):
-        if tensor.is_leaf and tensor.requires_grad:
+        if is_leaf(tensor) and tensor.requires_grad:
             yield name, tensor

@@ -21,7 +21,7 @@ from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
-from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
+from ...recording.sides import OWN, AnyTensor, bad, is_leaf, is_tensor, mark_of, node_of, word_of
 from .marks import Marks
 from .outputs import Outputs
 from .values import (
@@ -212,7 +212,7 @@ class Flow(Listener):
         """A leaf that was not reported; `is_set` is False where its numbers are still to come."""
         if not is_tensor(value) or hasattr(type(value), "materialize"):
             return  # a lazy module's parameter is nothing yet
-        if value.is_leaf and not self._is_known(value):
+        if is_leaf(value) and not self._is_known(value):
             number = self._record(node, value, ())
             step = self.values[number].step
             if not is_set and step is not None:
@@ -224,7 +224,7 @@ class Flow(Listener):
         known = self.known.get(id(value))
         if known is None or known.tensor() is not value:
             self.made_before(node, value)
-        elif value.is_leaf and self.values[known.value].step is None:
+        elif is_leaf(value) and self.values[known.value].step is None:
             self.values[known.value] = self.values[known.value]._replace(step=len(self.steps))
             self.steps.append(
                 Step(node, known.value, (), (), word_of(value), value.requires_grad,

@@ -22,6 +22,7 @@ from ...recording.recording import Recording
 from ...recording.sides import (
     AnyTensor,
     alone,
+    apart,
     array_of,
     bad,
     gradient_of,
@@ -266,7 +267,8 @@ class Passes(Spectator):
                 if value.__class__ not in WITHIN:
                     size += value.nbytes
             if self._has_room(current, size):
-                current.ran.append((node, grads, tuple(results), returned, saved_by(node)))
+                grads, results = tuple(map(apart, grads)), tuple(map(apart, results))
+                current.ran.append((node, grads, results, returned, saved_by(node)))
 
     def _has_room(self, current: Pass, size: int) -> bool:
         """Whether so much more of a pass may be held; older ones make room for it."""
@@ -299,7 +301,10 @@ class Passes(Spectator):
                 else:
                     current.bytes += RECORD
                     self.bytes += RECORD
-                    current.ran.append((node, grads, tuple(results), None, node.saved))
+                    # As `apart` does: +value is another object.
+                    grads = tuple([None if value is None else +value for value in grads])
+                    results = tuple([None if value is None else +value for value in results])
+                    current.ran.append((node, grads, results, None, node.saved))
                     return
             self.applied(node, grads, results)
 

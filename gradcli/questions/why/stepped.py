@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...recording.optimizers import Optimizer
-from ...recording.sides import is_parameter
+from ...recording.sides import is_leaf, is_parameter
 from .case import Case, Finding, Remark
 from .values import name_of
 
@@ -13,7 +13,7 @@ from .values import name_of
 def not_stepped_finding(case: Case) -> Finding | None:
     """Optimizers of other tensors, where nothing changes this one."""
     tensor, made = case.tensor, case.passes.optimizers.all
-    if not tensor.is_leaf or not any(one.steps for one in made):
+    if not is_leaf(tensor) or not any(one.steps for one in made):
         return None
     if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...pipeline.request import Ran
-from ...recording.sides import AnyTensor
+from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
 from .case import Case, Finding
 from .names import Question, question_of
@@ -28,7 +28,7 @@ def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
         return asked
     history = ran.recording.find(AskedNames)
     before = [] if history is None else history.tensors(asked.name)
-    if (now.is_leaf and now.requires_grad) or any(
+    if (is_leaf(now) and now.requires_grad) or any(
         _reached(ran, provenance, one, each)
         for one in before
         if one is not then

@@ -176,7 +176,7 @@ class Words:
             return
         for flow in flows[:FEW]:
             own = self._output(node, flow.output_nr)
-            named = f"{own} " if width_of(own) <= SHORT else ""
+            named = f"{own} " if own and width_of(own) <= SHORT else ""
             out = named or f"[{flow.output_nr}] " if len(flows) > 1 or flow.output_nr else ""
             value = of(flow.text, flow.shape, "", flow.range, shaped=True)
             later = ""
