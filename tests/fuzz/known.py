@@ -35,10 +35,9 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "grad version",
-        r"here [1-9]\d*, PyTorch",
-        "whether a gradient is copied, both decide by who else holds it; hooks, functions of the "
-        "program and gradients that it gives hold it here and there otherwise",
-        r"hook|autograd\.Function|retain_grad|backward\(.*torch|create_graph|inputs=",
+        "|".join(rf"here ({n}, PyTorch {n + 1}|{n + 1}, PyTorch {n})\b" for n in range(9)),
+        "whether a gradient is copied once, both decide by who else holds it and how it lies; "
+        "sums, views, hooks and functions of the program hold it here and there otherwise",
     ),
     Known(
         "output|error",
