@@ -10,15 +10,7 @@ from functools import cached_property
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import (
-    Cure,
-    Diagnostic,
-    ExitStatus,
-    Label,
-    LimitReached,
-    ProgramError,
-    Span,
-)
+from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
 from ..engine.errors import DeviceMissing
 from ..engine.mode import state
 from ..named import NamedTuple
