@@ -98,6 +98,7 @@ HALF_EXCEPTIONS: dict[str, Half] = {
     **dict.fromkeys(
         (
             "dist", "index_reduce:prod", "nn.functional.batch_norm", "nn.functional.bilinear",
+            "nn.functional.conv3d",
             "nn.functional.cross_entropy", "nn.functional.embedding_bag",
             "nn.functional.instance_norm", "nn.functional.interpolate:trilinear",
             "nn.functional.normalize",

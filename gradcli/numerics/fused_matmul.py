@@ -46,7 +46,7 @@ def are_fused(xp: Any, a: Any, b: Any) -> bool:
 
 
 def fused_batches(xp: Any, a: Any, b: Any) -> Any:
-    return _multiplied(xp, a, b) if len(a) > 1 else fused_product(xp, a[0], b[0])[None]
+    return _multiplied(xp, a, b) if len(a) > 1 else fused_product(xp, a[0], b[0]).reshape(1, a.shape[1], b.shape[2])
 
 
 def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
@@ -190,11 +190,11 @@ def _pair(one: Any, other: Any) -> Any:
 
 
 def _rows_of_a(xp: Any, a: Any, b: Any) -> Any:
-    return _rows(xp, a, b[:, 0])[:, None]
+    return _rows(xp, a, b[:, 0]).reshape(-1, 1)  # PyTorch's strides, also of one element
 
 
 def _rows_of_b(xp: Any, a: Any, b: Any) -> Any:
-    return _rows(xp, b.T, a[0])[None]
+    return _rows(xp, b.T, a[0]).reshape(1, -1)
 
 
 def _rows(xp: Any, matrix: Any, vector: Any) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 from ...engine.conversion import NONE
 from ...engine.operator import composite
-from ...engine.promotion import broadcast_message
 from ..conventions import native, reduced, reduction_number, shape_text
 from ..geometry import broadcast_sizes
 from ..linalg.distance import pairwise
@@ -19,6 +18,8 @@ _REDUCE = "bool? reduce=None, str reduction='mean'"
 
 
 def _soft_margin(input: Any, target: Any, size_average: Any, reduce: Any, reduction: str) -> Any:
+    from ...engine.promotion import broadcast_message
+
     number = reduction_number(reduction, size_average, reduce)
     if broadcast_message(input.shape, target.shape) is None:
         sizes = broadcast_sizes(input.shape, target.shape)
