@@ -46,7 +46,9 @@ def are_fused(xp: Any, a: Any, b: Any) -> bool:
 
 
 def fused_batches(xp: Any, a: Any, b: Any) -> Any:
-    return _multiplied(xp, a, b) if len(a) > 1 else fused_product(xp, a[0], b[0]).reshape(1, a.shape[1], b.shape[2])
+    if len(a) > 1:
+        return _multiplied(xp, a, b)
+    return fused_product(xp, a[0], b[0]).reshape(1, a.shape[1], b.shape[2])
 
 
 def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
