@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from .packed_matmul import BY_HAND
-from .thresholds import DOTS, LAYER, VECTORS
+from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
 VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
@@ -81,6 +81,8 @@ def _onto(start: Any, product: Any, alpha: Any) -> Any:
 def _way(a: Any, b: Any) -> Any:
     """The routine; None for what is left to others."""
     (rows, inner), columns = a.shape, b.shape[1]
+    if b.size > FILLED:
+        return None
     if inner < 2:
         return _onto_matrix if rows > 1 and columns > 1 else None
     if rows == 1:
@@ -118,10 +120,17 @@ def _turned(matrix: Any) -> bool:
 def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     """a @ b by NumPy's library, with whole vectors of columns, and more rows than one."""
     rows, (inner, columns) = a.shape[-2], b.shape[-2:]
-    filled = xp.zeros((*b.shape[:-2], inner, -(-columns // VECTOR) * VECTOR), b.dtype)
-    filled[..., :columns] = b
+    width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
-    return xp.matmul(left, filled)[..., :rows, :columns].copy()
+    if width == columns and b.flags.c_contiguous:
+        product = xp.matmul(left, b)
+    else:
+        filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
+        filled[..., :columns] = b
+        product = xp.matmul(left, filled)
+    return (
+        product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
+    )
 
 
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:

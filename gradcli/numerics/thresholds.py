@@ -13,8 +13,9 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "BESIDE", "CASES", "DOTS", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED",
-    "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "VECTORS",
+    "BESIDE", "CASES", "DOTS", "FILLED", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
+    "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED",
+    "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
@@ -64,6 +65,10 @@ LAYER = 1 << 19
 # Products of few rows with the rows of a layer (fused_matmul.py), which Intel's routines add in
 # lanes. Cost: 3 ms at the bound.
 DOTS = 1 << 18
+
+# Numbers of a matrix that are laid between zeros (fused_matmul.py): 64 MB. Beyond, a copy would be
+# too much beside the limit of memory.
+FILLED = 1 << 24
 
 # Products of two vectors (small_matmul.py). Cost: 12 µs at the bound, 2 without.
 VECTORS = 1 << 14
