@@ -55,8 +55,7 @@ FLOORS = {
     "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
     "promotion conversion text typed_tensors typed_storage written",
     "compile": "fast_path results call arrays formula inplace",
-    "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward node_call "
-    "backward",
+    "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
     "whole": "assembly dunders",
 }
 FLOOR = {name: floor for floor, names in enumerate(FLOORS.values()) for name in names.split()}

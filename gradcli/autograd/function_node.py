@@ -194,10 +194,6 @@ class FunctionNode(CustomNode):
             )
         return self._checked(results[:expected], tensors)
 
-    def __call__(self, *gradients: Any) -> Any:
-        """PyTorch has no such call of a node whose class is Python's."""
-        raise TypeError(f"'{self.name()}' object is not callable")
-
     def _backward(self) -> Callable[..., Any]:
         owner = self.owner
         if owner.backward is UNSET and owner.vjp is UNSET:

@@ -15,7 +15,6 @@ from .carriers import RUNTIME, Body
 from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .node import Node
-from .node_call import call_node
 from .reduced import ReducedNode
 from .row import Factory, Inplace, Row
 from .saved import kept, kept_result
@@ -67,7 +66,6 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "_kept", kept_result),
     (Node, "kept", kept),
     (Node, "apply", formula.apply),
-    (Node, "__call__", call_node),
     (ReducedNode, "apply", formula.apply_reduced),
     (Factory, "run", run_factory),
 )

@@ -20,7 +20,6 @@ from .hook_calls import (
     call_post_hooks,
     call_pre_hooks,
     call_tensor_hooks,
-    outputs_of,
     retain,
 )
 from .layout import element_strides, is_dense, relaid
@@ -330,7 +329,8 @@ class Walk:
 
     def _completed(self, node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """A node of several outputs is given as many gradients as it has outputs."""
-        return grads + (None,) * (outputs_of(node) - len(grads))
+        count = len(node.extra) if node.extra.__class__ is list else node.outputs
+        return grads + (None,) * (count - len(grads))
 
     # ---- the ends
 
@@ -359,13 +359,13 @@ class Walk:
             (value,) = call_pre_hooks(node, (value,), self.tensors)
         if value is not None:
             alone = getrefcount(value) == ALONE
-            self.store(node, variable, value, alone)
+            self._store(node, variable, value, alone)
         elif meta.post_hooks:
             call_post_accumulate_hooks(node, variable)
         if node.hooks is not None:
             call_leaf_hooks(node, (value,))
 
-    def store(self, node: Node, variable: Tensor, value: Any, alone: bool) -> None:
+    def _store(self, node: Node, variable: Tensor, value: Any, alone: bool) -> None:
         check_leaf(variable)
         if variable._requires_grad:  # else turned off since: nothing is stored, but hooks run
             self._add_to_grad(variable, value, alone)

@@ -80,16 +80,11 @@ def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tupl
     return tuple(values)
 
 
-def outputs_of(node: Node) -> int:
-    """How many gradients a node takes: `unbind` has as many outputs as its input has rows."""
-    return len(node.extra) if node.extra.__class__ is list else node.outputs
-
-
-def with_history(node: Node, count: int) -> int:
-    """How many of so many outputs PyTorch's node has: indices beside a maximum are none."""
+def _with_history(node: Node, grads: tuple[Any, ...]) -> int:
+    """How many outputs PyTorch's node has: indices beside a maximum are none."""
     row = getattr(node, "row", None)
-    if row is None or count < 2 or len(row.signature.outputs) != count:
-        return count
+    if row is None or len(grads) < 2 or len(row.signature.outputs) != len(grads):
+        return len(grads)
     made = [entry is None or entry[1].differentiable for entry in node.extra]
     return sum(
         has and name not in row.undifferentiable for has, name in zip(made, row.signature.outputs)
@@ -98,7 +93,7 @@ def with_history(node: Node, count: int) -> int:
 
 def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     """What runs before a node and may replace its gradients."""
-    count = with_history(node, len(grads))
+    count = _with_history(node, grads)
     grads, rest = grads[:count], grads[count:]
     for number, hook in list(node.hooks.pre.items()):
         given = _as_tensors(grads)
@@ -132,7 +127,7 @@ def call_post_hooks(
         inputs = _as_tensors(results)
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, inputs)
-        result = hook(inputs, _as_tensors(grads[: with_history(node, len(grads))]))
+        result = hook(inputs, _as_tensors(grads[: _with_history(node, grads)]))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:

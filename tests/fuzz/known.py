@@ -46,12 +46,6 @@ KNOWN: tuple[Known, ...] = (
         r"expand",
     ),
     Known(
-        "output",
-        r"here .\(tensor\(\[.*PyTorch .\(tensor\(\[\[1\.\]?,",
-        "a node that is called alone: what a bias was spread over, PyTorch sums in its engine",
-        r"grad_fn\(",
-    ),
-    Known(
         "output|error",
         r"(Backwards?\d?|CopySlices|NotImplemented)' object is not callable",
         "a node can't be called: nothing runs one node outside of a pass here",
