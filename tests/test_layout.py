@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import pytest
 from oracle import oracle, question
 
 import gradcli
+from gradcli.engine.layout import empty
 
 # A tensor of three dimensions, seen otherwise; each is of size 4, 3, 2.
 ORDERS = {
@@ -196,3 +198,9 @@ def test_a_solution_lies_in_the_memory_of_the_right_hand_side() -> None:
     for first in ("torch.ones(4, 3, 2)", "torch.ones(4, 3)"):
         asked = (text, first, "None")
         assert strides(gradcli, *asked) == oracle.ask("strides", *asked)
+
+
+def test_memory_is_as_large_as_its_strides_reach() -> None:
+    """A result whose strides reach further would be written beyond its memory."""
+    with pytest.raises(ValueError, match="reach beyond 3 elements"):
+        empty(numpy, (3,), (3,), "float32")

@@ -182,9 +182,12 @@ def is_regular(sizes: Sizes, strides: Sizes) -> bool:
 
 def empty(xp: Any, sizes: Sizes, strides: Sizes, dtype: Any) -> Any:
     """Memory for these sizes, dense, under these strides (in elements)."""
-    count = 1
-    for length in sizes:
+    count, last = 1, 0
+    for length, step in zip(sizes, strides, strict=True):
         count *= length
+        last += (length - 1) * step
+    if count and last >= count:
+        raise ValueError(f"strides {strides} reach beyond {count} elements")
     flat = xp.empty(count, dtype=dtype)
     return xp.lib.stride_tricks.as_strided(
         flat, sizes, tuple([step * flat.itemsize for step in strides])

@@ -351,6 +351,31 @@ def _old_triangle(xp: Any, A: Any, upper: bool, transposed: bool, unit: bool) ->
     return part.swapaxes(-1, -2) if transposed else part
 
 
+def _check_old_triangular(self: Any, A: Any, *settings: bool) -> None:
+    for name, tensor in (("b", self), ("A", A)):
+        if tensor.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it "
+                f"has {tensor.ndim} dimensions instead"
+            )
+    if self.dtype is not A.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {self.dtype.word} and A "
+            f"of type {A.dtype.word} instead."
+        )
+    (rows, columns), right = A.shape[-2:], self.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if right[0] != rows:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {columns} "
+            f"but each b matrix is {right[0]} by {right[1]}"
+        )
+    check_precision(self, "triangular_solve_cpu", empty=True)
+
+
 def _triangular_gradients(
     grads: Sequence[Any],
     A: Any,
@@ -379,7 +404,7 @@ triangular_row = operator(
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     node="TriangularSolveBackward0",
     where="hidden",
-    check=lambda self, *others: check_precision(self, "triangular_solve_cpu", empty=True),
+    check=_check_old_triangular,
     forward=lambda xp, self, A, upper, transpose, unitriangular: (
         column_major(xp, solved(xp, _old_triangle(xp, A, upper, transpose, unitriangular), self)),
         column_major(xp, A),
@@ -414,5 +439,12 @@ composite(
     samples=(
         "torch.triangular_solve(b, a)[0]",
         "b.triangular_solve(a, upper=False, transpose=True).solution",
+    ),
+    errors=(
+        "torch.triangular_solve(v, a)",
+        "torch.triangular_solve(b, v)",
+        "torch.triangular_solve(b, a.double())",
+        "torch.triangular_solve(b, a[:, :2])",
+        "torch.triangular_solve(b[:2], a)",
     ),
 )
