@@ -10,7 +10,7 @@ from ...engine import dtypes
 from ...engine.operator import Reduced, composite, operator, warn
 from ..conventions import check_square
 from ..elementwise.complex_parts import conj
-from ..geometry import is_contiguous, sizes_text, wrap_dim
+from ..geometry import broadcast_sizes, is_contiguous, sizes_text, wrap_dim
 from ..index.index_dim import index_fill_tensor
 from ..reduce.sums import sum_all, sum_dims, sum_to
 from ..shape.constants import zeros_of
@@ -25,7 +25,11 @@ from .product import dot, matmul_of, mm, product_of, vdot
 
 def _dims_of(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     if hasattr(dims, "item"):
-        dims = int(dims.item()) if dims.numel() == 1 else dims.tolist()
+        if dims.numel() > 1 and len(dims) != 2:
+            raise AssertionError(
+                f"dims tensor must have size 2 in first dimension, got {len(dims)}"
+            )
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -306,6 +310,7 @@ def _check_cross(self: Any, other: Any, dim: int) -> None:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got "
             f"{self.shape[wrapped]} and {other.shape[wrapped]}"
         )
+    broadcast_sizes(self.shape, other.shape)
     if self.dtype is not other.dtype:
         raise RuntimeError(f"expected scalar type {self.dtype.word} but found {other.dtype.word}")
     if self.dtype is dtypes.bool_:

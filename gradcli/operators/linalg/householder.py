@@ -34,6 +34,11 @@ def _check(input: Any, tau: Any) -> None:
             f"{NAME}: Expected tau to have one dimension less than input, but got tau.ndim equal "
             f"to {tau.ndim} and input.ndim is equal to {input.ndim}"
         )
+    if tau.shape[:-1] != input.shape[:-2]:
+        raise RuntimeError(
+            f"{NAME}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau.shape[:-1])}"
+        )
     if tau.dtype != input.dtype:
         raise RuntimeError(
             f"{NAME}: tau dtype {tau.dtype.word} does not match input dtype {input.dtype.word}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine import dtypes
 from ...engine.operator import composite, operator, warn
 from ...numerics.small_systems import is_small_system
 from ..conventions import check_precision, check_square
+from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
 from ..shape.join import cat
@@ -16,7 +18,7 @@ from ..shape.select import slice_
 from ..shape.transposed import mt
 from .inverse import column_major, factored, named_outputs, solved, solved_by_factors
 from .product import matmul_of, product_of
-from .triangular import solve_triangular
+from .triangular import check_right_side, solve_triangular
 
 
 def _permutation(xp: Any, pivots: Any, rows: int) -> Any:
@@ -281,12 +283,38 @@ composite(
 # ---- systems
 
 
-def _check_solvable(LU: Any, B: Any) -> None:
-    check_square(LU, "linalg.lu_solve", "LU")
+def _check_solvable(LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> None:
+    name = "linalg.lu_solve"
+    if LU.dtype is not B.dtype:
+        raise RuntimeError(
+            f"{name}: Expected LU and B to have the same dtype, but found LU of type "
+            f"{LU.dtype.word} and B of type {B.dtype.word} instead"
+        )
+    if pivots.dtype is not dtypes.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    check_square(LU, f"torch.{name}")
+    check_right_side(LU, B, left, name)
+    if not pivots.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    if LU.shape[-1] != pivots.shape[-1]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
+    if LU.shape[:-1] != pivots.shape:
+        raise RuntimeError(
+            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(pivots.shape)} instead"
+        )
+    broadcast_sizes(B.shape[:-2], LU.shape[:-2])
     check_precision(B if LU.numel() else LU, "linalg.lu_solve_cpu")
 
 
 def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
+    if (pivots > LU.shape[-1]).any():
+        raise RuntimeError(
+            "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you "
+            "properly pass the result of lu_factor?"
+        )
     if left and not adjoint and is_small_system(LU, B) and xp.diagonal(LU, 0, -2, -1).all():
         return column_major(xp, solved_by_factors(xp, LU, pivots, B))
     L, U = _unpacked(xp, LU)
@@ -319,7 +347,7 @@ lu_solve = operator(
     "lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
     node="LinalgLuSolveBackward0",
     where="linalg",
-    check=lambda LU, pivots, B, left, adjoint: _check_solvable(LU, B),
+    check=_check_solvable,
     forward=_lu_solution,
     LU=lambda grad, LU, pivots, result, left, adjoint: _lu_solve_gradient(
         grad, LU, pivots, result, left, adjoint
@@ -332,6 +360,16 @@ lu_solve = operator(
         "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b)",
         "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), x, left=False)",
         "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b, adjoint=True)",
+    ),
+    errors=(
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), v)",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b.double())",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b[:2])",
+        "torch.linalg.lu_solve(*torch.linalg.lu_factor(a), a[:, :2], left=False)",
+        "torch.linalg.lu_solve(a, torch.ones(3), b)",
+        "torch.linalg.lu_solve(a, torch.ones(2, dtype=torch.int32), b)",
+        "torch.linalg.lu_solve(a, torch.ones(1, 3, dtype=torch.int32), b)",
+        "torch.linalg.lu_solve(a, torch.tensor([1, 9, 3], dtype=torch.int32), b)",
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
 from ..conventions import check_square
+from ..geometry import broadcast_sizes
 from ..shape.constants import zeros_of
 from ..shape.select import slice_
 from ..shape.shape import flatten, reshape
@@ -269,6 +270,8 @@ def _check_system(self: Any, b: Any, driver: str | None) -> None:
         raise RuntimeError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
+    is_vector = b.ndim == 1 or self.ndim - 1 == b.ndim
+    broadcast_sizes(self.shape[:-2], b.shape[:-1] if is_vector else b.shape[:-2])
 
 
 def _lstsq(self: Any, b: Any, rcond: float | None, driver: str | None) -> Any:

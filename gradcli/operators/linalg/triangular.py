@@ -54,6 +54,11 @@ def _triangular_gradients(
 def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> None:
     name = "linalg.solve_triangular"
     check_square(A, name)
+    check_right_side(A, B, left, name)
+    check_precision(B, "triangular_solve_cpu", empty=True)
+
+
+def check_right_side(A: Any, B: Any, left: bool, name: str) -> None:
     if B.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     if B.shape[-2 if left else -1] != A.shape[-1]:
@@ -62,7 +67,6 @@ def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bo
             f"{name}: Incompatible shapes of A and B for the equation {equation} "
             f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )
-    check_precision(B, "triangular_solve_cpu", empty=True)
 
 
 solve_triangular = operator(
