@@ -26,7 +26,7 @@ HUGE, UNDERFLOW = 1e6, 1e-25
 WHY = {"flat": "has no slope", "cancels": "multiplies by 0"}
 REGULAR = frozenset({"rectifies", "clamps", "mask"})
 
-IN_A_LIST = re.compile(r"(\w+(?:\.\w+)+)\[\d+\]")  # net.layers[0].weight
+INSIDE = re.compile(r"(\w+(?:\.\w+)+)\[(\d+|'[^']*')\]")  # net.layers[0].weight
 
 
 class Said(NamedTuple):
@@ -190,10 +190,12 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | No
         return _copies(leaf, optimizers, training)
     line = _nearest(leaf, training)
     made = "" if line is None else f" made on line {line}"
-    within = IN_A_LIST.match(leaf.name) if leaf.is_parameter else None
-    why = "" if within is None else (
-        f": {within[1]} is a plain list, and parameters() looks only into nn.ModuleList"
-    )  # fmt: skip
+    within = INSIDE.match(leaf.name) if leaf.is_parameter else None
+    why = ""
+    if within is not None:
+        kind = "list" if within[2].isdigit() else "dict"
+        registers = f"nn.Module{kind.title()}"
+        why = f": {within[1]} is a plain {kind}, and parameters() looks only into {registers}"
     return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
                 f"have it{why}", (line, leaf.line))  # fmt: skip
 
