@@ -67,7 +67,7 @@ def test_the_line_of_the_cause() -> None:
     assert 6 in lines["a head that the optimiser lacks"]["not given to the optimiser"]
     assert lines["round"]["zero"] == (8,)
     (fact,) = report(PLANTED["layers in a list"][0]).verdicts
-    assert "net.layers is a plain list" in fact.sentence
+    assert "net.layers is plain Python" in fact.sentence
 
 
 # ---------------------------------------------------------------- numbers

@@ -193,9 +193,8 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | No
     within = INSIDE.match(leaf.name) if leaf.is_parameter else None
     why = ""
     if within is not None:
-        kind = "list" if within[2].isdigit() else "dict"
-        registers = f"nn.Module{kind.title()}"
-        why = f": {within[1]} is a plain {kind}, and parameters() looks only into {registers}"
+        registers = "nn.ModuleList" if within[2].isdigit() else "nn.ModuleDict"
+        why = f": {within[1]} is plain Python, and parameters() looks only into {registers}"
     return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
                 f"have it{why}", (line, leaf.line))  # fmt: skip
 
