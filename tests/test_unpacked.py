@@ -1,4 +1,4 @@
-"""Tests: what hooks unpack for a backward pass may be anything, and reaches no memory but its own."""
+"""Tests: what hooks unpack for a pass may be anything, and reaches no memory but its own."""
 
 from __future__ import annotations
 
