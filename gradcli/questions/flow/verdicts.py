@@ -30,7 +30,8 @@ INSIDE = re.compile(r"(\w+(?:\.\w+)+)\[(\d+|'[^']*')\]")  # net.layers[0].weight
 
 
 class Said(NamedTuple):
-    """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers."""
+    """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers, and
+    `{times}` says how often."""
 
     verdict: str
     sentence: str
@@ -51,7 +52,9 @@ def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Said]]) -
     low, high = _short(min(found)), _short(max(found))
     numbers = low if low == high else f"{low} to {high}"
     lines = dict.fromkeys(line for said in each for line in said.lines if line is not None)
-    return VerdictFact(verdict, names, sentence.replace("{n}", numbers), tuple(lines))
+    times = "once" if numbers == "1" else f"{numbers} times"
+    sentence = sentence.replace("{times}", times).replace("{n}", numbers)
+    return VerdictFact(verdict, names, sentence, tuple(lines))
 
 
 Found = tuple[Said, float]
@@ -71,7 +74,7 @@ def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
         line = track.changed_line
         yield Said(
             "stale", f"line {track.stale_line} adds to the gradient of an earlier pass, although "
-            f"line {line} has changed the tensor since, and the sum changes it again, {{n}} times: "
+            f"line {line} has changed the tensor since, and the sum changes it again ({{times}}): "
             "zero_grad() is missing between them", (track.stale_line, line),
         ), track.stale  # fmt: skip
     if found is None or found[0].verdict == "exploding":
