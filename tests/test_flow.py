@@ -21,7 +21,6 @@ from gradcli.questions.flow import flow_report, recorded
 from gradcli.recording.curve import ROOM, Curve
 from gradcli.recording.facts.flow import FlowReport
 from gradcli.recording.gradient_flow import ENDS, GradientFlow
-from gradcli.render import flow as page
 from gradcli.render.flow import curve
 from gradcli.render.text import Look
 
@@ -331,8 +330,8 @@ def test_a_leaf_that_is_made_anew_in_each_turn_is_one_row(text: str, name: str) 
     assert leaf.first == pytest.approx(4.0) and leaf.last == pytest.approx(0.16)
 
 
-def test_a_pass_that_failed_before_any_leaf_has_no_norm() -> None:
+def test_a_pass_that_failed_before_any_leaf_has_no_norm(tmp_path: Path) -> None:
     text = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n"
-    shown = page.text(report(text), Look(False, True, 80))
-    (row,) = [row for row in shown.splitlines() if "failed" in row]
-    assert row.split() == ["1", "4", "7.437", "failed", "-", "-"]
+    (tmp_path / "p.expr").write_text(text, encoding="utf-8")
+    shown = here("flow", str(tmp_path / "p.expr")).stdout.splitlines()
+    assert shown[1].split() == ["1", "4", "7.437", "failed", "-", "-"]
