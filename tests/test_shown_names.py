@@ -192,6 +192,16 @@ def test_what_one_command_prints_every_other_takes(name: str, home: Path) -> Non
     assert failed == []
 
 
+def test_a_leaf_without_a_name_is_asked_by_its_words(home: Path) -> None:  # noqa: F811
+    words = "torch.ones(2, requires_grad=True)"
+    (home / "p.expr").write_text(f"y = {words} * 3\ny.sum().backward()\n", encoding="utf-8")
+    path = str(home / "p.expr")
+    for asked in (("grad", path, "--wrt", words), ("paths", path, "--wrt", words),
+                  ("why", path, words), ("why", path, f"{words}.grad[0]")):  # fmt: skip
+        done = here(*asked)
+        assert (done.returncode, words in done.stdout) == (0, True), done
+
+
 def test_a_result_that_had_a_name_is_differentiated(home: Path) -> None:  # noqa: F811
     (home / "p.expr").write_text(NAMED, encoding="utf-8")
     path = str(home / "p.expr")
