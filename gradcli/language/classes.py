@@ -80,7 +80,7 @@ class ClassValue(Joined):
         elif is_base(self.native):
             asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
             own = [word for word in asked if _is_method(self.find(word))]
-            self.host = make_library_host(name, ProgramModule, self.native, own)
+            self.host = make_library_host(name, ProgramModule, self.native, self.order, own)
         if self.host is not None:
             _know(self.host)
 

@@ -112,7 +112,8 @@ def class_name(value: Any) -> str:
 def typename(value: Any) -> str:
     if isinstance(value, Tensor):
         return value.type()  # type: ignore[attr-defined,no-any-return]
-    return name_in_messages(type(value))
+    kind = type(value)
+    return ("__main__." if kind.__module__ == "__main__" else "") + name_in_messages(kind)
 
 
 class Registered(metaclass=NamedInC):

@@ -178,7 +178,7 @@ def hash_(value: Any, /) -> int:
     if isinstance(value, tuple):
         check_key(value)
         return hash(tuple([hash_(item) for item in value]))
-    if isinstance(value, Instance) and {"__hash__", "__eq__"} & value.kind.special:
+    if any(type_handlers.special(value, word) for word in ("__hash__", "__eq__")):
         plain = stands_for(value)
         return hash(value) if plain is value else hash_(plain)
     if kind is FrozenSet:
