@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ...engine.kept import kept_on
+from ...engine.invented_names import kept_on
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
