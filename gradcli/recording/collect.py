@@ -23,6 +23,7 @@ from .sides import side_of
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+OWNED = 2 * NESTING  # an object's attribute, and what stands in its list
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
@@ -402,7 +403,7 @@ class Inside:
                 yield f"{name}.{inner}", parameter, "parameter"
             for inner, buffer in named_buffers(value):
                 yield f"{name}.{inner}", buffer, "buffer"
-        elif depth < NESTING:
+        elif depth < OWNED:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
 
@@ -414,7 +415,7 @@ class Inside:
             self.seen.add(id(value))
             for path, module in named_modules(value):
                 yield (f"{name}.{path}" if path else name), module
-        elif depth < NESTING:
+        elif depth < OWNED:
             for path, item, _ in self._items(name, value):
                 yield from self.modules(path, item, depth + 1)
 
