@@ -105,6 +105,8 @@ class Drawing:
             inside = [atom]
             if atom.kind != "node" and number in opened:
                 inside = self.folder.inside(atom)
+                name = self._box(atom, ()).rows[0].text.removeprefix("⋯ ")
+                inside[0] = inside[0]._replace(closes=(_key(atom), name))
             if len(inside) > room:
                 inside = [atom]
             room -= len(inside) - 1
@@ -179,7 +181,7 @@ class Drawing:
                 by_atom[use.atom].append(use)
                 users.setdefault(use.child, set()).add(use.atom)
         repeats = self.is_large
-        keys = {node: _key(atom, at) for at, atom in enumerate(atoms) for node in atom.nodes}
+        keys = {node: _key(atom) for atom in atoms for node in atom.nodes}
         drawn: dict[int, int] = {}
         for node in self.roots:  # a leaf that is a root itself
             if not self.graph.next[node] and node not in users:
@@ -196,7 +198,7 @@ class Drawing:
                     source = self._leaf(use.child, drawn, at if again else None)
                 groups.setdefault(source, []).append(use)
             inside = tuple(leaf for leaf, owner in hidden.items() if owner == at)
-            self.boxes.append(self._box(atom, at, inside))
+            self.boxes.append(_closing(self._box(atom, inside), atom.closes))
             for source, several in groups.items():
                 self.wires.extend(self._wired(source, keys[atom.nodes[0]], several, atoms, keys))
 
@@ -249,8 +251,8 @@ class Drawing:
         title = full(words.name(node))
         return Box(key, kind, rows, title, node, marks=marks, lines=() if line is None else (line,))
 
-    def _box(self, atom: Atom, at: int, inside: tuple[int, ...]) -> Box:
-        key = _key(atom, at)
+    def _box(self, atom: Atom, inside: tuple[int, ...]) -> Box:
+        key = _key(atom)
         if atom.kind == "node":
             kind = "result" if atom.nodes[0] in self.roots else "inner"
             return self._node_box(atom.nodes[0], kind, key)
@@ -407,7 +409,15 @@ class Drawing:
                 yield Row(line, "note")
 
 
-def _key(atom: Atom, at: int) -> str:
+def _closing(box: Box, fold: tuple[str, str] | None) -> Box:
+    """A box with a row that closes the fold in which it is the first."""
+    if fold is None:
+        return box
+    key, name = fold
+    return box._replace(rows=(*box.rows, Row(line_text(f"▾ {name}"), "open")), closes=key)
+
+
+def _key(atom: Atom) -> str:
     first = atom.nodes[0]  # a call may begin with another one
     return f"n{first}" if atom.kind == "node" else f"f{first}x{len(atom.nodes)}"
 

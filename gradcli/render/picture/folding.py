@@ -26,13 +26,14 @@ LARGE = 12  # operations of a call that opens level by level
 
 
 class Atom(NamedTuple):
-    """A node, or a fold of several. `kind` is node, call, module, turns, middle or deeper."""
+    """A node, or a fold of several. `kind` is node, call, module, turns, middle or deeper; the
+    first in a fold that is open `closes` it: its key and what it is called."""
 
     kind: str
     nodes: tuple[int, ...]  # as they were made
     times: int = 1
     frame: int | None = None
-    opens: str = ""
+    closes: tuple[str, str] | None = None
 
 
 class Extent(NamedTuple):
