@@ -89,7 +89,8 @@ def picture(scene: Scene, *, sideways: bool = False, rooms: Rooms | None = None)
              for at, line in enumerate(heading)]  # fmt: skip
     notes += [(MARGIN, bottom + NOTES * (at + 0.6), row) for at, row in enumerate(scene.notes)]
     height = bottom + NOTES * len(scene.notes) + (MARGIN / 2 if scene.notes else 0)
-    return Picture(scene, boxes, wires, tuple(notes), widest + 2 * MARGIN, height, sideways)
+    width = ceil(widest) + 2 * MARGIN
+    return Picture(scene, boxes, wires, tuple(notes), width, float(ceil(height)), sideways)
 
 
 def _extent(box: Box) -> tuple[float, float]:

@@ -138,10 +138,10 @@ function inflated(bytes, size) {
 
   function paper() { // page.py says why
     const [{ cssRules: rules }, { width, height }] = [document.styleSheets[0], picture()];
-    const [wide, high] = [width, height].map((length) => Math.ceil(length.baseVal.value));
+    const [wide, high] = [width.baseVal.value, height.baseVal.value];
     one(".pictures").classList.toggle("tall", high > 1.3 * Math.max(wide, 700));
     document.styleSheets[0].deleteRule(rules.length - 1);
-    document.styleSheets[0].insertRule(`@page picture{size:${wide}px ${high + 8}px;margin:0}`, rules.length);
+    document.styleSheets[0].insertRule(`@page picture{size:${wide + 8}px ${high + 8}px;margin:0}`, rules.length);
   }
 
   function open(fold) {
@@ -222,9 +222,12 @@ function inflated(bytes, size) {
       put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", way);
     const fresh = told.new.map(parsed);
     fresh.filter((e) => e.classList.contains("wire")).forEach(put);
+    const drawn = fresh.filter((e) => e.classList.contains("box"));
     for (const [at, right, down, ...places] of told.boxes)
-      for (const which of places) put(moved(copied(boxesOf[at][which], known[at].dataset.prefix), right, down));
-    fresh.filter((e) => e.classList.contains("box")).forEach(put);
+      for (const which of places) drawn.push(moved(copied(boxesOf[at][which], known[at].dataset.prefix), right, down));
+    const spot = (box, side) => +box.querySelector(".shape").getAttribute(side);
+    drawn.sort((a, b) => spot(a, "y") - spot(b, "y") || spot(a, "x") - spot(b, "x")); // as Tab goes
+    drawn.forEach(put);
     const made = from.cloneNode(false);
     Object.assign(made.dataset, { view: `${base}:${key}`, prefix });
     made.hidden = true;

@@ -15,7 +15,6 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from math import ceil
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -143,7 +142,7 @@ def _figure(
 def _paper(shown: Picture) -> str:
     """The last rule of the sheet: a picture that is too tall for a sheet of paper has a page of its
     size, so that no box is cut in two. The script writes it anew for each picture."""
-    return f"@page picture{{size:{ceil(shown.width)}px {ceil(shown.height) + 8}px;margin:0}}"
+    return f"@page picture{{size:{int(shown.width) + 8}px {int(shown.height) + 8}px;margin:0}}"
 
 
 def _is_tall(shown: Picture) -> bool:
