@@ -45,7 +45,7 @@ class Members:
     method, so only `direct` methods are called without a look at the object.
     """
 
-    __slots__ = ("direct", "keeps", "methods", "properties", "settable", "statics")
+    __slots__ = ("constants", "direct", "keeps", "methods", "properties", "settable", "statics")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Members:
         self.settable = settable or {}
         self.keeps = keeps
         self.statics: dict[str, Method] = {}  # what needs no object: Embedding.from_pretrained
+        self.constants: dict[str, Any] = {}  # values that the type holds: timezone.utc
 
 
 TABLES: dict[type, Members] = {}

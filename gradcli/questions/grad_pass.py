@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 from ..named import NamedTuple
@@ -29,7 +28,7 @@ from .graph import (
 )
 from .nearest import not_reached
 from .seeds import seed_facts
-from .why.names import question_of
+from .why.names import at_path
 
 
 class Arrived(NamedTuple):
@@ -168,9 +167,7 @@ def _gradient_of(
     if tensor is None and history:
         tensor = history[-1]
     if tensor is None:
-        with suppress(UsageError):  # a tied weight's second name
-            tensor = question_of(name, ran.outcome.bindings, {}).value
-            tensor = tensor if isinstance(tensor, AnyTensor) else None
+        tensor = at_path(name, ran.outcome.bindings)
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))

@@ -27,9 +27,9 @@ from .watching import Binder, Interventions, watching
 
 def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     """Every leaf whose gradient is another one because of hooks."""
-    changed = any(run.after is not None for run in ran.recording.hooks.runs)
     request = ran.request
     script = request.engine == "torch" and not (request.path or "").endswith(".expr")
+    changed = ran.recording.hooks.has_changes
     if one is None or not changed or ran.error is not None or script:  # that may write files
         return ()
     binder = ran.recording.find(Binder)

@@ -31,6 +31,7 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
 from . import shown
+from .asked_names import AskedNames
 from .errors import error_fact
 from .graph import (
     collected,
@@ -38,6 +39,7 @@ from .graph import (
     leaves_of,
     module_names,
     names_of,
+    no_tensor,
     place_reader,
     with_expressions,
 )
@@ -45,6 +47,7 @@ from .hook_effects import effects
 from .ledger import ledger
 from .second_order import derived, holders
 from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, complain, hear, watching
+from .why.names import at_path
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -132,9 +135,22 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         )
     if ran.error is None:
         complain(recording)
+        _known(ran, found)
         report = report._replace(effects=effects(ran, one))
     report = _with_tables(ran, report, found, one, options.tables)
     return _without_values(report) if ran.missing else report
+
+
+def _known(ran: Ran, found: Collected) -> None:
+    """Raises UsageError for a name of --wrt that the program does not have."""
+    asked = ran.recording.find(AskedNames)
+    assert ran.outcome is not None
+    bindings, names = ran.outcome.bindings, [fact.name for fact in found.tensors]
+    for name in ran.request.wrt:
+        former = [] if asked is None else asked.tensors(name)
+        if name not in bindings and name not in names and not former:
+            if at_path(name, bindings) is None:
+                raise no_tensor(name, names, "--wrt")
 
 
 def _constants(

@@ -100,6 +100,7 @@ class Names(Spectator):
 
     def __init__(self) -> None:
         self.results = Results()
+        self.inside = Results()  # of functions
         self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
         self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
@@ -139,7 +140,11 @@ class Names(Spectator):
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
         if isinstance(value, AnyTensor):
-            self._leaf(name, value, inside=True)
+            node = node_of(value)
+            if node is not None:
+                self.inside.put(mark_of(node), name)
+            else:
+                self._leaf(name, value, inside=True)
         elif type(value) in CONTAINERS:
             self._contained(name, value, inside=True)
         elif type(value) in PLAIN or name.startswith("_"):
@@ -252,6 +257,11 @@ class Names(Spectator):
         """What the result of a node was called, and the how many-th of that name it was."""
         at = self.results.place(mark_of(node))
         return None if at is None else (self.results.names[at], self.results.numbers[at])
+
+    def called_inside(self, node: Any) -> str:
+        """What a function called the result of a node last; empty if it never did."""
+        at = self.inside.place(mark_of(node))
+        return "" if at is None else self.inside.names[at]
 
     def numbered(self, tensor: Any) -> str:
         """The last name that a tensor had, and the how many-th of that name it was: x#2."""

@@ -163,6 +163,9 @@ class _Asked:
             if mode != "reverse":
                 raise RuntimeError(f"there is no forward mode here: {error}") from None
             return {"reverse": by_the_graph(self.tensor, self.tensors, self.seed, order)}
+        if self.ran.recording.hooks.has_changes:
+            self.notes.append("the program's hooks are left out: these are the derivatives of "
+                              "what was computed")  # fmt: skip
         ways = {"forward": by_forward, "reverse": by_reverse}
         modes = ways if mode == "both" else (mode,)
         shape = self.axis.shape

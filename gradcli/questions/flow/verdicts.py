@@ -26,11 +26,12 @@ HUGE, UNDERFLOW = 1e6, 1e-25
 WHY = {"flat": "has no slope", "cancels": "multiplies by 0"}
 REGULAR = frozenset({"rectifies", "clamps", "mask"})
 
-IN_A_LIST = re.compile(r"(\w+(?:\.\w+)+)\[\d+\]")  # net.layers[0].weight
+INSIDE = re.compile(r"(\w+(?:\.\w+)+)\[(\d+|'[^']*')\]")  # net.layers[0].weight
 
 
 class Said(NamedTuple):
-    """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers."""
+    """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers, and
+    `{times}` says how often."""
 
     verdict: str
     sentence: str
@@ -51,7 +52,9 @@ def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Said]]) -
     low, high = _short(min(found)), _short(max(found))
     numbers = low if low == high else f"{low} to {high}"
     lines = dict.fromkeys(line for said in each for line in said.lines if line is not None)
-    return VerdictFact(verdict, names, sentence.replace("{n}", numbers), tuple(lines))
+    times = "once" if numbers == "1" else f"{numbers} times"
+    sentence = sentence.replace("{times}", times).replace("{n}", numbers)
+    return VerdictFact(verdict, names, sentence, tuple(lines))
 
 
 Found = tuple[Said, float]
@@ -71,7 +74,7 @@ def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
         line = track.changed_line
         yield Said(
             "stale", f"line {track.stale_line} adds to the gradient of an earlier pass, although "
-            f"line {line} has changed the tensor since, and the sum changes it again, {{n}} times: "
+            f"line {line} has changed the tensor since, and the sum changes it again ({{times}}): "
             "zero_grad() is missing between them", (track.stale_line, line),
         ), track.stale  # fmt: skip
     if found is None or found[0].verdict == "exploding":
@@ -190,10 +193,11 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | No
         return _copies(leaf, optimizers, training)
     line = _nearest(leaf, training)
     made = "" if line is None else f" made on line {line}"
-    within = IN_A_LIST.match(leaf.name) if leaf.is_parameter else None
-    why = "" if within is None else (
-        f": {within[1]} is a plain list, and parameters() looks only into nn.ModuleList"
-    )  # fmt: skip
+    within = INSIDE.match(leaf.name) if leaf.is_parameter else None
+    why = ""
+    if within is not None:
+        registers = "nn.ModuleList" if within[2].isdigit() else "nn.ModuleDict"
+        why = f": {within[1]} is plain Python, and parameters() looks only into {registers}"
     return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
                 f"have it{why}", (line, leaf.line))  # fmt: skip
 

@@ -79,7 +79,7 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     kept = steps.walks
     if chosen is not None and chosen not in kept:
         raise UsageError(f"--pass {chosen}: {passes_there(passes.count)}")
-    namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
+    namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False, recording=recording)))
     outcome = ran.outcome
 
     def numbered(walk: Walk) -> Mapping[int, int]:

@@ -41,7 +41,7 @@ class Namer:
         assert ran.program is not None and ran.outcome is not None
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
-        self.called = recording.names.called
+        self.called, self.called_inside = recording.names.called, recording.names.called_inside
         self.counts = recording.names.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
@@ -61,6 +61,8 @@ class Namer:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
         place = self.place(node)
+        if place is not None and place.target and self.called_inside(node):
+            return place.target  # in each turn of a loop
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
