@@ -55,6 +55,7 @@ SIGNS = (
     ("dotted wire, no gradient", "nothing was passed on"),
     ("red and thick", "NaN or infinity"),
     ("→ in a value", "the value in the pass and the one at the end"),
+    ("▾, underlined", "the first box of a fold that is open; this row closes it"),
 )
 
 
