@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..engine.kept import keep, kept_on
+from ..engine.invented_names import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived

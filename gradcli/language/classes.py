@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
-from ..engine.kept import kept_on
+from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
 from .adoption import VALUES
 from .annotations import Annotation, Joined

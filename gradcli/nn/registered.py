@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import NamedInC, name_in_messages
-from ..engine.kept import KEPT, kept_on
+from ..engine.invented_names import KEPT, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
 

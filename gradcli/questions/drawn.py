@@ -22,7 +22,7 @@ from ..recording.spectator import Spectator
 from ..recording.steps import Local, Steps
 from .graph import module_names
 from .ledger import tensor_names
-from .shown import keep
+from .shown_pass import keep
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
 from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching

@@ -30,7 +30,7 @@ from ..recording.profile import Profile
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
-from . import shown
+from . import shown_pass
 from .asked_names import AskedNames
 from .errors import error_fact
 from .graph import (
@@ -85,7 +85,7 @@ def recorded(
     `besides` are others who hear of it.
     """
     recording = watching(interventions, values=True)
-    shown.keep(recording.passes, number)
+    shown_pass.keep(recording.passes, number)
     recording.hears(*besides)
     if profile:
         from .profile import Timed
@@ -105,9 +105,9 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     with collector_paused():
         recording = ran.recording
         passes = recording.passes
-        chosen = shown.chosen_passes(passes, options.number)
+        chosen = shown_pass.chosen_passes(passes, options.number)
         one = chosen[-1] if chosen else None
-        roots = tuple(root for each in chosen for root in shown.root_nodes(each))
+        roots = tuple(root for each in chosen for root in shown_pass.root_nodes(each))
         found = collected(outcome, texts=texts, roots=roots, recording=recording)
         names = names_of(found, outcome.bindings)
         orders = derived(recording.orders, found)
@@ -212,12 +212,12 @@ def _passes(
         return
     for one in chosen:
         which = _shown_pass(ran, one)
-        roots = tuple(shown.roots_of(one, found, ran.recording.names.of_node))
-        below = shown.below(found.nodes, {root.node for root in roots})
+        roots = tuple(shown_pass.roots_of(one, found, ran.recording.names.of_node))
+        below = shown_pass.below(found.nodes, {root.node for root in roots})
         every = _flows(ran, one, found, options._replace(flows=True))
         flows = tuple(flow for flow in every if flow.node in below)
         assert which is not None
-        yield PassFact(which, roots, flows, shown.seeds_of(one))
+        yield PassFact(which, roots, flows, shown_pass.seeds_of(one))
 
 
 def _roots(
@@ -233,16 +233,16 @@ def _roots(
             if fact.node is not None
         )
     names = recording.names
-    roots = [] if one is None else shown.roots_of(one, found, names.of_node)
+    roots = [] if one is None else shown_pass.roots_of(one, found, names.of_node)
     if options.number not in (None, EVERY_PASS):
         return tuple(roots)
-    return (*roots, *shown.without_a_pass(found, recording.ends, roots))
+    return (*roots, *shown_pass.without_a_pass(found, recording.ends, roots))
 
 
 def _shown_pass(ran: Ran, one: Pass | None) -> ShownPass | None:
     if one is None or ran.program is None:
         return None
-    return shown.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
+    return shown_pass.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
 
 
 def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tuple[FlowFact, ...]:
@@ -259,7 +259,7 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
-    return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
+    return shown_pass.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 
 # ---------------------------------------------------------------- missing values
