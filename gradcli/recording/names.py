@@ -26,7 +26,7 @@ CONTAINERS = frozenset({list, tuple, dict})
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
 
 
-class Held(NamedTuple):
+class Binding(NamedTuple):
     """What a tensor was called when a name was bound to it, in a function or not, and where."""
 
     tensor: ref[Any]
@@ -101,7 +101,7 @@ class Names(Spectator):
     def __init__(self) -> None:
         self.results = Results()
         self.inside = Results()  # of functions
-        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
+        self.held: dict[int, Binding] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
         self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
@@ -208,7 +208,7 @@ class Names(Spectator):
             line = known.line
         if len(self.held) < LEAVES:
             why = "" if tensor.requires_grad else _why_not(tensor)
-            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
+            self.held[id(tensor)] = Binding(ref(tensor), name, line, inside, why)
 
     def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
         """From here on a leaf is called so."""

@@ -28,9 +28,9 @@ from .values import (
     CALLED,
     LAZY,
     NUMBERS,
-    Known,
     Sources,
     Step,
+    TensorNotes,
     Value,
     callee,
     is_owner,
@@ -61,7 +61,7 @@ class Flow(Listener):
     def __init__(self) -> None:
         self.values: list[Value] = []
         self.steps: list[Step] = []
-        self.known: dict[int, Known] = {}
+        self.known: dict[int, TensorNotes] = {}
         self.nodes = Outputs(self._leaf)
         self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
@@ -329,7 +329,7 @@ class Flow(Listener):
             self.steps.append(tuple.__new__(Step, facts))
         self.values.append(tuple.__new__(Value, (held, requires_grad, step)))
         known = (held, number, function, output_nr)
-        self.known[id(tensor)] = tuple.__new__(Known, known)
+        self.known[id(tensor)] = tuple.__new__(TensorNotes, known)
         if function is not None:
             self.nodes.put(function, output_nr, number)
         return number

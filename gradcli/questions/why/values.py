@@ -74,7 +74,7 @@ class Sources(tuple[int, ...]):
     __slots__ = ()
 
 
-class Known(NamedTuple):
+class TensorNotes(NamedTuple):
     """What is known of a tensor by its identity, valid while its place in the graph is this."""
 
     tensor: Any
