@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from sys import getrefcount
 from typing import Any
 
 from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
 from .causes import Freed
-from .fast_backward import add_in_place, array_for
+from .fast_backward import add_in_place, array_for, by_sequence
 from .gradients import ALONE, PassGradients
 from .hook_calls import (
     as_tensor,
@@ -32,8 +31,6 @@ from .reshaped import all_fitted, is_kept, started
 from .saved import check_attached, look_through
 from .tensor import Tensor, plain, write_into
 from .tensor_type import contiguous_format
-
-_sequence = attrgetter("sequence")
 
 
 class Walk:
@@ -209,7 +206,7 @@ class Walk:
         targets = self.targets
         needed: set[Node] = set() if self.capture else set(targets)
         wanted = {*targets}  # and what is needed
-        for node in sorted(self.pending, key=_sequence):
+        for node in sorted(self.pending, key=by_sequence):
             edges = node.edges
             if edges and wanted.issuperset(edges):  # as in most graphs, all of it
                 needed.add(node)

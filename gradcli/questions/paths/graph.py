@@ -123,7 +123,7 @@ class Ways:
                 return {only: seed}
             position = edge
         found: dict[int, Any] = {}
-        following = [stop_of(edge) for _, edge in near]
+        following: list[Any] = [stop_of(edge) for _, edge in near]
         if None not in following:  # one node lies between the stops
             results = self.run_at(position, seed, run)
             count = len(results)
