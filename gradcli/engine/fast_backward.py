@@ -23,7 +23,7 @@ from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
-from .observer import NOBODY, OfNodes
+from .observer import NOBODY, Applied, OfNodes, Ran
 from .saved import check_attached, look_through
 from .tensor import Tensor
 
@@ -81,7 +81,7 @@ def sweep(
                 for tell in arrived:
                     tell(node, grads)
             if applied:
-                _run_watched(node, grad, ready, told)
+                _run_watched(node, grad, ready, ran, applied)
             else:
                 row.step(node, grad, ready)
                 for tell_ran in ran:
@@ -187,13 +187,15 @@ def _above(
     return above
 
 
-def _run_watched(node: Node, grad: Any, ready: Ready, told: OfNodes) -> None:
+def _run_watched(
+    node: Node, grad: Any, ready: Ready, ran: list[Ran], applied: list[Applied]
+) -> None:
     """The work of a node for those who look at its results."""
     state.origin = node.origin
     results = node.row.backward(node, grad)
-    for tell_ran in told.ran:
+    for tell_ran in ran:
         tell_ran(node)
-    for tell_applied in told.applied:
+    for tell_applied in applied:
         tell_applied(node, (grad,), results)
     hand_on(node, results, ready)
 
