@@ -150,6 +150,15 @@ def test_rows_and_columns_have_names() -> None:
     ]
 
 
+def test_hooks_are_left_out_and_equal_eigenvalues_are_one() -> None:
+    text = "x = torch.tensor([3., -4.], requires_grad=True)\ny = x ** 2\n"
+    hook = "y.register_hook(lambda g: g * 0.5)\n"
+    for program, is_told in (text + hook, True), (text, False):
+        page = shown(f"{program}L = y.sum()\nL.backward()\n")
+        assert "L    6.   -8." in page and "every eigenvalue is 2: positive definite" in page
+        assert ("the program's hooks are left out" in page) == is_told
+
+
 def test_a_vector_has_a_hessian_for_each_element() -> None:
     text = shown(program(CASES["a vector of a vector"]), mode=None)
     assert [line.split(":")[0] for line in text.splitlines() if "Hessian" in line] == [

@@ -67,7 +67,7 @@ def test_the_line_of_the_cause() -> None:
     assert 6 in lines["a head that the optimiser lacks"]["not given to the optimiser"]
     assert lines["round"]["zero"] == (8,)
     (fact,) = report(PLANTED["layers in a list"][0]).verdicts
-    assert "net.layers is a plain list" in fact.sentence
+    assert "net.layers is plain Python" in fact.sentence
 
 
 # ---------------------------------------------------------------- numbers
@@ -328,3 +328,10 @@ def test_a_leaf_that_is_made_anew_in_each_turn_is_one_row(text: str, name: str) 
     (leaf,) = report(text).leaves
     assert (leaf.name, leaf.passes) == (name, 3)
     assert leaf.first == pytest.approx(4.0) and leaf.last == pytest.approx(0.16)
+
+
+def test_a_pass_that_failed_before_any_leaf_has_no_norm(tmp_path: Path) -> None:
+    text = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n"
+    (tmp_path / "p.expr").write_text(text, encoding="utf-8")
+    shown = here("flow", str(tmp_path / "p.expr")).stdout.splitlines()
+    assert shown[1].split() == ["1", "4", "7.437", "failed", "-", "-"]

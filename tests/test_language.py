@@ -31,6 +31,8 @@ from gradcli.namespace import names, resolve
 # Programs without tensors: each must print and fail exactly as under Python itself.
 _TEXT = (Path(__file__).parent / "programs" / "language.txt").read_text("utf-8")
 PROGRAMS = _TEXT.strip("\n").split("\n----\n")
+# Python 3.11's words are ours; later ones have others for these.
+NEW_WORDS = {"max([])": (3, 12), "x = None\nx.attr = 3": (3, 13)}
 # Programs with tensors: each must print and fail as under PyTorch.
 TENSORS = sections(Path(__file__).parent / "programs" / "tensors.txt")
 
@@ -76,6 +78,8 @@ def failed(text: str, budget: Budget | None = None) -> Diagnostic:
 
 @pytest.mark.parametrize("text", PROGRAMS, ids=range(len(PROGRAMS)))
 def test_as_under_python(text: str) -> None:
+    if sys.version_info >= NEW_WORDS.get(text, (4,)):
+        pytest.skip("this Python has other words for it")
     out, outcome = ran(text)
     error = outcome.error
     told = None if error is None else (error.type, error.message)
@@ -119,6 +123,7 @@ def test_every_node_type_is_decided() -> None:
         known = {
             name for name in dir(ast)
             if isinstance(getattr(ast, name), type) and issubclass(getattr(ast, name), ast.AST)
+            and not name.startswith("_")
         }  # fmt: skip
     decided = {kind.__name__ for kind in grammar.ALLOWED} | set(grammar.REFUSED)
     assert known - abstract - decided == set()
@@ -241,7 +246,7 @@ def test_unknown_names(text: str, message: str, near: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 5\nx is 5", "with a literal"),
+        ("x = 5\nx is 5", "literal"),
         ("assert (1, 'said')", "assertion is always true"),
         ("x = [(1, 2) (3, 4)]", "perhaps you missed a comma"),
     ],

@@ -231,6 +231,16 @@ def test_what_was_before_is_there_again() -> None:
     assert default_generator.rand((2,)).tolist() == expected.tolist() != first.tolist()
 
 
+def test_reduced_precision_ends_with_its_program() -> None:
+    """Behind it passes run on arrays again; a second such program is known as one."""
+    from gradcli.engine.mode import state
+
+    for name, met in (("numbers of reduced precision", True), ("draws", False)) * 2:
+        with as_new():
+            execute(Request(PROGRAMS[name].encode(), name), None)
+            assert state.reduced is met
+
+
 # ---- no second home for such state
 
 
@@ -247,7 +257,8 @@ OUTLIVES = {
     "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",
     # by the identity of objects that end with the program
-    "engine/kept.py _ON_TENSORS", "autograd/graph.py _shapes", "language/classes.py ERROR_CLASSES",
+    "engine/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
+    "language/classes.py ERROR_CLASSES",
     # of the command, not of the program
     "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
     "progress.py _shown",

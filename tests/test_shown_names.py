@@ -157,6 +157,63 @@ def test_a_numbered_name_is_the_same_tensor_everywhere(
     assert here("why", path, name).stdout.startswith(f"{name}.grad is ")
 
 
+NAMED = """\
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
+def lossof(x):
+    h = net(x)
+    return (h - 1).sum()
+s = torch.tensor(2., requires_grad=True)
+s = s * 3
+for i in range(2):
+    loss = lossof(torch.ones(1, 2)) * s
+    loss.backward(retain_graph=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["h", "s#2", "loss#1", "net.0.weight", "net.2.bias", "s"])
+def test_what_one_command_prints_every_other_takes(name: str, home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(NAMED, encoding="utf-8")
+    path = str(home / "p.expr")
+    of = ("--of", name)
+    asked = [
+        ("trace", path, *of), ("grad", path, "--wrt", name), ("paths", path, "--wrt", name),
+        ("why", path, name), ("grad", path, "--order", "2", "--wrt", name),
+        ("trace", path, "--wrt", name), ("trace", path, "--hook", f"{name}=norm"),
+        ("trace", path, "--retain-grad", name), ("show", path, *of, "--no-open", "-o", "p.html"),
+    ]  # fmt: skip
+    if "net" not in name:
+        asked += [
+            ("grad", path, *of),
+            ("step", path, "--plain", *of),
+            ("step", path, "--break", name),
+        ]
+    failed = [(words, done.stderr) for words in asked if (done := here(*words)).returncode]
+    assert failed == []
+
+
+def test_a_leaf_without_a_name_is_asked_by_its_words(home: Path) -> None:  # noqa: F811
+    words = "torch.ones(2, requires_grad=True)"
+    (home / "p.expr").write_text(f"y = {words} * 3\ny.sum().backward()\n", encoding="utf-8")
+    path = str(home / "p.expr")
+    for asked in (("grad", path, "--wrt", words), ("paths", path, "--wrt", words),
+                  ("why", path, words), ("why", path, f"{words}.grad[0]")):  # fmt: skip
+        done = here(*asked)
+        assert (done.returncode, words in done.stdout) == (0, True), done
+
+
+def test_a_result_that_had_a_name_is_differentiated(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(NAMED, encoding="utf-8")
+    path = str(home / "p.expr")
+    wanted = ("grad", path, "--wrt", "net.0.weight", "--format", "json")
+    first, again = (json.loads(here(*wanted, *more).stdout)["gradients"][0]["grad"]
+                    for more in (("--pass", "1"), ("--of", "loss#1")))  # fmt: skip
+    assert first == again
+    done = here("trace", path, "--of", "s#7")
+    assert (done.returncode, "s stood for 2 tensors" in done.stderr) == (2, True)
+    assert here("trace", path, "--wrt", "zz").returncode == 2
+
+
 def test_lists_tell_tensors_of_one_name_apart(home: Path) -> None:  # noqa: F811
     path = str(home / "p.expr")
     Path(path).write_text(REBOUND, encoding="utf-8")

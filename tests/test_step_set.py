@@ -76,3 +76,37 @@ def test_only_that_pass_and_that_tensor(tmp_path: Any) -> None:
     assert stepped(tmp_path, twice, "set y#1 1.0", "run", "show x.grad")[-1] == "tensor(3.)"
     of = "x = torch.tensor(2., requires_grad=True)\ny = x * 3\nz = y * y\n"
     assert stepped(tmp_path, of, "set y 1.0", "run", "show x.grad")[-1] == "tensor(3.)"
+
+
+INNER = """\
+w = torch.tensor(3., requires_grad=True)
+x = torch.tensor(2., requires_grad=True)
+x = x * w
+x = x + 1
+def f(h):
+    for _ in range(2):
+        h = h * w
+    return F.relu(h).sin()
+y = f(x)
+y.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("x#2", "x = x + 1"), ("x#3", "def f(h):"), ("h", "")],
+)
+def test_each_name_that_a_step_has_can_be_set(tmp_path: Any, name: str, line: str) -> None:
+    """What follows is what a hook does that the program has before that line."""
+    told = stepped(tmp_path, INNER, f"set {name} 5.0", "run", "show w.grad")
+    inner = "        h = h * w\n" if name == "h" else line
+    hook = f"{name[0]}.register_hook(lambda g: g * 0 + 5.0)\n"
+    text = INNER.replace(inner, f"{inner}        {hook}" if name == "h" else f"{hook}{inner}")
+    (tmp_path / "q.expr").write_text(f"{text}print(w.grad)\n", encoding="utf-8")
+    assert told[-1] == answer("run", str(tmp_path / "q.expr")).strip() != "tensor(0.)"
+
+
+def test_what_has_no_name_is_not_set(tmp_path: Any) -> None:
+    told = stepped(tmp_path, INNER, "set F.relu(h) 5.0", "run", "show w.grad")
+    assert told[0] == "set F.relu(h): no name of the program leads to this gradient"
+    assert "hook" not in told[1]

@@ -192,4 +192,5 @@ def test_a_class_of_ones_own_has_no_docstring_of_its_parent() -> None:
     own = Own(1, 2)
     assert Own.__doc__ is None and own.__doc__ is None
     assert "out_features" in torch.nn.Linear(1, 2).__doc__
-    assert "Linear(in_features" in pydoc.render_doc(torch.nn.Linear, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
+    told = pydoc.render_doc(torch.nn.Linear, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
+    assert re.search(r"Linear\([\s|]*in_features", told)  # later Pythons break long lines

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..engine.catalogue import catalogue
 from ..engine.causes import Freed
 from ..engine.errors import type_name
+from ..engine.formula import fit_tensor
 from ..engine.hook_calls import charged
 from ..engine.mode import state
 from ..engine.node import CustomNode
@@ -218,26 +218,10 @@ class FunctionNode(CustomNode):
                 if not isinstance(result, Tensor):
                     raise RuntimeError(f"expected Variable or None (got {type_name(result)})")
                 if self.edges[len(found)] is not None:
-                    result = self._fitted(charged(result), len(found), *given)
+                    result = fit_tensor(charged(result), self, len(found), *given)
                 result = result if tensors else result._data
             found.append(result)
         return tuple(found)
-
-    def _fitted(self, value: Tensor, place: int, shape: tuple[int, ...], kind: Any) -> Tensor:
-        if value._data.shape != shape:
-            lead = value._data.ndim - len(shape)
-            if lead < 0 or any(
-                size not in (1, found)
-                for size, found in zip(shape, value._data.shape[lead:], strict=True)
-            ):
-                raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {place} - got "
-                    f"{list(value._data.shape)} but expected shape compatible with {list(shape)}"
-                )
-            value = catalogue.methods["sum_to_size"](value, shape)
-        if value._kind.dtype.is_complex and not kind.dtype.is_complex:
-            value = catalogue.functions["real"](value)
-        return value if value._kind is kind else catalogue.methods["to"](value, kind.dtype)  # type: ignore[no-any-return]
 
     def _as_gradient(self, grad: Any, kind: Any, shape: tuple[int, ...]) -> Tensor | None:
         if grad is None:

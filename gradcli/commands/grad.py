@@ -77,7 +77,8 @@ def command(common: Shared, asked: Arguments) -> int:
 
         streams = common.format == "text"
         wrt = tuple(asked.wrt)
-        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad), wrt)
+        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad), wrt,
+                                      tuple(asked.of))  # fmt: skip
         options = Options(
             tuple(asked.of), wrt, asked.grad_output, asked.create_graph, asked.all, asked.chosen
         )

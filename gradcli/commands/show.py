@@ -68,9 +68,10 @@ def command(common: Shared, asked: Arguments) -> int:
                         tuple(asked.hide))  # fmt: skip
         pieces: list[Terminal] = []
         put = pieces.extend if common.out is None else env.answer
+        of = tuple(asked.of)
         ran = drawn(
-            request, env, Interventions(), tuple(asked.of), asked.chosen, wanted, "html", put
-        )
+            request, env, Interventions(results=of), of, asked.chosen, wanted, "html", put
+        )  # fmt: skip
         path = common.out or _own_path(env)
         if common.out is None:
             put_in_place(path, pieces)

@@ -137,7 +137,8 @@ def _options(asked: Arguments) -> Options:
     from ..questions.step import Options
     from ..questions.watching import Interventions
 
-    interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad))
+    interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
+                                  results=tuple(asked.of))  # fmt: skip
     return Options(tuple(asked.of), asked.grad_output, asked.chosen, asked.retain_graph,
                    asked.create_graph, interventions)  # fmt: skip
 
@@ -210,8 +211,11 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) 
     def change(settings: Iterable[tuple[str, int, str]]) -> StepsReport | str:
         from ..questions.step import repeated_steps
 
-        with deadline(ran.request.limits.timeout):
-            found = repeated_steps(ran, options(settings))
+        try:
+            with deadline(ran.request.limits.timeout):
+                found = repeated_steps(ran, options(settings))
+        except UsageError as misuse:  # of what has no name
+            return str(misuse)
         error = found.error
         return found if error is None else f"{error.type}: {error.message}"
 

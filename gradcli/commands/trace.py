@@ -132,7 +132,8 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
         from ..questions.trace import Options, recorded, trace_report
         from ..questions.watching import Interventions, Tables
 
-        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad))
+        interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
+                                      tuple(asked.wrt), tuple(asked.of))  # fmt: skip
         if common.format in PICTURE_FORMATS:
             _no_tables(asked, common.format)
             wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .class_name import name_in_messages
@@ -32,3 +33,16 @@ class AcceleratorError(DeviceMissing):
 def type_name(value: Any) -> str:
     """What messages call a value's type; values of the language have names of their own."""
     return getattr(value, "type_name", None) or name_in_messages(type(value))
+
+
+def check_gradient(by: str, place: int, have: Sequence[int], shape: Sequence[int]) -> None:
+    """Raises where a gradient of one shape can't be summed to that of its input.
+
+    `by` names what returned it, as PyTorch's message begins: "Function SumBackward0 returned an ".
+    """
+    behind = zip(reversed(shape), reversed(have))
+    if len(shape) > len(have) or any(size not in (1, found) for size, found in behind):
+        raise RuntimeError(
+            f"{by}invalid gradient at index {place} - got {list(have)} but expected shape "
+            f"compatible with {list(shape)}"
+        )

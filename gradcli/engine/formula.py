@@ -16,11 +16,12 @@ from .carriers import NOTICED, RUNTIME
 from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
+from .errors import check_gradient
 from .handing import hand_on, receive, step_lines
-from .mode import state
-from .node import Node, SavedOutput, Several
+from .mode import no_grad, state
+from .node import Node, Packed, SavedOutput, Several
 from .row import Row
-from .saved import check_version, freed, unpack
+from .saved import check_version, freed, misfit, unpack
 from .tensor import Tensor, plain, wrap
 from .tensor_type import TensorType, kind_of_array
 
@@ -33,7 +34,8 @@ def specialise(row: Row) -> Callable[..., Any]:
     lines = [f"def backward(node, {'grads' if several else 'grad'}):"]
     if row.broadcasts:
         lines.append("    inputs = None if node.rest is None else node.rest.inputs")
-    lines += _unpacking(row)
+    given = "grads" if several else "(grad,)"
+    lines += _unpacking(row, f"on_tensors(node, {given})")
     if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, several)
     arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}.intersection(row.saved_keys)
@@ -65,7 +67,7 @@ def specialise_step(row: Row) -> Callable[..., Any]:
     ]
     if edges:
         lines.append(f"    {', '.join(edges.values())}, = node.edges")
-    lines += _unpacking(row)
+    lines += _unpacking(row, "hand_on(node, on_tensors(node, (grad,)), ready)")
     if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, False)
     body, parts = _gradients(row, edges, inline=True)
@@ -80,7 +82,8 @@ def _names(row: Row) -> dict[str, Any]:
     formulas = {f"formula{number}": on_arrays(f) for number, f in enumerate(row.formulas)}
     return formulas | {
         "Tensor": Tensor, "SavedOutput": SavedOutput, "Freed": Freed, "freed": freed,
-        "unpack": unpack, "check_version": check_version, "fit": fit, "alike": alike,
+        "Packed": Packed, "on_tensors": on_tensors, "unpack": unpack,
+        "check_version": check_version, "fit": fit, "alike": alike,
         "ARRAYS": RUNTIME.arrays, "is_complex": _is_complex, "conjugate": _conjugate,
     }  # fmt: skip
 
@@ -115,23 +118,29 @@ def _conjugate(value: Any) -> Any:
     return value.conj() if getattr(getattr(value, "dtype", None), "kind", "") == "c" else value
 
 
-def _unpacking(row: Row) -> list[str]:
-    """Lines that bind the names of a row's formulas to what a node saved, versions checked."""
+def _unpacking(row: Row, with_packed: str) -> list[str]:
+    """Lines that bind the names of a row's formulas to what a node saved, versions checked.
+
+    `with_packed` is source for the gradients of a node whose values a hook unpacks.
+    """
     lines = ["    saved = node.saved"] if row.saved_keys else []
     if row.saves_tensors:  # else nothing is ever freed
         lines.append("    if saved.__class__ is Freed: freed(node)")
     tensors = {p.name: p for p in row.tensors}
     for place, key in row.unpacked_keys:
         unpacked = f"{key} = unpack(node, {place})"
-        if key in tensors and tensors[key].kind == "Tensor[]":
-            lines.append(f"    {unpacked}")
-            continue
         lines.append(f"    {key} = saved[{place}]")
-        if key in row.signature.outputs:
+        if key in tensors and tensors[key].kind == "Tensor[]":
+            lines += [
+                f"    if Packed in map(type, {key} or ()): return {with_packed}",
+                f"    {unpacked}",
+            ]
+        elif key in row.signature.outputs:
             lines += [
                 f"    if {key}.__class__ is SavedOutput:",
                 f"        if {key}.version: check_version(node, {place})",
                 f"        {key} = {key}.data",
+                f"    elif {key}.__class__ is Packed: return {with_packed}",
                 f"    elif {key}.__class__ not in ARRAYS and {key} is not None: {unpacked}",
             ]
         elif key in tensors:
@@ -140,6 +149,7 @@ def _unpacking(row: Row) -> list[str]:
                 f"    if {key}.__class__ is Tensor:",
                 f"        if {changed}: check_version(node, {place})",
                 f"        {key} = {key}._data",
+                f"    elif {key}.__class__ is Packed: return {with_packed}",
                 f"    elif {key} is not None: {unpacked}",
             ]
     return lines
@@ -271,7 +281,15 @@ def _broadcast_axes(given: tuple[int, ...], shape: tuple[int, ...], lead: int) -
     return (*range(lead), *spread)
 
 
-# ---- create_graph: the same formulas on tensors
+# ---- the same formulas on tensors: with create_graph, and where hooks unpack what is saved
+
+
+def on_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
+    """Arrays from arrays: a hook may unpack anything, and operators look at what they are given."""
+    given = [None if grad is None else wrap(grad, kind_of_array(grad)) for grad in grads]
+    with no_grad():
+        found = apply_tensors(node, given)
+    return tuple(None if grad is None else grad._data for grad in found)
 
 
 def apply(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
@@ -317,14 +335,16 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     before, state.formula = state.formula, True
     try:
         results = row.gradients(values, wanted)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise misfit(node, values) or error from None
     finally:
         state.formula = before
     out = by_edges(node, row, results)
     if node.inputs is None:
         return tuple(out)
     return tuple(
-        grad if grad is None or given is None else _fit_tensor(grad, *given)
-        for grad, given in zip(out, node.inputs, strict=True)
+        grad if grad is None or given is None else fit_tensor(grad, node, place, *given)
+        for place, (grad, given) in enumerate(zip(out, node.inputs, strict=True))
     )
 
 
@@ -354,8 +374,12 @@ def needs_gradient(node: Node, place: str) -> bool:
     return any(edge is not None for edge in _slice(node.edges, place))
 
 
-def _fit_tensor(grad: Tensor, shape: tuple[int, ...], kind: TensorType) -> Tensor:
+def fit_tensor(
+    grad: Tensor, node: Node, place: int, shape: tuple[int, ...], kind: TensorType
+) -> Tensor:
+    """What a node gives one of its inputs, of that input's shape and type."""
     if grad._data.shape != shape:
+        check_gradient(f"Function {node.name()} returned an ", place, grad._data.shape, shape)
         grad = catalogue.methods["sum_to_size"](grad, tuple(shape))
     if grad._kind.dtype.is_complex and not kind.dtype.is_complex:
         grad = catalogue.functions["real"](grad)

@@ -146,7 +146,7 @@ def _general(row: Row) -> Callable[..., Any]:
         if tracked and tensor._kind.differentiable:
             node = _record(row, node_row, tensor, arguments)
             if state.saved_hooks:
-                pack_operands(node)  # as they are before the write
+                pack_operands(node, values)  # as they are before the write
         before = tensor._data.copy() if state.recorder is not None else None
         write = write_changed if expanded else write_into
         write(tensor, data)

@@ -101,16 +101,18 @@ class WrittenOutput(SharedOutput):
 
 
 class Packed:
-    """What a pack hook of saved_tensors_hooks returned, how to unpack it, and where the tensor
-    stood in the graph: the node of its gradient (True: the one that saves it), and the number."""
+    """What a pack hook of saved_tensors_hooks returned, how to unpack it, where the tensor stood in
+    the graph (the node of its gradient, True: the one that saves it, and the number), and what it
+    was: its shape and kind."""
 
-    __slots__ = ("value", "unpack", "edge", "output_nr", "_storage")
+    __slots__ = ("value", "unpack", "edge", "output_nr", "was", "_storage")
 
     def __init__(
-        self, value: Any, unpack: Callable[..., Any], edge: Node | bool | None, output_nr: int
+        self, value: Any, unpack: Callable[..., Any], edge: Node | bool | None, tensor: Tensor
     ) -> None:
         self.value, self.unpack, self._storage = value, unpack, None
-        self.edge, self.output_nr = edge, output_nr
+        self.edge, self.output_nr = edge, tensor._output_nr
+        self.was = (tensor._data.shape, tensor._kind)
 
 
 class NodeHooks:

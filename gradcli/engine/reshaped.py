@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .catalogue import catalogue
+from .errors import check_gradient
 from .hook_calls import as_tensor
 from .layout import contiguous_strides, element_strides
 from .node import AccumulateGrad, Node
@@ -30,13 +31,7 @@ def fitted(edge: Node, value: Any, place: int, start: str = "") -> Any:
     shape = edge.extra if edge.__class__ is AccumulateGrad else None
     if shape is None or value is None or tuple(value.shape) == shape:
         return value
-    have = tuple(value.shape)
-    behind = zip(reversed(shape), reversed(have))
-    if len(shape) > len(have) or any(a not in (1, b) for a, b in behind):
-        raise RuntimeError(
-            f"{start}invalid gradient at index {place} - got {list(have)} but expected shape "
-            f"compatible with {list(shape)}"
-        )
+    check_gradient(start, place, value.shape, shape)
     summed = catalogue.methods["sum_to_size"](as_tensor(value), shape)
     return summed if isinstance(value, Tensor) else summed._data
 

@@ -121,7 +121,7 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
         for out in outs:
             if out is not None:
                 out._need_array()  # what is packed shares its memory
-        pack_node(node)
+        pack_node(node, arguments)
     observer = state.observer
     if observer is not None:
         if None in node.edges:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -223,6 +223,10 @@ def _placed(node: Node, found: Tensor, packed: Packed) -> Tensor:
     edge = node if packed.edge is True else packed.edge
     if not isinstance(edge, Node):
         return found
+    if state.grad_enabled and not _fits(found, packed):  # its gradient would not fit at that place
+        raise _unlike(found, packed, f"{node.name()} saved")
+    if edge.__class__ is AccumulateGrad and not found._kind.differentiable:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = plain(found._need_array(), found._kind)
     out._requires_grad = True
     if edge.__class__ is AccumulateGrad:
@@ -291,18 +295,24 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     return tuple(found)
 
 
-def pack_node(node: Node) -> None:
+def pack_node(node: Node, arguments: Sequence[Any]) -> None:
     """Passes every saved tensor of a new node through the innermost pack hook."""
-    assert not isinstance(node.saved, Freed)
     if node.row.saves_tensors and node.saves_output:
         saved_output(node)
-    node.saved = tuple(_packed(node, value) for value in node.saved)
+    pack_operands(node, arguments)
 
 
-def pack_operands(node: Node) -> None:
+def pack_operands(node: Node, arguments: Sequence[Any]) -> None:
     """The same of a node whose result is still to be made."""
     assert not isinstance(node.saved, Freed)
     node.saved = tuple(_packed(node, value) for value in node.saved)
+    given = dict(zip(node.row.signature.names, arguments))
+    node.inputs = tuple(
+        (t._data.shape, t._kind) if t.__class__ is Tensor else None
+        for p in node.row.tensors
+        if p.name in node.row.differentiable
+        for t in (given[p.name] if p.kind == "Tensor[]" else (given[p.name],))
+    )
 
 
 def _packed(node: Node, value: Any) -> Any:
@@ -310,14 +320,14 @@ def _packed(node: Node, value: Any) -> Any:
     if value.__class__ is list:
         return [_packed(node, item) for item in value]
     if value.__class__ is Tensor:
-        return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value._output_nr)
+        return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value)
     if isinstance(value, SavedOutput):
         own = True if value.kind.differentiable else None
         given = _restored(node, value)
         result = _unchanged(pack, given)
         if result is given:  # else the node would hold itself
             result = plain(value.data, value.kind)
-        return Packed(result, unpack_hook, own, value.output_nr)
+        return Packed(result, unpack_hook, own, given)
     return value
 
 
@@ -338,6 +348,30 @@ def _unchanged(pack: Callable[[Tensor], Any], given: Tensor) -> Any:
             "input to a pack hook."
         )
     return result
+
+
+def misfit(node: Node, found: Mapping[str, Any]) -> RuntimeError | None:
+    """The error of a formula that failed for what an unpack hook returned, if one did."""
+    assert not isinstance(node.saved, Freed)
+    for name, saved in zip(node.row.saved_keys, node.saved):
+        lists = saved.__class__ is list
+        pairs = zip(saved, found[name], strict=True) if lists else ((saved, found[name]),)
+        for packed, value in pairs:
+            if packed.__class__ is Packed and not _fits(value, packed):
+                return _unlike(value, packed, f"{node.name()} saved '{name}' as")
+    return None
+
+
+def _fits(found: Tensor, packed: Packed) -> bool:
+    return (found._data.shape, found._kind) == packed.was
+
+
+def _unlike(found: Tensor, packed: Packed, saved: str) -> RuntimeError:
+    (shape, kind), got = packed.was, found._kind
+    return RuntimeError(
+        f"{saved} a {kind.dtype} tensor of shape {list(shape)}, and the unpack hook returned a "
+        f"{got.dtype} tensor of shape {list(found._data.shape)}"
+    )
 
 
 class SavedTensor:

@@ -161,14 +161,14 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
             charge(len(value) * len(value).bit_length())
             items = value.most_common()
         pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in items]
+        if kind in (Counter, OrderedDict) and not pairs:
+            return f"{kind.__name__}()"
         if kind is OrderedDict and sys.version_info < (3, 12):  # as the Python at hand shows it
             listed = [f"({key}, {item})" for key, item in pairs]
-            return _enclosed("OrderedDict([", listed, "])") if pairs else "OrderedDict()"
+            return _enclosed("OrderedDict([", listed, "])")
         shown = _enclosed("{", [f"{key}: {item}" for key, item in pairs], "}")
         if kind is defaultdict:
             return f"defaultdict({value.default_factory!r}, {shown})"
-        if kind is Counter and not pairs:
-            return "Counter()"
         return shown if kind is dict else f"{kind.__name__}({shown})"
     parts = [_quoted(item, around) for item in value]
     if kind is list:

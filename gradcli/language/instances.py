@@ -48,10 +48,14 @@ def make_host(name: str, order: list[Any], slots: tuple[str, ...] = ()) -> type[
         for word in base.table:
             if word in BRIDGED and word not in body and (place == 0 or word not in inherited):
                 body[word] = _bridge(word)
+    return type(name, (above,), body | _unhashable(order))
+
+
+def _unhashable(order: list[Any]) -> dict[str, None]:
+    """Equal objects, and no word on their hash."""
     nearest = next((base for base in order if {"__eq__", "__hash__"} & base.table.keys()), None)
-    if nearest is not None and nearest.table.get("__hash__") is None:
-        body["__hash__"] = None  # equal objects, and no word on their hash
-    return type(name, (above,), body)
+    missing = nearest is not None and nearest.table.get("__hash__") is None
+    return {"__hash__": None} if missing else {}
 
 
 def linear(own: Any, known: list[Any]) -> list[Any]:
@@ -96,7 +100,7 @@ def _override(name: str) -> Callable[..., Any]:
 
 
 def make_library_host(
-    name: str, answers: type, native: type, overridden: Iterable[str]
+    name: str, answers: type, native: type, order: list[Any], overridden: Iterable[str]
 ) -> type[Any]:
     """The same for a class that builds on one of the library.
 
@@ -106,6 +110,7 @@ def make_library_host(
     session.budget.charge_bytes(HOST_BYTES)
     body: dict[str, Any] = {"__module__": "__main__"}
     body.update((word, _override(word)) for word in overridden)
+    body |= _unhashable(order)
     return types.new_class(name, (answers, native), {}, lambda space: space.update(body))
 
 

@@ -20,13 +20,13 @@ from .compile.flow import _with
 from .compile.names import NOTHING, Store
 from .compile.operators import OPERATORS, _computed, _is_long
 from .compile.statements import STATEMENTS, StatementCompiler
-from .compile.suspended import Held
+from .compile.suspended import Suspended
 from .names import Scope
 from .operations import set_item
 from .values import Closure
 
 QUIET = (
-    ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred, Held,
+    ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred, Suspended,
 )  # fmt: skip
 
 

@@ -429,6 +429,12 @@ class TorchSide(Live):
         held = getattr(value, "__dict__", None)
         return held if isinstance(held, dict) else {}
 
+    def beside(self, module: Any) -> Mapping[str, Any]:  # type: ignore[override]
+        """What a module of a class of the program holds beside its tables."""
+        if type(module).__module__ not in self.homes:
+            return {}
+        return {name: item for name, item in vars(module).items() if not name.startswith("_")}
+
     def _of_class(self, kind: type) -> dict[str, Any]:
         if kind.__module__ not in self.homes:
             return {}

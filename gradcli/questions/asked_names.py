@@ -52,7 +52,7 @@ class AskedNames(Spectator):
         """What a name stood for, in order, or the one that a number asks for: `x#2`. A global name
         goes before that of a function."""
         match = _ASKED.fullmatch(text)
-        if match is None:
+        if match is None or match[1] not in self.names:
             return []
         name, number = match[1], match[2]
         if number is None:

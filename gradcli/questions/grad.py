@@ -25,8 +25,9 @@ from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
-from .shown import chosen, keep
+from .shown_pass import chosen, keep
 from .watching import Interventions, complain, watching
+from .why.names import at_path
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -194,8 +195,11 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     if value is not None and not isinstance(value, AnyTensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
-    if history and name not in {fact.name for fact in found.tensors}:
+    is_bound = any(fact.name == name for fact in found.tensors)
+    if history and not is_bound:
         return Wanted(name, history[-1], line, f"{of.name} does not depend on {name}")
+    if not is_bound and (tensor := at_path(name, ran.outcome.bindings)) is not None:
+        return Wanted(name, tensor, line)
     i = index_of(name, found.tensors, "--wrt")
     tensor = found.held[i]
     reason = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 from ..named import NamedTuple
@@ -16,8 +15,8 @@ from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.names import loop_names
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
-from ..recording.snapshot import Told, restored, snapshot_text
-from . import shown
+from ..recording.snapshot import PlainSnapshot, restored, snapshot_text
+from . import shown_pass
 from .asked_names import AskedNames
 from .graph import (
     collected,
@@ -29,7 +28,7 @@ from .graph import (
 )
 from .nearest import not_reached
 from .seeds import seed_facts
-from .why.names import question_of
+from .why.names import at_path
 
 
 class Arrived(NamedTuple):
@@ -38,7 +37,7 @@ class Arrived(NamedTuple):
     name: str
     line: int | None
     tensor: Any
-    gradient: Told
+    gradient: PlainSnapshot
 
 
 def grad_of_pass(
@@ -46,7 +45,7 @@ def grad_of_pass(
 ) -> GradReport:
     """The report on a pass; `inner` asks for named intermediate values too."""
     assert ran.outcome is not None
-    graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
+    graph = collected(ran.outcome, texts=False, roots=shown_pass.root_nodes(one))
     roots = [root_of(ran, one, graph, place) for place in range(len(one.roots))]
     of, text = roots[0]
     found = list(_told_apart(_arrived(ran, one), ran))
@@ -168,9 +167,7 @@ def _gradient_of(
     if tensor is None and history:
         tensor = history[-1]
     if tensor is None:
-        with suppress(UsageError):  # a tied weight's second name
-            tensor = question_of(name, ran.outcome.bindings, {}).value
-            tensor = tensor if isinstance(tensor, AnyTensor) else None
+        tensor = at_path(name, ran.outcome.bindings)
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))

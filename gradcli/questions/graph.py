@@ -17,6 +17,7 @@ from ..recording.facts import Place, TensorFact
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
+from .asked_names import AskedNames
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
@@ -110,20 +111,27 @@ def _grad_fn(tensor: AnyTensor) -> Any:
 
 
 def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
-    """The run with the values of expressions that --of names, such as z.sum()."""
+    """The run with what --of names beside its tensors: expressions such as z.sum(), parameters,
+    what a function's name or an earlier `y#1` stood for."""
     outcome = ran.outcome
     if outcome is None or ran.error is not None:
         return ran
     known = {name for name, _ in collecting.named_tensors(outcome.bindings, AnyTensor)}
-    known.update(name for name, _ in collecting.parameters(outcome.bindings, AnyTensor))
+    parameters = dict(collecting.parameters(outcome.bindings, AnyTensor))
+    asked = ran.recording.find(AskedNames)
     found: dict[str, Any] = {}
     for text in of:
-        if text in known or "#" in text or re.fullmatch(r"[\w.]+", text):
+        if text in known:
             continue
-        with outcome.again():
-            found[text] = outcome.evaluate(text, "--of")
-        if not isinstance(found[text], AnyTensor):
-            raise UsageError(f"--of {text}: its value is not a tensor")
+        if text in parameters:
+            found[text] = parameters[text]
+        elif asked is not None and (history := asked.tensors(text)):
+            found[text] = history[-1]
+        elif "#" not in text and not re.fullmatch(r"[\w.]+", text):
+            with outcome.again():
+                found[text] = outcome.evaluate(text, "--of")
+            if not isinstance(found[text], AnyTensor):
+                raise UsageError(f"--of {text}: its value is not a tensor")
     return ran._replace(outcome=outcome.with_bindings(found)) if found else ran
 
 
@@ -149,9 +157,6 @@ def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") ->
         return f"did you mean {near[0]}?"
     listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
     return f"{which} are {listed}" if names else ""
-
-
-# ---------------------------------------------------------------- places
 
 
 # ---------------------------------------------------------------- places

@@ -21,15 +21,15 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
 from ..recording.snapshot import Summary, restored
 from .graph import module_tensors
-from .shown import chosen, keep
+from .shown_pass import chosen, keep
 from .watching import Binder, Interventions, watching
 
 
 def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     """Every leaf whose gradient is another one because of hooks."""
-    changed = any(run.after is not None for run in ran.recording.hooks.runs)
     request = ran.request
     script = request.engine == "torch" and not (request.path or "").endswith(".expr")
+    changed = ran.recording.hooks.has_changes
     if one is None or not changed or ran.error is not None or script:  # that may write files
         return ()
     binder = ran.recording.find(Binder)

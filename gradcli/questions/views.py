@@ -8,7 +8,7 @@ from typing import Any
 from ..pipeline.request import Ran
 from ..recording.collect import Collected
 from ..recording.facts.views import ViewFact, ViewsFact, WriteFact
-from ..recording.sides import common_of, key_of
+from ..recording.sides import common_of, counter_of, key_of
 from ..recording.writes import Writes
 from .graph import place_reader
 from .ledger import NAMELESS, Names, tensor_names
@@ -22,7 +22,9 @@ def views(ran: Ran, found: Collected) -> ViewsFact | None:
     names = tensor_names(ran, found)
     memory: dict[int, int] = {}
     told = tuple(_views(found, names, memory))
-    return ViewsFact(told, tuple(_writes(ran, writes, told, memory, names)), writes.count)
+    counters = {names(tensor)[0]: key_of(counter_of(tensor)) for tensor in found.held}
+    changes = tuple(_writes(ran, writes, told, memory, names, counters))
+    return ViewsFact(told, changes, writes.count)
 
 
 def _views(found: Collected, names: Names, memory: dict[int, int]) -> Iterator[ViewFact]:
@@ -47,8 +49,9 @@ def _views(found: Collected, names: Names, memory: dict[int, int]) -> Iterator[V
 
 
 def _writes(
-    ran: Ran, writes: Writes, told: tuple[ViewFact, ...], memory: dict[int, int], names: Names
-) -> Iterator[WriteFact]:
+    ran: Ran, writes: Writes, told: tuple[ViewFact, ...], memory: dict[int, int], names: Names,
+    counters: dict[str, int],
+) -> Iterator[WriteFact]:  # fmt: skip
     place_of: Any = (lambda origin: None) if ran.program is None else place_reader(ran.program)
     sharing: dict[int, list[str]] = {}
     for fact in sorted(told, key=lambda fact: bool(fact.base)):  # those that are no views first
@@ -60,7 +63,9 @@ def _writes(
         seen = sharing.get(memory.get(entry.memory, -1), [])
         if name == NAMELESS and seen:  # x[0] = 5 changes a part of x that has no name
             name = seen[0]
+        counted = counters.get(name, entry.counter) == entry.counter
         yield WriteFact(
-            name, entry.line, "" if place is None else place.text, entry.before, entry.after,
+            name, entry.line, "" if place is None else place.text,
+            entry.before if counted else None, entry.after if counted else None,
             tuple(other for other in seen if other != name),
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from ..language.interpreter import Machine
@@ -27,13 +28,13 @@ EVERY = "all"  # in the place of a name: every tensor that requires grad
 HOOKED = 100_000  # tensors that have a hook of an option
 
 
-# b, net.0.weight, weights[1], params['slope']
-PATH = re.compile(r"[^\W\d]\w*(\.\w+|\[-?\d+\]|\['[^'=]*'\])*")
+# b, b#2, net.0.weight, weights[1], params['slope']
+PATH = re.compile(r"[^\W\d]\w*(\.\w+|\[-?\d+\]|\['[^'=]*'\])*(#\d+)?")
 
 
 class Setting(NamedTuple):
-    """A gradient that the user replaces while stepping through a pass: of which name (`y`, or
-    `y#2`, its second tensor), in which pass, by which expression."""
+    """A gradient that the user replaces while stepping through a pass: of which name, in which
+    pass, by which expression."""
 
     name: str
     number: int
@@ -46,6 +47,7 @@ class Interventions(NamedTuple):
     hooks: tuple[str, ...] = ()
     retain_grad: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()  # gradients are asked for with respect to these
+    results: tuple[str, ...] = ()  # of these
     settings: tuple[Setting, ...] = ()
 
 
@@ -65,25 +67,25 @@ NO_TABLES = Tables()
 
 
 class Binder(Spectator):
-    """Does what was wished, whenever a global name is bound."""
+    """Does what was wished, whenever a name is bound: `y`, or `y#2`, its second tensor."""
 
     def __init__(self, interventions: Interventions, log: HookLog) -> None:
         self.settings: dict[str, list[Setting]] = {}
         for one in interventions.settings:
-            self.settings.setdefault(one.name.partition("#")[0], []).append(one)
-        self.counts: dict[str, int] = {}  # of the tensors that such a name was bound to
+            self.settings.setdefault(one.name, []).append(one)
         self.hooks = dict(map(_split_hook, interventions.hooks))
-        self.served: set[str] = set()
+        self.served: set[str | Setting] = set()
         self._with_hook: dict[tuple[str, int, int], Any] = {}  # what has the hook of a name already
-        asked = (*self.hooks, *self.settings)
+        asked = (*self.hooks, *self.settings, *interventions.retain_grad)
         self.is_looking = any(not name.isidentifier() or name == EVERY for name in asked)
+        self.is_counting = any("#" in name for name in asked)
         self.kept: set[str] = set()  # names of tensors that may have a gradient
         self.wrt = frozenset(interventions.leaves)
         self.log = log
         self.functions: list[Any] = []
         self.machine: Machine | None = None
         self.complaint: UsageError | None = None
-        every = "all" in interventions.retain_grad
+        every = EVERY in interventions.retain_grad
         self.retained = None if every else frozenset(interventions.retain_grad)
 
     def begin(self, machine: Machine) -> None:
@@ -105,46 +107,59 @@ class Binder(Spectator):
                 value.requires_grad_()
         if not value.requires_grad:
             return
-        self.kept.add(name)
-        if (self.retained is None or name in self.retained) and value.grad_fn is not None:
+        if self.retained is None and value.grad_fn is not None:
             value.retain_grad()
-        self._hooks_of(name, value)
+        self._met(name, name, value)
+        if self.is_counting:  # the names hear of it later
+            count = self.log.names.results.counts.get(name, 0) + 1
+            self._met(f"{name}#{count}", name, value)
+        if EVERY in self.hooks:
+            self._hook(EVERY, name, value)
+
+    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
+        """A name of a function."""
+        if isinstance(value, AnyTensor) and value.requires_grad:
+            self._met(name, name, value, inside=True)
 
     def _within(self, name: str, value: Any) -> None:
-        """Hooks on what a list, a module or an object holds: `weights[0]`, `net.0.weight`."""
-        for path, tensor in tensors_in(name, value, AnyTensor):
+        """What a list, a module or an object holds: `weights[0]`, `net.0.weight`."""
+        inner = (
+            *tensors_in(name, value, AnyTensor),
+            *parameters({name: value}, AnyTensor),
+        )
+        for path, tensor in inner:
             if tensor.requires_grad:
-                self._hooks_of(path, tensor)
-        for path, tensor in parameters({name: value}, AnyTensor):
-            if tensor.requires_grad:
-                self._hooks_of(path, tensor)
+                self._met(path, path, tensor)
+                if EVERY in self.hooks:
+                    self._hook(EVERY, path, tensor)
 
-    def _hooks_of(self, name: str, value: AnyTensor) -> None:
-        """What --hook says of a name, and who steps through a pass."""
-        if name in self.settings:
-            self._set(name, value)
-        for asked in (name, EVERY) if EVERY in self.hooks else (name,):
-            if asked in self.hooks and self._is_new(asked, value):
-                self._hook(asked, name, value)
+    def _met(self, asked: str, name: str, value: AnyTensor, *, inside: bool = False) -> None:
+        """What is wished for this name comes true."""
+        self.kept.add(asked)
+        if self.retained and asked in self.retained and value.grad_fn is not None:
+            value.retain_grad()
+        for setting in self.settings.get(asked, ()):
+            self._set(setting, value, inside=inside)
+        if asked in self.hooks:
+            self._hook(asked, name, value)
 
-    def _set(self, name: str, value: AnyTensor) -> None:
+    def _set(self, setting: Setting, value: AnyTensor, *, inside: bool) -> None:
         """Its gradient becomes another one, in one pass."""
-        self.counts[name] = count = self.counts.get(name, 0) + (value.grad_fn is not None)
-        for setting in self.settings[name]:
-            _, sign, number = setting.name.partition("#")
-            if not sign or number == str(count):
-                function = self._replacing(setting)
-                self.functions.append(function)
-                self.log.options[id(function)] = f"set {setting.name} {setting.text}"
-                value.register_hook(function)
+        function = self._replacing(setting, value.grad_fn if inside else None)
+        self.functions.append(function)
+        self.log.options[id(function)] = f"set {setting.name} {setting.text}"
+        value.register_hook(function)
 
-    def _replacing(self, setting: Setting) -> Callable[[Any], Any]:
-        machine, passes = self.machine, self.log.passes
+    def _replacing(self, setting: Setting, inner: Any) -> Callable[[Any], Any]:
+        """A hook for that; what a function made may get a global name later, and that is shown."""
+        machine, passes, names = self.machine, self.log.passes, self.log.names
         assert machine is not None
 
         def replace(grad: Any) -> Any:
-            if passes.count != setting.number:
+            named = inner is not None and names.of_node(inner) is not None
+            if passes.count != setting.number or named:
                 return grad
+            self.served.add(setting)
             value = machine.evaluate(setting.text, "set")
             if not isinstance(value, AnyTensor):
                 value = grad.new_tensor(value)
@@ -162,6 +177,8 @@ class Binder(Spectator):
         return True
 
     def _hook(self, asked: str, name: str, value: AnyTensor) -> None:
+        if not self._is_new(asked, value):
+            return
         assert self.machine is not None
         text = self.hooks[asked]
         source = WORDS[text].format(name=name) if text in WORDS else text
@@ -189,6 +206,10 @@ class Binder(Spectator):
                 raise UsageError(
                     f"--hook {name}: no tensor that requires grad was bound to {where}"
                 )
+        for setting in chain.from_iterable(self.settings.values()):
+            if setting not in self.served:
+                words = f"set {setting.name}: no name of the program leads to this gradient"
+                raise UsageError(words, "only what has a name of its own can be set")
         for name in self.retained or ():
             if name not in self.kept:
                 words = f"no tensor that requires grad was bound to {name}"
@@ -201,8 +222,8 @@ def watching(interventions: Interventions = NO_INTERVENTIONS, *, values: bool = 
     recording = Recording()
     if interventions != NO_INTERVENTIONS:
         recording.hears(Binder(interventions, recording.hooks))
-    if interventions.leaves:
-        recording.hears(AskedNames(interventions.leaves))
+    if asked := interventions.leaves + interventions.results:
+        recording.hears(AskedNames(asked))
     recording.hears_of_graph()
     if values:
         recording.hears_of_values()

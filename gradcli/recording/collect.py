@@ -17,12 +17,20 @@ from typing import Any
 from ..engine.node import Node
 from ..named import NamedTuple
 from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
-from .modules import attributes, is_module, named_buffers, named_modules, named_parameters
+from .modules import (
+    attributes,
+    beside,
+    is_module,
+    named_buffers,
+    named_modules,
+    named_parameters,
+)
 from .sides import side_of
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+OWNED = 2 * NESTING  # an object's attribute, and what stands in its list
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
@@ -398,13 +406,33 @@ class Inside:
             return
         if is_module(value):
             self.seen.add(id(value))
-            for inner, parameter in named_parameters(value):
-                yield f"{name}.{inner}", parameter, "parameter"
-            for inner, buffer in named_buffers(value):
-                yield f"{name}.{inner}", buffer, "buffer"
-        elif depth < NESTING:
+            yield from self._of_module(name, value, depth)
+        elif depth < OWNED:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
+
+    def _of_module(self, name: str, value: Any, depth: int) -> Iterator[tuple[str, Any, str]]:
+        """Its parameters and buffers, then what it holds beside them: in plain lists, as tensors
+        that are no parameters."""
+        told = set()
+        for inner, tensor, what in (
+            *((inner, parameter, "parameter") for inner, parameter in named_parameters(value)),
+            *((inner, buffer, "buffer") for inner, buffer in named_buffers(value)),
+        ):
+            told.add(id(tensor))
+            yield f"{name}.{inner}", tensor, what
+        for path, item in self._beside(name, value):
+            for inner, tensor, what in self.of(path, item, depth + 1, owned=True):
+                if id(tensor) not in told:
+                    told.add(id(tensor))
+                    yield inner, tensor, what
+
+    def _beside(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
+        """The attributes of a module, and of those in it, that stand in none of its tables."""
+        for path, module in named_modules(value):
+            for attribute, item in islice(beside(module).items(), ITEMS):
+                if not attribute.startswith("_"):
+                    yield ".".join(filter(None, (name, path, attribute))), item
 
     def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
         """Modules with their names: those in modules, in objects, in containers."""
@@ -414,7 +442,9 @@ class Inside:
             self.seen.add(id(value))
             for path, module in named_modules(value):
                 yield (f"{name}.{path}" if path else name), module
-        elif depth < NESTING:
+            for path, item in self._beside(name, value):
+                yield from self.modules(path, item, depth + 1)
+        elif depth < OWNED:
             for path, item, _ in self._items(name, value):
                 yield from self.modules(path, item, depth + 1)
 

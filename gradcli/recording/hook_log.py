@@ -94,6 +94,11 @@ class HookLog(Spectator):
         """Whether the program has hooks at all."""
         return bool(self._registered)
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether a hook gave another gradient than it got."""
+        return any(run.after is not None for run in self.runs)
+
     def began(self, one: Pass) -> None:
         """A pass begins."""
         self._outside.append(len(self._running))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..engine.invented_names import KEPT
 from .sides import sides
 
 
@@ -50,6 +51,14 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
             if tensor is not None and id(tensor) not in seen:
                 seen.add(id(tensor))
                 yield f"{path}.{name}" if path else name, tensor
+
+
+def beside(module: Any) -> dict[str, Any]:
+    """What a module of a program's own class holds beside its tables: a plain list of layers."""
+    held = _table(module, KEPT)
+    if isinstance(held, dict):
+        return held
+    return {} if sides.live is None else dict(sides.live.beside(module))
 
 
 def is_interpreted(value: Any) -> bool:

@@ -26,7 +26,7 @@ CONTAINERS = frozenset({list, tuple, dict})
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
 
 
-class Held(NamedTuple):
+class Binding(NamedTuple):
     """What a tensor was called when a name was bound to it, in a function or not, and where."""
 
     tensor: ref[Any]
@@ -102,7 +102,8 @@ class Names(Spectator):
 
     def __init__(self) -> None:
         self.results = Results()
-        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
+        self.inside = Results()  # of functions
+        self.held: dict[int, Binding] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
         self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
@@ -142,7 +143,11 @@ class Names(Spectator):
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
         if isinstance(value, AnyTensor):
-            self._leaf(name, value, inside=True)
+            node = node_of(value)
+            if node is not None:
+                self.inside.put(mark_of(node), name)
+            else:
+                self._leaf(name, value, inside=True)
         elif type(value) in CONTAINERS:
             self._contained(name, value, inside=True)
         elif type(value) in PLAIN or name.startswith("_"):
@@ -204,7 +209,7 @@ class Names(Spectator):
             line = known.line
         if len(self.held) < LEAVES:
             why = "" if tensor.requires_grad else _why_not(tensor)
-            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
+            self.held[id(tensor)] = Binding(ref(tensor), name, line, inside, why)
 
     def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
         """From here on a leaf is called so."""
@@ -255,6 +260,11 @@ class Names(Spectator):
         """What the result of a node was called, and the how many-th of that name it was."""
         at = self.results.place(mark_of(node))
         return None if at is None else (self.results.names[at], self.results.numbers[at])
+
+    def called_inside(self, node: Any) -> str:
+        """What a function called the result of a node last; empty if it never did."""
+        at = self.inside.place(mark_of(node))
+        return "" if at is None else self.inside.names[at]
 
     def numbered(self, tensor: Any) -> str:
         """The last name that a tensor had, and the how many-th of that name it was: x#2."""

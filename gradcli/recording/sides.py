@@ -233,6 +233,7 @@ class Live(Side):
     member: Callable[[Any, str], Any]
     is_made: Callable[[Any], bool]
     attributes: Callable[[Any], Mapping[str, Any]]
+    beside: Callable[[Any], Mapping[str, Any]]
     is_of_program: Callable[[Any], bool]
     has_method: Callable[[Any, str], bool]
 

@@ -13,10 +13,11 @@ MOST = 10_000  # changes
 
 
 class Write(NamedTuple):
-    """A change; `memory` says which tensors it changed."""
+    """A change; `memory` says which tensors it changed, `counter` whose versions count it."""
 
     tensor: ref[Any]
     memory: int
+    counter: int
     origin: Any
     line: int | None
     before: int
@@ -48,7 +49,7 @@ class Writes(Spectator):
         self.count += 1
         if len(self.entries) < MOST:
             self._versions[key] = after
-            self.entries.append(
-                Write(ref(tensor), key_of(memory), current_origin(), current_line(), before, after)
-            )
+            self.entries.append(Write(
+                ref(tensor), key_of(memory), key, current_origin(), current_line(), before, after
+            ))  # fmt: skip
             self._kept.append(memory)

@@ -109,8 +109,9 @@ def _described(fact: MatrixFact, look: Look) -> Iterator[Line]:
         yield fitted((cell(said, "error"),), look)
     if fact.eigenvalues is not None:
         low, high = fact.eigenvalues
-        said = f"eigenvalues {low:.4g} to {high:.4g}: {_kind(low, high)}"
-        yield fitted((cell(said, "dim"),), look)
+        ends = f"{low:.4g}", f"{high:.4g}"
+        said = "eigenvalues {} to {}" if ends[0] != ends[1] else "every eigenvalue is {}"
+        yield fitted((cell(f"{said.format(*ends)}: {_kind(low, high)}", "dim"),), look)
 
 
 def _kind(low: float, high: float) -> str:

@@ -136,12 +136,14 @@ def _first_bad(passes: tuple[FlowPass, ...]) -> FlowPass | None:
 
 
 def _pass_row(fact: FlowPass) -> tuple[Cell, ...]:
-    mark = "  failed" if fact.failed else ""
+    norm = _number(fact.norm)
+    if fact.failed:
+        norm = f"{norm}  failed" if fact.norm else "failed"
     return (
         cell(str(fact.number)),
         at(fact.line),
         cell("-" if fact.loss is None else _number(fact.loss)),
-        cell(_number(fact.norm) + mark, "" if fact.norm < inf else "mark"),
+        cell(norm, "" if fact.norm < inf else "mark"),
         cell(_named(fact.largest, fact.largest_norm)),
         cell(_named(fact.changed, fact.change, "from 0")),
     )

@@ -45,9 +45,9 @@ def sentence_lines(text: str, style: str, look: Look) -> list[Line]:
 
 
 def _equation(left: str, right: str, look: Look, style: str) -> list[Line]:
-    """left = right, a long right side in several lines, broken at spaces and behind *."""
+    """left = right; on a screen a long right side in lines, broken at spaces and behind *."""
     room = look.width - width_of(left) - 3
-    if width_of(right) <= room:
+    if look.whole or width_of(right) <= room:
         return [(cell(left, style), cell(f" = {right}"))]
     parts = [""]
     for word in re.findall(r"[^ *]+\**|\*+| +", right):

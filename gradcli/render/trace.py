@@ -215,7 +215,8 @@ class Words:
         self.derived = {fact.node for fact in report.derived}
         self.bound = {(fact.name, fact.line): key[0] for key, fact in graph.tensors.items()}
         # Names that other leaves had in the pass than have them at the end.
-        self.taken = {flow.name for key, flow in graph.flows.items() if key not in graph.tensors}
+        self.taken = {flow.name for key, flow in graph.flows.items()
+                      if key not in graph.tensors and not graph.next[key[0]]}  # fmt: skip
 
     def lines(self, rows: Sequence[Row], look: Look) -> list[list[Line]]:
         """Header and rows in columns: words, node, value, gradient, line; the lines of each."""
@@ -292,8 +293,13 @@ class Words:
         module = self._module(key)
         above = graph.facts[row.parent].place if row.parent >= 0 else None
         # One expression made several nodes: the first has the name; no node of its gradient has.
-        # Below a fold of that expression it was evaluated once more.
-        again = above is place and (self.units is None or row.parent not in self.units.atoms)
+        # Below a fold of that expression, and in each turn of a loop, it was evaluated once more.
+        flow = graph.flows.get(key)
+        again = (
+            above is place
+            and (self.units is None or row.parent not in self.units.atoms)
+            and not (flow is not None and flow.name)
+        )
         if again or row.node in self.derived or self._is_bound_elsewhere(place):
             return source + module, "dim"
         return self._assigned(place.target, place) + module, ""

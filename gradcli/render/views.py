@@ -54,10 +54,10 @@ def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
                 left = len(fact.writes) - 2 * half
                 rows.append(folds.row("changes", counted(left, "change"), look))
             continue
+        versions = f"{one.before} {arrow} {one.after}" if one.after is not None else "not counted"
         rows.append((
-            cell(one.name, "name"), cell(one_line(one.source)),
-            cell(f"{one.before} {arrow} {one.after}"), cell(", ".join(one.seen)),
-            cell("" if one.line is None else str(one.line), "dim"),
+            cell(one.name, "name"), cell(one_line(one.source)), cell(versions),
+            cell(", ".join(one.seen)), cell("" if one.line is None else str(one.line), "dim"),
         ))  # fmt: skip
     first = (0, least((row[0] for row in rows if len(row) > 2), look, LEAST))
     giving = (((1, 16), (3, 12)), (first,), ((1, 8), (3, 8)))

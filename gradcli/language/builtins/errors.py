@@ -53,9 +53,9 @@ def value_of(error: BaseException) -> ErrorValue:
     if isinstance(error, Raised):
         return error.value
     if type(error) is TypeError and error.args and str(error).startswith(MARK):
-        return ErrorValue(kind_of(error), (python_message(str(error)),))
+        return ErrorValue(kind_of(error), (_unadvised(python_message(str(error))),))
     if type(error) is TypeError and len(error.args) == 1:
-        return ErrorValue(kind_of(error), (_published(operands_named(error)),))
+        return ErrorValue(kind_of(error), (_published(_unadvised(operands_named(error))),))
     # Errors of the system and of NumPy may carry host objects; all others carry text.
     foreign = isinstance(error, OSError) or type(error).__module__.startswith("numpy")
     args = (str(error),) if foreign else error.args
@@ -66,6 +66,12 @@ def _published(said: Any) -> Any:
     return published(said) if type(said) is str else said
 
 
+def _unadvised(said: Any) -> Any:
+    """Without the suggestion of Python 3.13, which knows our parameters; ours stands below."""
+    return _SUGGESTED.sub(r"\1", said) if type(said) is str else said
+
+
+_SUGGESTED = re.compile(r"( got an unexpected keyword argument '\w+')\. Did you mean '\w+'\?$")
 _OPERANDS = re.compile(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
 # One value whose class has another name for each function or operator.
 _ONE = re.compile(

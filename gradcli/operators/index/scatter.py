@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.errors import check_gradient
 from ...engine.layout import once
 from ...engine.limits import as_element
 from ...engine.operator import operator
@@ -173,11 +174,7 @@ scatter = operator(
 
 def _whole(grad: Any, node: str, shape: Sequence[int]) -> Any:
     """PyTorch refuses gradients of a source that is larger than the index."""
-    if tuple(grad.shape) != tuple(shape):
-        raise RuntimeError(
-            f"Function {node} returned an invalid gradient at index 1 - got "
-            f"{sizes_text(grad.shape)} but expected shape compatible with {sizes_text(shape)}"
-        )
+    check_gradient(f"Function {node} returned an ", 1, grad.shape, shape)
     return grad
 
 

@@ -72,7 +72,7 @@ def on_tape(
     root, asked = tape.operand(result), [tape.operand(tensor) for tensor in tensors]
     with undisturbed(grad=False):
         leaves = repetition.fresh_leaves()
-        for operand in asked:
+        for operand in (root, *asked):
             if operand.is_leaf and id(operand.tensor) not in leaves:
                 leaves[id(operand.tensor)] = operand.tensor.detach()
         repetition.run(leaves, root)  # finds what the program changed behind the graph

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ...engine.kept import kept_on
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
@@ -14,7 +13,6 @@ from ...recording import collect as collecting
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
-from ...recording.modules import is_module, named_modules
 from ...recording.optimizers import Optimizer
 from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of
 from ..graph import module_names, module_tensors, place_reader
@@ -127,7 +125,6 @@ class Training:
         passing = self.flow.passing
         named = list(collecting.named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.ran.recording)
-        held = collecting.parameters(dict(_plain_containers(self.bindings)), AnyTensor)
 
         def is_global(name: str) -> bool:
             return name.partition(".")[0].partition("[")[0] in bindings
@@ -136,7 +133,6 @@ class Training:
             [(name, lines.get(name), t) for name, t in named
              if name not in passing and "[" not in name],
             [(entry.name, entry.line, entry.tensor) for entry in inner if is_global(entry.name)],
-            [(name, None, tensor) for name, tensor in held],
             [(entry.name, entry.line, entry.tensor) for entry in inner],
             [(name, lines.get(name.partition("[")[0]), t) for name, t in named],
         )  # fmt: skip
@@ -144,15 +140,6 @@ class Training:
             for name, line, tensor in group:
                 if tensor.requires_grad and node_of(tensor) is None:
                     yield name, line, tensor
-
-
-def _plain_containers(bindings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What modules hold in plain lists and dictionaries, which register nothing."""
-    for name, value in bindings.items():
-        for path, module in named_modules(value) if is_module(value) else ():
-            for attribute, held in kept_on(module).items():
-                if type(held) in (list, tuple, dict):
-                    yield ".".join(filter(None, (name, path, attribute))), held
 
 
 def _first_pass(track: Track) -> int:

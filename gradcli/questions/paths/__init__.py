@@ -27,7 +27,7 @@ from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import with_expressions
 from ..seeds import seed_facts
-from ..shown import chosen, keep, passes_there
+from ..shown_pass import chosen, keep, passes_there
 from ..watching import Interventions, complain, watching
 from .chain import Chain, number_of
 from .equal import equal

@@ -22,7 +22,7 @@ from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
-from ..shown import passes_there, root_nodes
+from ..shown_pass import passes_there, root_nodes
 from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
@@ -79,7 +79,7 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     kept = steps.walks
     if chosen is not None and chosen not in kept:
         raise UsageError(f"--pass {chosen}: {passes_there(passes.count)}")
-    namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False)))
+    namer = Namer(ran, tensor_names(ran, collected(ran.outcome, texts=False, recording=recording)))
     outcome = ran.outcome
 
     def numbered(walk: Walk) -> Mapping[int, int]:

@@ -41,7 +41,7 @@ class Namer:
         assert ran.program is not None and ran.outcome is not None
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
-        self.called = recording.names.called
+        self.called, self.called_inside = recording.names.called, recording.names.called_inside
         self.counts = recording.names.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
@@ -61,6 +61,8 @@ class Namer:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
         place = self.place(node)
+        if place is not None and place.target and self.called_inside(node):
+            return place.target  # in each turn of a loop
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
@@ -108,7 +110,7 @@ class Namer:
         return self.name(tensor.grad_fn)
 
 
-class Told(Sequence[StepFact]):
+class PassSteps(Sequence[StepFact]):
     """The steps of a pass. `texts`: values as PyTorch prints them, else as numbers."""
 
     def __init__(self, walk: Walk, namer: Namer, ids: Mapping[int, int], *, texts: bool) -> None:
@@ -292,7 +294,7 @@ def walk_fact(
     same_as: int | None,
 ) -> WalkFact:  # fmt: skip
     """A pass as it is reported; `ids` are the numbers of nodes, by their identity."""
-    told = Told(walk, namer, ids, texts=texts)
+    told = PassSteps(walk, namer, ids, texts=texts)
     line, text = None, ""
     over = walk.over
     origin = over.origin

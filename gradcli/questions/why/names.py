@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ...language.attributes import MissingAttribute, get_attribute
@@ -77,6 +78,14 @@ def question_of(
     if isinstance(value, AnyTensor) and element is not None:
         element = _checked(value, name, element)
     return Question(name, value, element)
+
+
+def at_path(name: str, bindings: Mapping[str, Any]) -> Any:
+    """The tensor at a path that is not its first: a tied weight's, net[0].weight; else None."""
+    with suppress(UsageError):
+        value = question_of(name, bindings, {}).value
+        return value if isinstance(value, AnyTensor) else None
+    return None
 
 
 def _inner(

@@ -7,6 +7,7 @@ from typing import Any
 from ...pipeline.request import Ran
 from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
+from ..graph import leaves_of
 from .case import Case, Finding
 from .names import Question, question_of
 from .passes import Pass
@@ -40,9 +41,11 @@ def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
 
 def lost(ran: Ran, text: str) -> Question | None:
     """The question of a leaf of the last pass by the name that it had there, and that leads
-    nowhere at the end."""
+    nowhere at the end; by the words that made it where it never had one."""
+    assert ran.program is not None
+    words = {id(one.tensor): one.name for one in leaves_of(ran.program, ran.recording)}
     for leaf in ran.recording.standing.last:
-        name = ran.recording.names.of_leaf(leaf)
+        name = ran.recording.names.of_leaf(leaf) or words.get(id(leaf), "")
         rest = text.removeprefix(name)
         if name and rest != text and not rest.removeprefix(".grad").strip("[]0123456789,- "):
             return question_of(f"x{rest}", {"x": leaf}, {})._replace(name=name)

@@ -76,7 +76,7 @@ class FlowFact(NamedTuple):
     later_range: Spread | None = None
     changed: int | None = None
     module: str = ""
-    name: str = ""  # of a leaf, in the pass
+    name: str = ""  # of a leaf in the pass, of a result in a function
     line: int | None = None  # of a leaf, where it was made
 
 

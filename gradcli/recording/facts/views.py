@@ -20,14 +20,15 @@ class ViewFact(NamedTuple):
 
 
 class WriteFact(NamedTuple):
-    """A change in place: of which tensor, by which expression; the versions before and after it.
-    `seen` are the other names whose memory it changed."""
+    """A change in place: of which tensor, by which expression; the versions before and after it,
+    None where its version does not count it: x.data.add_(1). `seen` are the other names whose
+    memory it changed."""
 
     name: str
     line: int | None
     source: str
-    before: int
-    after: int
+    before: int | None
+    after: int | None
     seen: tuple[str, ...] = ()
 
 

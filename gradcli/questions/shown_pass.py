@@ -131,6 +131,7 @@ def flows(
         facts.append(FlowFact(
             number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, module=modules(entry.module),
+            name=recording.names.called_inside(found.alive[number]),
         ))  # fmt: skip
     if one is not None:
         facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
