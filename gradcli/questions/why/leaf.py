@@ -128,11 +128,11 @@ def _turned_off(case: Case) -> Finding | None:
         if not mark.on:
             off = mark
         elif off is not None:
-            between = [p for p in case.passes.passes if off.passes < p.number <= mark.passes]
-            if between and any(case.reached(p) for p in between):
+            when = _missed(case, off, mark)
+            if when is not None:
                 line = case.line(off.node)
                 sentence = case.none(
-                    f"its requires_grad was off, from line {line} on, when backward came."
+                    f"its requires_grad was off, from line {line} on, when {when}."
                 )
                 finding = Finding("turned-off", sentence, [Remark(off.node, "turns it off")])
                 statement = case.statement(off.node)
@@ -141,6 +141,22 @@ def _turned_off(case: Case) -> Finding | None:
                 return finding
             off = None
     return None
+
+
+def _missed(case: Case, off: Mark, on: Mark) -> str | None:
+    """What came by between the two: a pass, or else all that used the tensor."""
+    passes = case.passes.passes
+    if any(case.reached(one) for one in passes if off.passes < one.number <= on.passes):
+        return "backward came"
+    used = [
+        place for place, step in enumerate(case.flow.steps)
+        if case.value in step.live or case.value in step.dead
+    ]  # fmt: skip
+    within = [place for place in used if off.steps <= place < on.steps]
+    if not within or any(case.reached(one) for one in passes):
+        return None
+    line = case.line(case.flow.steps[within[-1]].node)
+    return "it was used" if line is None else f"line {line} used it"
 
 
 # ---------------------------------------------------------------- reached, and yet nothing
