@@ -215,7 +215,7 @@ def test_long_graphs(home: Path) -> None:
     assert told(document("a.expr", "b.expr")) == [("tensor", "z")]
 
 
-def test_another_operation_within_a_module(home: Path) -> None:  # noqa: F811
+def test_another_operation_within_a_module(home: Path) -> None:
     """That is where they part, and not a parameter that both updated otherwise."""
     text = "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\n"
     text += "net(torch.ones(1, 2)).sum().backward()\n"
