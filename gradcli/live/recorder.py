@@ -36,12 +36,6 @@ SHAPES = frozenset(
 PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed tensor for its node
 # What gives the memory of a tensor away: who has it can change elements and no version.
 SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
-# Functions that take `inplace`, as their last argument.
-INPLACE = frozenset(
-    "alpha_dropout celu dropout dropout1d dropout2d dropout3d elu feature_alpha_dropout "
-    "hardsigmoid hardswish hardtanh leaky_relu mish relu relu6 rrelu selu silu threshold "
-    "_threshold".split()
-)
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 MOST = 100_000  # parameters that are known
 # Modules that run other kernels where a mode looks on, while gradients are off.
@@ -297,9 +291,9 @@ class Recorder:
         spot = self.stand(sys._getframe(2))
         changing = name in CHANGING or name.endswith("_") or "out" in kwargs
         # relu(x, inplace=True), dropout(x, 0.5, True, True)
-        changing = changing or (
-            name in INPLACE and (kwargs.get("inplace", False) or args[-1] is True)
-        )
+        changing = changing or kwargs.get("inplace", False)
+        if not changing and args and args[-1] is True:
+            changing = "inplace" in getattr(getattr(function, "__code__", None), "co_varnames", ())
         before = self._versions(args, kwargs) if changing else ()
         if name in ("__set__", "__delete__"):
             self._setting(function, args)
