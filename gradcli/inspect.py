@@ -146,7 +146,7 @@ class Recording:
         from .live.side import torch_side
         from .questions.drawn import drawing
         from .questions.flow import hears_of_flow
-        from .questions.shown import keep
+        from .questions.shown_pass import keep
         from .questions.watching import watching
         from .questions.why.provenance import Provenance
 

@@ -193,12 +193,48 @@ loss.backward()
 """
 EMPTY = "x = tensor(1.0)\nprint(x * 2)\n"
 
+NEURONS = """\
+class Neuron:
+    def __init__(self, inputs):
+        self.w = [tensor(0.1 * i - 0.3, requires_grad=True) for i in range(inputs)]
+        self.b = tensor(0.0, requires_grad=True)
+    def __call__(self, x):
+        return sum((wi * xi for wi, xi in zip(self.w, x)), self.b).tanh()
+class Layer:
+    def __init__(self, inputs, outputs):
+        self.neurons = [Neuron(inputs) for _ in range(outputs)]
+    def __call__(self, x):
+        return [neuron(x) for neuron in self.neurons]
+class MLP:
+    def __init__(self, sizes):
+        self.layers = [Layer(a, b) for a, b in zip(sizes, sizes[1:])]
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x[0]
+net = MLP([3, 4, 4, 1])
+xs = [[2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, -1.0]]
+loss = sum((net(x) - y) ** 2 for x, y in zip(xs, [1.0, -1.0, -1.0, 1.0]))
+loss.backward()
+"""
+TRAINING = """\
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+x = tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+y = tensor([[0.0], [1.0], [1.0], [0.0]])
+for epoch in range(40):
+    opt.zero_grad()
+    loss = F.binary_cross_entropy_with_logits(net(x), y)
+    loss.backward()
+    opt.step()
+"""
 PROGRAMS = {
     "mlp": MLP, "lenet": LENET, "rnn": RNN, "transformer": TRANSFORMER, "doubling": DOUBLING,
     "two_results": TWO_RESULTS, "two_passes": TWO_PASSES, "second_order": SECOND_ORDER,
     "no_values": NO_VALUES, "failing": FAILING, "freed": FREED, "nan": NAN, "dead": DEAD,
     "hostile": HOSTILE, "calls": CALLS, "wide": WIDE, "long": LONG, "outputs": OUTPUTS,
-    "empty": EMPTY, "lstm": LSTM,
+    "empty": EMPTY, "lstm": LSTM, "neurons": NEURONS, "training": TRAINING,
 }  # fmt: skip
 
 

@@ -52,8 +52,8 @@ FLOORS = {
     "catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node leaf ready handing reduced",
-    "tensor": "tensor_type values tensor kept overlap saved resize views construct data_errors "
-    "promotion conversion text typed_tensors typed_storage written",
+    "tensor": "tensor_type values tensor invented_names overlap saved resize views construct "
+    "data_errors promotion conversion text typed_tensors typed_storage written",
     "compile": "fast_path results call arrays formula inplace",
     "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
     "whole": "assembly dunders",

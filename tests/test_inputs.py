@@ -19,7 +19,7 @@ import pytest
 from command_here import here as gradcli
 
 from gradcli.inputs import InputError, default_of, parse_set
-from gradcli.inputs.given import is_floating, split_path
+from gradcli.inputs.assignments import is_floating, split_path
 from gradcli.inputs.readers import read
 
 MOST = 1 << 30

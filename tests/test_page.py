@@ -203,8 +203,15 @@ def test_folds_open_in_place(tab: Browser, folder: Path) -> None:
     assert count(tab, "svg.gradcli") == 1 and count(tab, "g.box") > before
     pressed = "[...document.querySelectorAll('button[aria-pressed=true]')].map(b => b.textContent)"
     assert tab.ask(pressed) == []
-    tab.point("button[data-view='0']", click=True)
+    focused = "document.activeElement"
+    assert tab.ask(f"{focused}.getAttribute('aria-expanded')") == "true"
+    assert tab.ask(f"{focused}.closest('figure').hidden") is False
+    tab.press("Enter")  # closes it again, and leaves the focus at the fold
     assert count(tab, "g.box") == before and tab.ask(pressed) == ["folded"]
+    assert tab.ask(f"{focused}.dataset.lines") == "32"
+    tab.press("Enter")
+    tab.point("figure:not([hidden]) [data-closes]", click=True)
+    assert count(tab, "g.box") == before and count(tab, "[aria-expanded=true]") == 0
 
 
 @pytest.mark.browser
@@ -265,6 +272,27 @@ def test_passes_can_be_chosen(tab: Browser, folder: Path) -> None:
     assert "pass 1 of 2" in tab.ask("document.querySelector('h1').textContent + document.title")
     assert tab.ask("[...document.querySelectorAll('option')].map(o => o.textContent)") == [
         "1 of 2, line 4", "2 of 2, line 4"]  # fmt: skip
+
+
+def test_passes_that_are_built_alike_have_their_boxes_at_the_same_places(folder: Path) -> None:
+    """Whoever goes from one pass to another sees numbers change, and nothing else."""
+    text = page(folder, "training").read_text("utf-8")
+    columns = data_of(text)["figures"]
+    figures = ["".join(row[at] or "" for row in columns) for at in range(len(columns[0]))]
+    open_ = [one for one in figures if ' data-view="1" ' in one]
+    places = {tuple(re.findall(r'<rect class="shape"[^>]*>', one)) for one in open_}
+    assert len(open_) == 7 and len(places) == 1
+
+
+@pytest.mark.browser
+def test_inputs_without_values_have_steps(tab: Browser, folder: Path) -> None:
+    opened(tab, folder, "no_values")
+    gradients = "figure:not([hidden]) g.leaf text.gr"
+    assert count(tab, gradients) == 3
+    assert "?" in tab.ask("document.getElementById('told').textContent")
+    tab.ask("document.querySelector('input[type=range]').focus()")
+    tab.press("Home")
+    assert count(tab, gradients) == 0
 
 
 @pytest.mark.browser
@@ -338,5 +366,5 @@ def test_steps_in_the_page_are_whole(tmp_path: Path) -> None:
     )
     here("trace", str(tmp_path / "p.expr"), "--format", "html", "-o", str(tmp_path / "p.html"))
     page = (tmp_path / "p.html").read_text("utf-8")
-    texts = "\n".join(step[-1] for step in data_of(page)["passes"][0]["steps"])
+    texts = "\n".join(step[-1] for (step,) in data_of(page)["steps"])
     assert "…" not in texts and f"{name}  " in texts and "[3, 4] from " in texts

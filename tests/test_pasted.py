@@ -23,7 +23,8 @@ def pasted(lib: Any, text: str) -> Any:
     error = None
     with contextlib.redirect_stdout(out):
         try:
-            exec(compile(text, "<program>", "exec"), {"__name__": "__main__", **names})
+            code = compile(text, "<program>", "exec", dont_inherit=True)
+            exec(code, {"__name__": "__main__", **names})
         except Exception as raised:
             error = [type(raised).__name__, str(raised)]
     lib.set_grad_enabled(True)

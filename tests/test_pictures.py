@@ -158,6 +158,31 @@ def test_leaves_that_a_large_graph_shares_are_drawn_at_each_use() -> None:
     assert width is not None and int(width[1]) < 1500
 
 
+def test_many_neurons_fit_a_screen() -> None:
+    """Calls fold until no row is too wide; leaves that all of them share are one box."""
+    text = drawn("neurons")
+    width = re.search(r'viewBox="0 0 (\d+)', text)
+    assert width is not None and int(width[1]) < 1700
+    titles = [words_of(g)[0] for g in boxes(text) if "data-members" in g.attrib]
+    assert titles.count("MLP.__call__()") == 2 and "⋯ 39 more leaves" in titles
+    assert "net.layers[0].neurons[0].w[0]" in [words_of(g)[0] for g in boxes(text)]
+
+
+def test_of_loops_within_loops_the_outermost_is_folded(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(
+        "w = tensor(0.9, requires_grad=True)\ny = tensor(1.0, requires_grad=True)\n"
+        "for i in range(10):\n    for j in range(100):\n        y = (y * w).sin()\n"
+        "    y = y.exp()\ny.backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    folds = [words_of(g) for g in boxes(svg) if "data-members" in g.attrib]
+    assert folds == [
+        ["⋯ 98 more turns", "2 operations each · line 5"],
+        ["⋯ 8 more turns", "201 operations each · lines 5–6"],
+        ["⋯ 98 more turns", "2 operations each · line 5"],
+    ]
+
+
 def test_outputs_of_one_node_have_their_names() -> None:
     node = next(g for g in boxes(drawn("outputs")) if "a, b, c: x.unbind(0)" in words_of(g))
     assert words_of(node)[2:6] == [

@@ -257,7 +257,8 @@ OUTLIVES = {
     "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",
     # by the identity of objects that end with the program
-    "engine/kept.py _ON_TENSORS", "autograd/graph.py _shapes", "language/classes.py ERROR_CLASSES",
+    "engine/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
+    "language/classes.py ERROR_CLASSES",
     # of the command, not of the program
     "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
     "progress.py _shown",

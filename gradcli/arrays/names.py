@@ -28,6 +28,8 @@ WRITTEN: dict[str, Any] = {
     "shares_memory": functions.shares_memory, "dtype": ArrayType, "finfo": finfo, "iinfo": iinfo,
     "array2string": printing.array2string, "array_str": printing.array_str,
     "array_repr": printing.array_repr,
+    "format_float_positional": printing.format_float_positional,
+    "format_float_scientific": printing.format_float_scientific,
     "set_printoptions": printing.set_printoptions, "get_printoptions": printing.get_printoptions,
     "printoptions": printing.Printing, "errstate": Errstate, "seterr": seterr, "geterr": geterr,
     "random.default_rng": streams.default_rng, "random.RandomState": streams.RandomState,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -169,6 +169,30 @@ def _formatted(say: Any, value: Any, linewidth: Any, precision: Any, suppress: A
     with Printing(**{name: option for name, option in asked.items() if option is not None}):
         said: str = say(wrap(numpy.asarray(host(value))))
     return said
+
+
+def _number(say: Callable[..., Any], x: Any, precision: Any, unique: Any, options: Any) -> str:
+    number = numpy.asarray(host(x))
+    if number.ndim:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    for value in (precision, *options.values()):
+        if type(value) is int and value > MOST_LETTERS:
+            raise ValueError(f"a number has at most {MOST_LETTERS} digits here")
+    return str(say(number[()], precision, bool(unique), **options))
+
+
+def format_float_positional(
+    x: Any, precision: Any = None, unique: Any = True, **options: Any
+) -> str:
+    """np.format_float_positional: all digits, no exponent."""
+    return _number(numpy.format_float_positional, x, precision, unique, options)
+
+
+def format_float_scientific(
+    x: Any, precision: Any = None, unique: Any = True, **options: Any
+) -> str:
+    """np.format_float_scientific"""
+    return _number(numpy.format_float_scientific, x, precision, unique, options)
 
 
 def attach() -> None:

@@ -19,7 +19,7 @@ SCALES = ({"alpha"}, {"value"}, {"beta", "alpha"})
 NEVER = frozenset({"rsub", "subtract"})  # they came when the order had been given up
 
 
-class _Told:
+class _Warned:
     """PyTorch warns of the first such call only."""
 
     __slots__ = ("once",)
@@ -28,7 +28,7 @@ class _Told:
         self.once = False
 
 
-_told = run_state(_Told())
+_told = run_state(_Warned())
 
 
 def as_today(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..engine.kept import kept
+from ..engine.invented_names import kept
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 

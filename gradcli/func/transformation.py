@@ -9,7 +9,7 @@ from . import batching, pushing
 from .batched import Batched
 from .carrier import CONDUCT, Conduct
 from .dual import Dual
-from .shown import carrier_text, dual_text, tracked_text
+from .printing import carrier_text, dual_text, tracked_text
 
 CONDUCT[Batched] = Conduct(batching.operate, batching.manufacture, carrier_text)
 CONDUCT[Dual] = Conduct(pushing.operate, pushing.manufacture, dual_text)

@@ -32,6 +32,8 @@ def kind_text(kind: Any) -> str:
     """A type within an annotation: int, torch.Tensor, list[int]."""
     if isinstance(kind, Joined) and not isinstance(kind, Annotation):
         return str(kind.text).removeprefix("<class '").removesuffix("'>")  # type: ignore[attr-defined]
+    if type(kind) is list:  # the arguments of a Callable
+        return f"[{', '.join(map(kind_text, kind))}]"
     return "..." if kind is ... else str(kind)
 
 

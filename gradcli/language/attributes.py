@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..engine.kept import keep, kept_on
+from ..engine.invented_names import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
@@ -243,6 +243,8 @@ def _type_attribute(value: Type, name: str) -> Any:
     """`torch.Tensor.exp`, `int.__name__`, `dict.fromkeys`"""
     if name in ("__name__", "__qualname__"):
         return value.name
+    if name == "__module__":
+        return value.module or "builtins"
     static = STATICS.get((value.name, name))
     if static is not None:
         return Builtin(name, static)
@@ -250,6 +252,8 @@ def _type_attribute(value: Type, name: str) -> Any:
     members = TABLES.get(hosts[0])
     if members is None and publishes(hosts[0]):
         members = members_of_type(hosts[0])
+    if members is not None and name in members.constants:
+        return members.constants[name]
     if members is not None and name in members.statics:
         return Builtin(name, members.statics[name])
     if members is not None and name in members.methods:
@@ -287,14 +291,18 @@ STATICS: dict[tuple[str, str], Callable[..., Any]] = {}
 
 
 def _named(value: Any, name: str) -> Any:
+    if type(value) is Function and name in value.table:
+        return value.table[name]
     if name in ("__name__", "__qualname__"):
         if name == "__qualname__" and type(value) is Function:
             return value.code.qualified
         return value.name
-    if type(value) is Function and name in value.table:
-        return value.table[name]
     if type(value) is Function and name in OF_FUNCTIONS:
         return OF_FUNCTIONS[name](value)
+    if type(value) is Builtin and name == "__wrapped__" and value.wraps is not None:
+        return value.wraps
+    if type(value) is Builtin and name in getattr(value.function, "OFFERS", ()):
+        return Builtin(name, getattr(value.function, name))
     return _universal(value, name)
 
 

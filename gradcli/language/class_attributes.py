@@ -49,6 +49,7 @@ OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
     "__doc__": lambda kind: kind.doc,
     "__module__": lambda kind: "__main__",
     "__annotations__": lambda kind: {},  # which are not evaluated
+    "__dict__": lambda kind: {"__module__": "__main__", **kind.table, "__doc__": kind.doc},
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.function import FunctionContext
 from . import library_protocols  # what instances do not answer, the library's objects do
+from .annotations import Annotation
 from .attributes import MISSING
 from .builtins import types as types_room
 from .builtins.errors import name_of
@@ -135,6 +136,19 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
     return run
 
 
+def _subscripted(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Box[int], of a class that builds on Generic: the class itself."""
+
+    def find(value: Any) -> Any:
+        if type(value) is ClassValue and any(
+            type(base) is Annotation for kind in value.order for base in kind.bases
+        ):
+            return lambda kind, parts: kind
+        return previous(value)
+
+    return find
+
+
 for _record, _name in (  # as Python's own messages name them
     (ClassValue, "type"), (Super, "super"), (Property, "property"),
     (StaticMethod, "staticmethod"), (ClassMethod, "classmethod"),
@@ -142,7 +156,7 @@ for _record, _name in (  # as Python's own messages name them
     _record.__name__ = _record.__qualname__ = _name
 type_handlers.iterate = _iterate(type_handlers.iterate)
 type_handlers.caller = _caller(type_handlers.caller)
-type_handlers.get_item = _hook("__getitem__", type_handlers.get_item)
+type_handlers.get_item = _subscripted(_hook("__getitem__", type_handlers.get_item))
 type_handlers.set_item = _hook("__setitem__", type_handlers.set_item)
 type_handlers.contains = _hook("__contains__", type_handlers.contains)
 type_handlers.length = _length(type_handlers.length)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function import Function as HostFunction
-from ..engine.kept import kept_on
+from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
 from .adoption import VALUES
 from .annotations import Annotation, Joined
@@ -29,6 +29,7 @@ from .builtins.types import OF_ERRORS
 from .calls import call, called_back
 from .instances import (
     OPERATORS,
+    add_special,
     is_base,
     linear,
     make_host,
@@ -48,7 +49,7 @@ class ClassValue(Joined):
 
     __slots__ = (
         "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
-        "make", "name", "native", "order", "qualified", "special", "table", "__weakref__",
+        "make", "name", "native", "order", "qualified", "slots", "special", "table", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -56,7 +57,7 @@ class ClassValue(Joined):
         doc: str | None = None, beneath: Type | None = None,
     ) -> None:  # fmt: skip
         self.doc = doc
-        self.fields: tuple[str, ...] = ()  # what its body annotates
+        self.fields: dict[str, str] = {}  # what its body annotates, and how
         self.frozen = False  # a dataclass whose objects are not written to
         self.make: Callable[..., Any] | None = None  # what a call gives where it makes no object
         self.abstract: tuple[str, ...] = ()  # methods that a class beneath must have
@@ -69,6 +70,7 @@ class ClassValue(Joined):
         self.order = linear(self, [base for base in bases if type(base) is ClassValue])
         above = (base.content for base in self.order[1:] if base.content is not None)
         self.content = beneath or next(above, None)  # the type of Python that it builds on
+        self.slots = slots_of(self.order)  # the names that its objects may have, None for any
         self.kind: Type | None = None  # of errors: what `except` compares
         self.special: frozenset[str] = frozenset()
         self.host: type[Any] | None = None  # what lies beneath an instance
@@ -99,6 +101,17 @@ class ClassValue(Joined):
             if name in base.table:
                 return base.table[name]
         return MISSING
+
+
+def slots_of(order: list[ClassValue]) -> frozenset[str] | None:
+    """What __slots__ of a class and of all above it name."""
+    names: set[str] = set()
+    for kind in order:
+        own = kind.table.get("__slots__", MISSING)
+        if own is MISSING or kind.native is not None:
+            return None
+        names.update((own,) if type(own) is str else own)
+    return None if "__dict__" in names else frozenset(names)
 
 
 def _native(bases: tuple[Any, ...]) -> Any:
@@ -133,6 +146,10 @@ def _may_be_base(base: Type) -> bool:
         and issubclass(base.host, Exception)
         and base in OF_ERRORS.values()
     )
+
+
+class FrozenInstanceError(AttributeError):
+    _torch_name = "dataclasses.FrozenInstanceError"
 
 
 class ProgramModule:
@@ -264,10 +281,10 @@ MIXED_IN: dict[Type, frozenset[Type]] = {}
 
 def make_class(
     name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None,
-    fields: tuple[str, ...] = (),
+    fields: dict[str, str] | None = None,
 ) -> Any:  # fmt: skip
     kind = ClassValue(name, qualified, bases, table, doc)
-    kind.fields = fields
+    kind.fields = fields or {}
     for base in (part for owner in kind.order for part in owner.bases):
         finish = EMPTY_BASES.get(base) if type(base) is Type else None
         if finish is not None:
@@ -292,6 +309,12 @@ def _is_method(found: Any) -> bool:
 
 
 BUILTIN_METHODS: set[Callable[..., Any]] = set()  # what dict and its like give to classes beneath
+
+
+def add_method(kind: ClassValue, name: str, method: Callable[..., Any]) -> None:
+    """Gives a class a method that stands in no text, as a decorator does."""
+    kind.table[name] = Builtin(name, method)
+    add_special(kind, name)
 
 
 def from_class(value: Any, kind: ClassValue, found: Any) -> Any:
@@ -331,8 +354,9 @@ def _instance_attribute(value: Any, name: str) -> Any:
         return kind
     if name == "__doc__":
         return kind.doc
-    if name == "__dict__" and isinstance(value, Instance):
-        return value.table
+    if name == "__dict__" and isinstance(value, Instance) and kind.slots is None:
+        slots = {word for base in kind.order for word in base.table.get("__slots__", ())}
+        return {n: v for n, v in value.table.items() if n not in slots} if slots else value.table
     absent = kind.find("__getattr__")
     if absent is not MISSING:
         return call(absent, (value, name), {})
@@ -376,11 +400,13 @@ def set_plainly(value: Any, name: Any, new: Any) -> None:
     elif isinstance(value, ProgramModule):
         set_on_library(value, members_of_type(kind_of(value).native), name, new)
     elif kind_of(value).frozen:
-        raise AttributeError(f"cannot assign to field '{name}'")
+        raise FrozenInstanceError(f"cannot assign to field '{name}'")
     elif name == "__dict__":
         if type(stands_for(new)) is not dict:
             raise TypeError(f"__dict__ must be set to a dictionary, not a '{type_name(new)}'")
         value.table = stands_for(new)
+    elif (slots := kind_of(value).slots) is not None and name not in slots:
+        raise missing(value, name)
     else:
         value.table[name] = new
 
@@ -416,7 +442,7 @@ def _error_attribute(value: ErrorValue, name: str) -> Any:
         return value.table[name]
     if name == "__class__":
         return value.kind
-    if name == "value" and value.kind.name == "StopIteration":
+    if (value.kind.name, name) in (("StopIteration", "value"), ("SystemExit", "code")):
         return value.args[0] if value.args else None
     raise missing(value, name)
 

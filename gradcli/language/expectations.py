@@ -17,7 +17,7 @@ from typing import Any
 from ..diagnostics import ProgramError, Span
 from ..named import NamedTuple
 from . import names
-from .compile.kept import operands_of
+from .compile.operand_values import operands_of
 from .source import Source
 
 MARK = re.compile(r"#\s*expect:(.*)$")

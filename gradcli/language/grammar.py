@@ -83,13 +83,14 @@ DUNDER_ATTRIBUTES = (
         "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
         "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
         "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
-        "__delattr__".split()
+        "__delattr__ __copy__ __deepcopy__".split()
     )
     | BINARY_METHODS
 )
 # Further names of that kind that Python's own modules and objects have, and programs read.
 READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"}) | frozenset(
-    "__defaults__ __kwdefaults__ __annotations__".split()
+    "__defaults__ __kwdefaults__ __annotations__ __wrapped__ "
+    "__dataclass_fields__ __match_args__".split()
 )
 # What files say of themselves: names like any other.
 OF_FILES = frozenset(

@@ -41,11 +41,11 @@ class Members:
     """What a type offers: methods take the value first, properties are read from it.
 
     `settable` writes a name of the table. Where `keeps` says so, any other name that a program
-    sets is kept beside the object (`engine.kept`), out of the library's sight; it may hide a
-    method, so only `direct` methods are called without a look at the object.
+    sets is kept beside the object (`engine.invented_names`), out of the library's sight; it may
+    hide a method, so only `direct` methods are called without a look at the object.
     """
 
-    __slots__ = ("direct", "keeps", "methods", "properties", "settable", "statics")
+    __slots__ = ("constants", "direct", "keeps", "methods", "properties", "settable", "statics")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Members:
         self.settable = settable or {}
         self.keeps = keeps
         self.statics: dict[str, Method] = {}  # what needs no object: Embedding.from_pretrained
+        self.constants: dict[str, Any] = {}  # values that the type holds: timezone.utc
 
 
 TABLES: dict[type, Members] = {}

@@ -82,7 +82,8 @@ MODULES: dict[str, Module] = {
     ),
     "functools": _module(
         "standard.callables",
-        "reduce partial wraps lru_cache cache cached_property cmp_to_key",
+        "reduce partial wraps update_wrapper lru_cache cache cached_property cmp_to_key "
+        "total_ordering",
     ),
     "operator": _module(
         "standard.callables",
@@ -118,16 +119,23 @@ MODULES: dict[str, Module] = {
     ),
     "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
     "pprint": _module("standard.words", "pprint pp pformat"),
-    "textwrap": _module("standard.words", "dedent fill wrap shorten"),
+    "textwrap": _module("standard.words", "dedent indent fill wrap shorten"),
     "pickle": _module("standard.stored", "dump load UnpicklingError"),
-    "csv": _module("standard.stored", "reader writer DictReader Error"),
+    "csv": _module(
+        "standard.stored",
+        "reader writer DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONNUMERIC "
+        "QUOTE_NONE",
+    ),
     "time": _module(
         "standard.clock",
-        "time perf_counter monotonic process_time time_ns perf_counter_ns sleep strftime "
-        "localtime gmtime ctime asctime mktime struct_time",
+        "time perf_counter monotonic process_time thread_time time_ns perf_counter_ns "
+        "monotonic_ns process_time_ns sleep strftime strptime localtime gmtime ctime asctime "
+        "mktime struct_time",
     ),
     "timeit": _module("standard.clock", "default_timer timeit repeat"),
-    "datetime": _module("standard.clock", "datetime date timedelta"),
+    "datetime": _module(
+        "standard.clock", "datetime date time timedelta timezone UTC MINYEAR MAXYEAR"
+    ),
     **dict.fromkeys(
         ("tqdm", "tqdm.auto", "tqdm.notebook", "tqdm.autonotebook", "tqdm.std"),
         _module("standard.progress", "tqdm trange"),
@@ -204,7 +212,8 @@ MODULES: dict[str, Module] = {
     "torchvision.utils": _module("standard.grids", "make_grid save_image"),
     "sklearn.datasets": _module(
         "standard.samples",
-        "make_moons make_circles make_blobs make_regression make_classification",
+        "make_moons make_circles make_blobs make_regression make_classification load_iris "
+        "load_wine load_breast_cancer load_digits",
     ),
     "sklearn.model_selection": _module("standard.learning", "train_test_split"),
     "sklearn.preprocessing": _module("standard.learning", "StandardScaler MinMaxScaler"),
@@ -215,10 +224,15 @@ MODULES: dict[str, Module] = {
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",
-        "dataclass field asdict astuple replace is_dataclass fields Field",
+        "dataclass field asdict astuple replace is_dataclass fields Field FrozenInstanceError "
+        "InitVar",
     ),
     "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
-    "contextlib": _module("standard.manners", "contextmanager nullcontext suppress"),
+    "contextlib": _module(
+        "standard.manners",
+        "contextmanager nullcontext suppress closing redirect_stdout ExitStack ContextDecorator "
+        "AbstractContextManager",
+    ),
     "warnings": _module(
         "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"
     ),
@@ -229,9 +243,10 @@ MODULES: dict[str, Module] = {
         "DEBUG INFO WARNING WARN ERROR CRITICAL FATAL NOTSET",
     ),
     "argparse": _module(
-        "standard.manners",
-        "ArgumentParser Namespace ArgumentDefaultsHelpFormatter RawTextHelpFormatter "
-        "RawDescriptionHelpFormatter SUPPRESS",
+        "standard.command_lines",
+        "ArgumentParser Namespace HelpFormatter ArgumentDefaultsHelpFormatter RawTextHelpFormatter "
+        "RawDescriptionHelpFormatter MetavarTypeHelpFormatter SUPPRESS ArgumentTypeError "
+        "BooleanOptionalAction",
     ),
     "statistics": _module(
         "standard.manners",

@@ -50,7 +50,7 @@ def _that_may_be_fstrings(text: str) -> Iterator[str]:
         start = _LONG_FSTRING.search(text, end + 3)
 
 
-class Held:
+class MemoryUse:
     """How much memory a call took: a parser that had too little of it says no more than that."""
 
     def __init__(self, text: str) -> None:

@@ -26,7 +26,7 @@ from .checking.checker import Checker
 from .checking.imports import late_futures, without_unused
 from .names import Scope
 from .notebook import count_within_cells, mark_echoes
-from .parser import Held, endless_fstring, parsed
+from .parser import MemoryUse, endless_fstring, parsed
 from .source import Source
 
 # Python's parser needs memory beside the tree that grows with the text: some thousand lines at a
@@ -194,7 +194,7 @@ def _pieces(source: Source) -> Iterator[list[ast.stmt]]:
         end = _chunk_end(lines, start + size)
         text = "\n".join(lines[start:end]) + "\n"
         source.comes_to(text, start)
-        held = Held(text)
+        held = MemoryUse(text)
         # Blank lines in front keep the line numbers; Python's tokenizer passes one in 15 ns.
         try:
             piece = parsed("\n" * start + text)
@@ -226,7 +226,7 @@ def _chunk_end(lines: list[str], end: int) -> int:
 
 def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
     source.comes_to(text)
-    held = Held(text)
+    held = MemoryUse(text)
     try:
         return parsed(text)
     except SyntaxError as error:

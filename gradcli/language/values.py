@@ -288,7 +288,7 @@ class ErrorValue:
         self.table: dict[str, Any] = {}  # what the program keeps on it: error.code = 3
 
 
-class Held:
+class NestedSlice:
     """A slice within a slice. Python frees a chain of slices by recursion, of these it does not."""
 
     __slots__ = ("value",)
@@ -299,14 +299,13 @@ class Held:
 
 def make_slice(*parts: Any) -> slice:
     """slice(...)"""
-    return slice(*[Held(part) if type(part) is slice else part for part in parts])
+    return slice(*[NestedSlice(part) if type(part) is slice else part for part in parts])
 
 
 def slice_parts(value: slice) -> tuple[Any, Any, Any]:
     """Start, stop and step as the program gave them."""
-    start, stop, step = (
-        part.value if type(part) is Held else part for part in (value.start, value.stop, value.step)
-    )
+    parts = (value.start, value.stop, value.step)
+    start, stop, step = (part.value if type(part) is NestedSlice else part for part in parts)
     return start, stop, step
 
 

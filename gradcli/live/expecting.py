@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..language.compile.expectations import ended_in, ended_well, failure_of, judged
-from ..language.compile.kept import Operands, operands_of
+from ..language.compile.operand_values import Operands, operands_of
 from ..recording.sides import is_live
 from .rewrite import planted_call
 from .values import own_tensor

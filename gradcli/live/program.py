@@ -24,7 +24,7 @@ from ..language.source import Source
 from .failures import TRIGGERED, diagnostic_of
 from .planting import compiled
 from .recorder import Recorder
-from .rewrite import Told
+from .rewrite import Listeners
 from .text import Text
 
 PREAMBLE = """import math
@@ -97,7 +97,7 @@ class Globals:
         self.nodes: dict[str, ast.AST] = {}
 
 
-class LiveMachine(Told):
+class LiveMachine(Listeners):
     """One program that Python runs, and its listeners."""
 
     def __init__(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STORED = "stored"
 
 
-class Told:
+class Listeners:
     """The spectators of the run, which hear of names."""
 
     globals: Globals

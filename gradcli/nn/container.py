@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..engine.kept import keep, kept_on
+from ..engine.invented_names import keep, kept_on
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from .module import Module, _indented

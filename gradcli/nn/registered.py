@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import NamedInC, name_in_messages
-from ..engine.kept import KEPT, kept_on
+from ..engine.invented_names import KEPT, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
 
@@ -21,6 +21,31 @@ RESERVED = frozenset(
     "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
     "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes".split()
 )
+
+
+# What PyTorch keeps between a module's buffers and its modules, most of it empty.
+HOOK_TABLES = (
+    "_backward_pre_hooks _backward_hooks _is_full_backward_hook _forward_hooks "
+    "_forward_hooks_with_kwargs _forward_hooks_always_called _forward_pre_hooks "
+    "_forward_pre_hooks_with_kwargs _state_dict_hooks _state_dict_pre_hooks "
+    "_load_state_dict_pre_hooks _load_state_dict_post_hooks".split()
+)
+
+
+def contents(module: Module) -> dict[str, Any]:
+    """What vars(module) shows, in PyTorch's order: a copy."""
+    own = module.__dict__
+    hooks = {name: OrderedDict[Any, Any]() for name in HOOK_TABLES}
+    return {
+        "training": module.training,
+        "_parameters": dict(own["_parameters"]), "_buffers": dict(own["_buffers"]),
+        "_non_persistent_buffers_set": set(own["_transient"]),
+        **hooks, "_is_full_backward_hook": None,
+        "_modules": dict(own["_modules"]),
+        **{name: value for name, value in own.items()
+           if name != "training" and not name.startswith("_")},
+        **kept_on(module),
+    }  # fmt: skip
 
 
 def only_none(value: Any, what: str, name: str, expected: str) -> None:

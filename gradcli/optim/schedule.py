@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine.class_name import Housed
 from ..engine.errors import type_name
-from ..engine.kept import KEPT, keep, kept_on
+from ..engine.invented_names import KEPT, keep, kept_on
 from ..engine.mode import state
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor

@@ -9,7 +9,7 @@ from ..engine import device as devices, dtypes
 from ..engine.operator import catalogue
 from ..engine.tensor import Tensor
 from ..inputs import Input, InputError, default_of, parse_set
-from ..inputs.given import is_floating
+from ..inputs.assignments import is_floating
 from ..language.program import Default, Program, refused_default
 from ..named import NamedTuple
 from ..namespace import resolve

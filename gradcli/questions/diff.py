@@ -24,7 +24,7 @@ from ..recording.sides import AnyTensor
 from .check.numeric.tape import recording
 from .diff_digits import by_line
 from .diff_facts import Comparison, Steps, Tolerance, paired, parting
-from .diff_trail import Made, Trail
+from .diff_trail import Trail, TrailObserver
 from .graph import place_reader
 from .trace import Options, recorded, trace_report
 
@@ -84,7 +84,7 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
                 ran = recorded(request, None)
         else:
             seed_torch(DEFAULT_SEED)
-            ran = recorded(request, None, besides=(Made(trail),))
+            ran = recorded(request, None, besides=(TrailObserver(trail),))
         if ran.outcome is not None:
             ran = ran._replace(outcome=with_parameters(ran.outcome, AnyTensor))
         report = trace_report(ran, Options(texts=False))

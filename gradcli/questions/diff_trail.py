@@ -48,7 +48,7 @@ class Trail:
         return tuple(found)
 
 
-class Made(Spectator):
+class TrailObserver(Spectator):
     """Hears of the results of a run of PyTorch, for a trail."""
 
     def __init__(self, trail: Trail) -> None:

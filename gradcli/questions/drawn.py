@@ -22,7 +22,7 @@ from ..recording.spectator import Spectator
 from ..recording.steps import Local, Steps
 from .graph import module_names
 from .ledger import tensor_names
-from .shown import keep
+from .shown_pass import keep
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
 from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching
@@ -56,10 +56,11 @@ class FramingCompiler(StatementCompiler):
             if not framed:
                 framed = True
                 code = function.code
+                name = code.qualified.rpartition("<locals>.")[2]  # a method: with its class
                 if code.value is not None:
-                    code.value = self.frames.framed(code.name, code.value)
+                    code.value = self.frames.framed(name, code.value)
                 elif code.block is not None:
-                    code.block = self.frames.framed(code.name, code.block)
+                    code.block = self.frames.framed(name, code.block)
             return function
 
         return made
@@ -87,7 +88,8 @@ class Frames(Spectator):
 
         def run(frame: Any) -> Any:
             before = self.frame
-            if name == "forward" and before is not None and not isinstance(before.called, str):
+            is_forward = name.rpartition(".")[2] == "forward"
+            if is_forward and before is not None and not isinstance(before.called, str):
                 return body(frame)  # its module's frame is there already
             self.frame = Frame(before, name, current_origin())
             try:

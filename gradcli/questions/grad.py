@@ -25,7 +25,7 @@ from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
-from .shown import chosen, keep
+from .shown_pass import chosen, keep
 from .watching import Interventions, complain, watching
 from .why.names import at_path
 

@@ -15,8 +15,8 @@ from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.names import loop_names
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
-from ..recording.snapshot import Told, restored, snapshot_text
-from . import shown
+from ..recording.snapshot import PlainSnapshot, restored, snapshot_text
+from . import shown_pass
 from .asked_names import AskedNames
 from .graph import (
     collected,
@@ -37,7 +37,7 @@ class Arrived(NamedTuple):
     name: str
     line: int | None
     tensor: Any
-    gradient: Told
+    gradient: PlainSnapshot
 
 
 def grad_of_pass(
@@ -45,7 +45,7 @@ def grad_of_pass(
 ) -> GradReport:
     """The report on a pass; `inner` asks for named intermediate values too."""
     assert ran.outcome is not None
-    graph = collected(ran.outcome, texts=False, roots=shown.root_nodes(one))
+    graph = collected(ran.outcome, texts=False, roots=shown_pass.root_nodes(one))
     roots = [root_of(ran, one, graph, place) for place in range(len(one.roots))]
     of, text = roots[0]
     found = list(_told_apart(_arrived(ran, one), ran))

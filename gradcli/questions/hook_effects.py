@@ -21,7 +21,7 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
 from ..recording.snapshot import Summary, restored
 from .graph import module_tensors
-from .shown import chosen, keep
+from .shown_pass import chosen, keep
 from .watching import Binder, Interventions, watching
 
 

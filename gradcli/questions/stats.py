@@ -13,7 +13,7 @@ from ..recording.measures import Measure, measured
 from ..recording.passes import Pass
 from ..recording.snapshot import Summary, restored
 from ..recording.weights import Weight, Weights, weights_of
-from .shown import below
+from .shown_pass import below
 
 MOST = 5  # rows of what is largest
 LINES = 1000  # of one kind

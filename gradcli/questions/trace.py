@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language.classes import is_instance
@@ -24,12 +24,13 @@ from ..recording.facts import (
 )
 from ..recording.facts.orders import DerivedFact
 from ..recording.facts.profile import ProfileFact
+from ..recording.facts.steps import ValueFact
 from ..recording.passes import Frees, Pass
 from ..recording.profile import Profile
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
-from . import shown
+from . import shown_pass
 from .asked_names import AskedNames
 from .errors import error_fact
 from .graph import (
@@ -84,7 +85,7 @@ def recorded(
     `besides` are others who hear of it.
     """
     recording = watching(interventions, values=True)
-    shown.keep(recording.passes, number)
+    shown_pass.keep(recording.passes, number)
     recording.hears(*besides)
     if profile:
         from .profile import Timed
@@ -104,9 +105,9 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
     with collector_paused():
         recording = ran.recording
         passes = recording.passes
-        chosen = shown.chosen_passes(passes, options.number)
+        chosen = shown_pass.chosen_passes(passes, options.number)
         one = chosen[-1] if chosen else None
-        roots = tuple(root for each in chosen for root in shown.root_nodes(each))
+        roots = tuple(root for each in chosen for root in shown_pass.root_nodes(each))
         found = collected(outcome, texts=texts, roots=roots, recording=recording)
         names = names_of(found, outcome.bindings)
         orders = derived(recording.orders, found)
@@ -211,12 +212,12 @@ def _passes(
         return
     for one in chosen:
         which = _shown_pass(ran, one)
-        roots = tuple(shown.roots_of(one, found, ran.recording.names.of_node))
-        below = shown.below(found.nodes, {root.node for root in roots})
+        roots = tuple(shown_pass.roots_of(one, found, ran.recording.names.of_node))
+        below = shown_pass.below(found.nodes, {root.node for root in roots})
         every = _flows(ran, one, found, options._replace(flows=True))
         flows = tuple(flow for flow in every if flow.node in below)
         assert which is not None
-        yield PassFact(which, roots, flows, shown.seeds_of(one))
+        yield PassFact(which, roots, flows, shown_pass.seeds_of(one))
 
 
 def _roots(
@@ -232,16 +233,16 @@ def _roots(
             if fact.node is not None
         )
     names = recording.names
-    roots = [] if one is None else shown.roots_of(one, found, names.of_node)
+    roots = [] if one is None else shown_pass.roots_of(one, found, names.of_node)
     if options.number not in (None, EVERY_PASS):
         return tuple(roots)
-    return (*roots, *shown.without_a_pass(found, recording.ends, roots))
+    return (*roots, *shown_pass.without_a_pass(found, recording.ends, roots))
 
 
 def _shown_pass(ran: Ran, one: Pass | None) -> ShownPass | None:
     if one is None or ran.program is None:
         return None
-    return shown.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
+    return shown_pass.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
 
 
 def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tuple[FlowFact, ...]:
@@ -258,40 +259,73 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
-    return shown.flows(recording, one, found, path_of, leaves, full=not options.texts)
+    return shown_pass.flows(recording, one, found, path_of, leaves, full=not options.texts)
 
 
 # ---------------------------------------------------------------- missing values
 
 
 def _without_values(report: Report) -> Report:
-    """? in place of everything that depends on an input without a value."""
-    unknown = {fact.node for fact in report.tensors if fact.name in report.missing}
-    waiting: dict[int, list[int]] = {}
+    """? in place of everything that depends on an input without a value, gradients below it too."""
+    users: dict[int, list[int]] = {}
     for node in report.nodes:
         for edge in node.next:
             if edge is not None:
-                waiting.setdefault(edge[0], []).append(node.id)
-    pending = [node for node in unknown if node is not None]
-    for number in pending:
-        for user in waiting.get(number, ()):
-            if user not in unknown:
-                unknown.add(user)
-                pending.append(user)
-    tensors = tuple(
-        fact._replace(value=None, grad=None, text="?", range=None, grad_range=None,
-                      grad_text="?" if fact.has_grad else None)
-        if fact.name in report.missing or (fact.node is not None and fact.node in unknown)
-        else fact
-        for fact in report.tensors
-    )  # fmt: skip
-    flows = tuple(
-        flow._replace(text="?", range=None, grad_text=None, value=None, grad=None)
-        if flow.node in unknown
-        else flow
-        for flow in report.flows
+                users.setdefault(edge[0], []).append(node.id)
+    missing = [fact.node for fact in report.tensors if fact.name in report.missing]
+    unknown = _reached(
+        (one for one in missing if one is not None), lambda node: users.get(node, ())
     )
+    below = _reached(unknown, lambda node: (e[0] for e in report.nodes[node].next if e is not None))
+    tensors = []
+    for fact in report.tensors:
+        if fact.name in report.missing or fact.node in unknown:
+            fact = fact._replace(value=None, text="?", range=None)
+        if fact.has_grad and (fact.text == "?" or fact.node in below):
+            fact = fact._replace(grad=None, grad_text="?", grad_range=None)
+        tensors.append(fact)
     detail = report.detail
-    if detail is not None and unknown:
-        detail = detail._replace(walk=None)  # its numbers came of inputs without a value
-    return report._replace(tensors=tensors, flows=flows, detail=detail)
+    if detail is not None and detail.walk is not None and unknown:
+        steps = tuple(_masked(step) if step.id in below else step for step in detail.walk.steps)
+        detail = detail._replace(walk=detail.walk._replace(steps=steps))
+    passes = tuple(
+        one._replace(flows=_unknown_flows(one.flows, unknown, below)) for one in report.passes
+    )
+    return report._replace(
+        tensors=tuple(tensors), flows=_unknown_flows(report.flows, unknown, below),
+        passes=passes, detail=detail, ledger=None, stats=None,
+    )  # fmt: skip
+
+
+def _unknown_flows(
+    flows: Iterable[FlowFact], unknown: set[int], below: set[int]
+) -> tuple[FlowFact, ...]:
+    found = []
+    for flow in flows:
+        if flow.node in unknown:
+            flow = flow._replace(text="?", range=None, value=None)
+        if flow.grad_text is not None and flow.node in below:
+            flow = flow._replace(grad=None, grad_text="?", grad_range=None)
+        found.append(flow)
+    return tuple(found)
+
+
+def _masked(fact: Any) -> Any:
+    """The same with ? in place of all gradients and derivatives."""
+    if isinstance(fact, ValueFact):
+        return fact._replace(text="?", value=None, range=None)
+    if isinstance(fact, str) or not isinstance(fact, Sequence):
+        return fact
+    parts = map(_masked, fact)
+    return type(fact)(*parts) if hasattr(fact, "_fields") else tuple(parts)
+
+
+def _reached(first: Iterable[int], near: Callable[[int], Iterable[int]]) -> set[int]:
+    found = set(first)
+    pending = list(found)
+    for node in pending:
+        for other in near(node):
+            if other not in found:
+                found.add(other)
+                pending.append(other)
+    return found

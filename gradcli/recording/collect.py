@@ -30,6 +30,7 @@ from .sides import side_of
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
+OWNED = 2 * NESTING  # an object's attribute, and what stands in its list
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
@@ -406,7 +407,7 @@ class Inside:
         if is_module(value):
             self.seen.add(id(value))
             yield from self._of_module(name, value, depth)
-        elif depth < NESTING:
+        elif depth < OWNED:
             for path, item, within in self._items(name, value):
                 yield from self.of(path, item, depth + 1, owned=owned or within)
 
@@ -443,7 +444,7 @@ class Inside:
                 yield (f"{name}.{path}" if path else name), module
             for path, item in self._beside(name, value):
                 yield from self.modules(path, item, depth + 1)
-        elif depth < NESTING:
+        elif depth < OWNED:
             for path, item, _ in self._items(name, value):
                 yield from self.modules(path, item, depth + 1)
 

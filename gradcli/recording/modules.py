@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..engine.kept import KEPT
+from ..engine.invented_names import KEPT
 from .sides import sides
 
 

@@ -26,7 +26,7 @@ CONTAINERS = frozenset({list, tuple, dict})
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
 
 
-class Held(NamedTuple):
+class Binding(NamedTuple):
     """What a tensor was called when a name was bound to it, in a function or not, and where."""
 
     tensor: ref[Any]
@@ -60,13 +60,15 @@ class Results:
             self._prune()
 
     def _prune(self) -> None:
-        numbers = self.numbers
         alive = [at for at, mark in enumerate(self.marks) if mark() is not None]
+        self.most = max(PRUNED, 2 * len(alive))
+        if len(alive) == len(self.marks):
+            return
+        numbers = self.numbers
         self.marks = [self.marks[at] for at in alive]
         self.names = [self.names[at] for at in alive]
         self._numbers = [numbers[at] for at in alive]
         self._places, self._placed = {}, 0
-        self.most = max(PRUNED, 2 * len(alive))
 
     @property
     def numbers(self) -> list[int]:
@@ -101,7 +103,7 @@ class Names(Spectator):
     def __init__(self) -> None:
         self.results = Results()
         self.inside = Results()  # of functions
-        self.held: dict[int, Held] = {}  # tensors without a grad_fn, by their identity
+        self.held: dict[int, Binding] = {}  # tensors without a grad_fn, by their identity
         # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
         self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
@@ -120,12 +122,13 @@ class Names(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
+        if type(value) in PLAIN:
+            return
         if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
-            if type(value) not in PLAIN:
-                self.known.add(id(value))
-                if self.inner.get("self") is value:
-                    del self.inner["self"]
+            self.known.add(id(value))
+            if self.inner.get("self") is value:
+                del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             mark: Any = value._grad_fn  # what most lines bind
@@ -139,7 +142,9 @@ class Names(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if isinstance(value, AnyTensor):
+        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+            self.inside.put(value._grad_fn, name)  # what most lines bind
+        elif isinstance(value, AnyTensor):
             node = node_of(value)
             if node is not None:
                 self.inside.put(mark_of(node), name)
@@ -206,7 +211,7 @@ class Names(Spectator):
             line = known.line
         if len(self.held) < LEAVES:
             why = "" if tensor.requires_grad else _why_not(tensor)
-            self.held[id(tensor)] = Held(ref(tensor), name, line, inside, why)
+            self.held[id(tensor)] = Binding(ref(tensor), name, line, inside, why)
 
     def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
         """From here on a leaf is called so."""

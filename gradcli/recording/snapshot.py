@@ -97,7 +97,7 @@ def as_tensor(value: Any) -> Any:
     return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
 
 
-class Told(NamedTuple):
+class PlainSnapshot(NamedTuple):
     """A snapshot in plain Python types."""
 
     shape: tuple[int, ...] = ()
@@ -106,14 +106,14 @@ class Told(NamedTuple):
     value: Nested | None = None
 
 
-NOTHING = Told()
+NOTHING = PlainSnapshot()
 
 
-def snapshot_text(snapshot: Any, *, full: bool) -> Told:
+def snapshot_text(snapshot: Any, *, full: bool) -> PlainSnapshot:
     """A snapshot as text, with `full` as numbers too; nothing of None."""
     if snapshot is None:
         return NOTHING
     if isinstance(snapshot, Summary):
-        return Told(snapshot.shape, "", snapshot.range)
+        return PlainSnapshot(snapshot.shape, "", snapshot.range)
     value = numbers(snapshot) if full else None
-    return Told(tuple(snapshot.shape), text_of(snapshot), range_of(snapshot), value)
+    return PlainSnapshot(tuple(snapshot.shape), text_of(snapshot), range_of(snapshot), value)

@@ -20,13 +20,14 @@ class Repeat(NamedTuple):
     times: int
 
 
-def repeats(tokens: Sequence[int]) -> list[Repeat]:
-    """The repeats from left to right; they do not overlap."""
+def repeats(tokens: Sequence[int], *, outermost: bool = False) -> list[Repeat]:
+    """The repeats from left to right; they do not overlap. Where one of several repeats is
+    repeated itself, `outermost` reports this one, and not those within it."""
     following: dict[int, list[int]] = {}
     found: list[Repeat] = []
     at, end = 0, len(tokens)
     while at < end:
-        repeat = _repeat_at(tokens, following, at)
+        repeat = _repeat_at(tokens, following, at, outermost=outermost)
         if repeat is None:
             at += 1
         else:
@@ -65,8 +66,11 @@ def _alike(tokens: Sequence[int], at: int, period: int) -> int:
     return length
 
 
-def _repeat_at(tokens: Sequence[int], following: dict[int, list[int]], at: int) -> Repeat | None:
+def _repeat_at(
+    tokens: Sequence[int], following: dict[int, list[int]], at: int, *, outermost: bool
+) -> Repeat | None:
     """What repeats itself from here on; `following` has the blocks that were looked at."""
+    found: Repeat | None = None
     candidate = at
     for _ in range(TRIES):
         start = candidate - candidate % BLOCK
@@ -74,9 +78,12 @@ def _repeat_at(tokens: Sequence[int], following: dict[int, list[int]], at: int) 
             following[start] = _following(tokens, start)
         candidate = following[start][candidate - start]
         if candidate < 0 or candidate - at > LONGEST:
-            return None
+            break
         period = candidate - at
         count = _alike(tokens, at, period) // period + 1
         if count >= LEAST:
-            return Repeat(at, period, count)
-    return None
+            found = Repeat(at, period, count)
+            if not outermost:
+                break
+            candidate = at + period * (count - 1)  # a larger one begins behind this one
+    return found

@@ -286,11 +286,7 @@ def _parts(names: str) -> dict[str, Callable[[Any], Any]]:
 def reduce_lazy(item: Lazy, default: Any = UNBOUND) -> Any:
     """next(item) or next(item, default)"""
     session.budget.charge(1)
-    for value in item.items:
-        return value
-    if default is UNBOUND:
-        raise StopIteration
-    return default
+    return next(item.items) if default is UNBOUND else next(item.items, default)
 
 
 def _elements(size: Size) -> int:

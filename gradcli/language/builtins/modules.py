@@ -7,12 +7,12 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.kept import keep_apart
+from ...engine.invented_names import keep_apart
 from ..adoption import is_library
 from ..calls import call
 from ..formatting import quoted
-from ..members import members_of
-from ..operations import DICTS
+from ..members import TABLES, members_of
+from ..operations import DICTS, type_handlers
 from ..session import session
 from ..values import Builtin, Instance, Set, Type
 from .containers import make_dict
@@ -30,6 +30,8 @@ def _copied(value: Any) -> Any:
     if isinstance(value, Instance) and value.kind.enumeration is not None:
         return value
     if isinstance(value, Instance):
+        if (own := type_handlers.special(value, "__copy__")) is not None:
+            return own()
         other = kind(value.kind)
         other.table.update(value.table)
         if value.kind.content is not None:
@@ -70,6 +72,9 @@ class _Copy:
         if isinstance(value, Instance):
             if value.kind.enumeration is not None:
                 return value  # members are what they are
+            if (own := type_handlers.special(value, "__deepcopy__")) is not None:
+                made = self.made[id(value)] = own({})
+                return made
             other = self.made[id(value)] = kind(value.kind)
             if value.kind.content is not None:
                 other.content = self.of(value.content, depth)
@@ -101,6 +106,12 @@ class _Factory:
 
 def _make_ordered(*args: Any, **kwargs: Any) -> Any:
     return OrderedDict(make_dict(*args, **kwargs))
+
+
+TABLES[OrderedDict].methods.update(move_to_end=OrderedDict.move_to_end, popitem=OrderedDict.popitem)
+TABLES[defaultdict].properties["default_factory"] = lambda value: getattr(
+    value.default_factory, "function", None
+)
 
 
 def _make_default(factory: Any = None, /, *args: Any, **kwargs: Any) -> Any:

@@ -6,6 +6,9 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from ...nn.module import Module
+from ...nn.registered import contents
+from ..adoption import adopt
 from ..annotations import Annotation
 from ..arithmetic import power
 from ..attributes import get_attribute, set_attribute
@@ -221,7 +224,12 @@ def vars_(value: Any = UNBOUND, /) -> dict[str, Any]:
     """The names that an object of the program, or of argparse, has of its own."""
     if value is UNBOUND:
         raise TypeError("vars() needs an object here")
-    return get_attribute(value, "__dict__")  # type: ignore[no-any-return]
+    if isinstance(value, Module):
+        return {name: adopt(held) for name, held in contents(value).items()}
+    try:
+        return get_attribute(value, "__dict__")  # type: ignore[no-any-return]
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
 
 
 def dir_(value: Any = UNBOUND, /) -> list[str]:

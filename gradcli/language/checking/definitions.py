@@ -102,7 +102,8 @@ def refuse_declared(
 
 def class_(checker: Checker, node: ast.ClassDef, scope: Scope, depth: int) -> None:
     for keyword in node.keywords:
-        if keyword.arg != "metaclass" or ast.unparse(keyword.value) not in ABSTRACT:
+        total = keyword.arg == "total" and type(keyword.value) is ast.Constant  # of a TypedDict
+        if not total and (keyword.arg != "metaclass" or ast.unparse(keyword.value) not in ABSTRACT):
             raise checker.refuse(keyword.value, "class arguments such as metaclass are not "
                               "part of the language", "help: leave them out")  # fmt: skip
     if getattr(node, "type_params", None):

@@ -81,14 +81,14 @@ class ClassCompiler(CallCompiler):
         return run
 
 
-def _fields(node: ast.ClassDef) -> tuple[str, ...]:
-    """The names that the body annotates: what dataclasses and named tuples are made of."""
-    return tuple([
-        item.target.id
+def _fields(node: ast.ClassDef) -> dict[str, str]:
+    """The names that the body annotates, and how: what dataclasses and named tuples are made of."""
+    noted = {
+        item.target.id: ast.unparse(item.annotation)
         for item in node.body
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-        and "ClassVar" not in ast.unparse(item.annotation)
-    ])  # fmt: skip
+    }
+    return {name: kind for name, kind in noted.items() if "ClassVar" not in kind}
 
 
 def _first_parameter(scope: Scope) -> str:

@@ -11,12 +11,12 @@ from ..expectations import Expectation, Failure, Log
 from ..operations import type_name
 from ..values import Closure
 from .flow import catchable
-from .kept import Kept, Operands
+from .operand_values import Operands, OperandValues
 
 MOST_SHOWN = 3
 
 
-def holds(test: Closure, kept: Kept, log: Log, expectation: Expectation) -> Closure:
+def holds(test: Closure, kept: OperandValues, log: Log, expectation: Expectation) -> Closure:
     """A condition of the program, at this place."""
 
     def run(frame: list[Any]) -> None:

@@ -22,8 +22,8 @@ from ..operations import check_key, get_item, iterate
 from ..session import session
 from ..values import Closure, Set, make_slice, stands_for
 from .calls import StarredError
-from .kept import Kept
 from .names import NOTHING
+from .operand_values import OperandValues
 from .operators import OperatorCompiler
 
 INDEXED = frozenset({Tensor, list, tuple})
@@ -32,7 +32,7 @@ INDEXED = frozenset({Tensor, list, tuple})
 class ExpressionCompiler(OperatorCompiler):
     """One method for each expression node."""
 
-    kept: Kept | None = None  # while a condition is compiled: the operands that are shown
+    kept: OperandValues | None = None  # while a condition is compiled: the operands that are shown
 
     def expression(self, node: Any, scope: Scope) -> Closure:
         closure = EXPRESSIONS[type(node)](self, node, scope)

@@ -14,8 +14,8 @@ from ..operations import iterate, type_handlers, type_name
 from ..session import session
 from ..values import BREAK, CONTINUE, Closure
 from .expressions import ExpressionCompiler, truth
-from .kept import Kept, Operands, operands_of
 from .names import Store
+from .operand_values import Operands, OperandValues, operands_of
 
 
 class FlowCompiler(ExpressionCompiler):
@@ -188,9 +188,9 @@ class FlowCompiler(ExpressionCompiler):
 
         return run
 
-    def condition(self, test: ast.expr, scope: Scope) -> tuple[Closure, Kept]:
+    def condition(self, test: ast.expr, scope: Scope) -> tuple[Closure, OperandValues]:
         """A condition, and what its operands held when it was computed last."""
-        around, self.kept = self.kept, Kept(operands_of(test))
+        around, self.kept = self.kept, OperandValues(operands_of(test))
         try:
             return self.expression(test, scope), self.kept
         finally:

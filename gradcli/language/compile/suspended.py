@@ -26,7 +26,7 @@ Step = Callable[[list[Any]], Generator[Any, Any, None]]
 Pair = tuple["Step | None", "Closure | None"]  # a step that may yield, or one that never does
 
 
-class Held(ast.expr):
+class Suspended(ast.expr):
     """A value that waits in the frame."""
 
     _fields = ()
@@ -37,12 +37,12 @@ class Held(ast.expr):
 INSIDE = (ast.keyword, ast.Starred, ast.Slice, ast.FormattedValue)
 
 
-def _compile_held(compiler: Any, node: Held, scope: Scope) -> Closure:
+def _compile_held(compiler: Any, node: Suspended, scope: Scope) -> Closure:
     slot = node.slot
     return lambda frame: frame[slot]
 
 
-EXPRESSIONS[Held] = _compile_held
+EXPRESSIONS[Suspended] = _compile_held
 
 
 def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
@@ -113,7 +113,7 @@ class SuspensionCompiler(ExpressionCompiler):
 
     def _before(self, node: Any, scope: Scope, pairs: list[Pair], is_called: bool) -> Any:
         """A part that runs before a `yield`; the name of what is called is looked up later."""
-        if type(node) in (ast.Constant, Held) or (is_called and type(node) is ast.Name):
+        if type(node) in (ast.Constant, Suspended) or (is_called and type(node) is ast.Name):
             return node
         if isinstance(node, INSIDE) or (is_called and type(node) is ast.Attribute):
             return _replaced(node, {id(part): self._before(part, scope, pairs, False)
@@ -128,12 +128,12 @@ class SuspensionCompiler(ExpressionCompiler):
         pairs.append((None, keep))
         return held
 
-    def _slot(self, node: ast.AST, scope: Scope) -> Held:
-        held = ast.copy_location(Held(), node)
+    def _slot(self, node: ast.AST, scope: Scope) -> Suspended:
+        held = ast.copy_location(Suspended(), node)
         held.slot = self.new_slot(scope)
         return held
 
-    def _received(self, node: Any, scope: Scope, pairs: list[Pair]) -> Held:
+    def _received(self, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
         value_of = None if node.value is None else self.expression(node.value, scope)
         held = self._slot(node, scope)
         slot, whole = held.slot, type(node) is ast.YieldFrom
@@ -147,7 +147,7 @@ class SuspensionCompiler(ExpressionCompiler):
         pairs.append((run, None))
         return held
 
-    def _chosen(self, node: Any, scope: Scope, pairs: list[Pair]) -> Held:
+    def _chosen(self, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
         """and, or, if: which part runs is seen on the way."""
         values = node.values if type(node) is ast.BoolOp else [node.test, node.body, node.orelse]
         ways = []

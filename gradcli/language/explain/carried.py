@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...engine.kept import kept_on
+from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ..classes import is_instance, kind_of

@@ -11,7 +11,7 @@ from ...engine.dtypes import DType
 from ...engine.size import Size
 from ...engine.tensor import Tensor
 from ...engine.wrapped import Wrapped
-from ..compile.kept import Operands
+from ..compile.operand_values import Operands
 from ..explained import Explanation
 from ..operations import type_name
 

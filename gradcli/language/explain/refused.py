@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ...engine.kept import kept_on
+from ...engine.invented_names import kept_on
 from ...nn.module import Module
 from ..explained import Explanation, replaced
 from .conditions import value_of

@@ -6,17 +6,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.kept import kept
+from ...engine.invented_names import kept
 from .. import arithmetic
-from ..attributes import get_attribute
+from ..attributes import MISSING, get_attribute
 from ..calls import call, is_callable
-from ..classes import Property
+from ..classes import ClassValue, Property, add_method
 from ..formatting import quoted
 from ..operations import (
     COMPARE,
     check_key,
     contains,
     delete_item,
+    equal,
     get_item,
     iterate,
     length,
@@ -25,6 +26,7 @@ from ..operations import (
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance
+from .collected import make_record
 from .published import called, classes, functions
 
 # ---------------------------------------------------------------- functools
@@ -65,37 +67,60 @@ class partial:
         return f"functools.partial({', '.join(parts)})"
 
 
-def _wraps(wrapped: Any, **others: Any) -> Builtin:
-    def name_it(function: Any) -> Any:
-        if type(function) is Function and type(wrapped) in (Function, Builtin):
-            function.name = wrapped.name
-            function.doc = wrapped.doc if type(wrapped) is Function else None
-            function.keep("__wrapped__", wrapped)
-        return function
+def _update_wrapper(wrapper: Any, wrapped: Any, *others: Any, **more: Any) -> Any:
+    """The name and the text of the wrapped function, and the function itself."""
+    if type(wrapped) not in (Function, Builtin):
+        return wrapper
+    doc = wrapped.doc if type(wrapped) is Function else None
+    if type(wrapper) is Function:
+        wrapper.name, wrapper.doc = wrapped.name, doc
+        wrapper.keep("__wrapped__", wrapped)
+    elif isinstance(wrapper, Instance):
+        qualified = get_attribute(wrapped, "__qualname__")
+        wrapper.table.update({"__name__": wrapped.name, "__qualname__": qualified, "__doc__": doc,
+                              "__wrapped__": wrapped})  # fmt: skip
+    return wrapper
 
-    return Builtin("wraps", name_it)
+
+def _wraps(wrapped: Any, **others: Any) -> Builtin:
+    return Builtin("wraps", lambda function: _update_wrapper(function, wrapped))
 
 
 class _Cache:
     """What lru_cache remembers of a function."""
 
+    OFFERS = ("cache_info", "cache_clear")
+
     def __init__(self, function: Any, most: int | None) -> None:
         self.function, self.most = function, most
         self.known: OrderedDict[Any, Any] = OrderedDict()
+        self.hits = self.misses = 0
+
+    def cache_info(self) -> Any:
+        return CACHE_INFO.construct(self.hits, self.misses, self.most, len(self.known))
+
+    def cache_clear(self) -> None:
+        self.known.clear()
+        self.hits = self.misses = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = (args, tuple(kwargs.items()))
         check_key(key)
         session.budget.charge(1)
         if key in self.known:
+            self.hits += 1
             self.known.move_to_end(key)
             return self.known[key]
+        self.misses += 1
         answer = call(self.function, args, kwargs)
         session.budget.charge_bytes(200)
         self.known[key] = answer
         if self.most is not None and len(self.known) > self.most:
             self.known.popitem(last=False)
         return answer
+
+
+CACHE_INFO = make_record("CacheInfo", ["hits", "misses", "maxsize", "currsize"], {})
 
 
 def _remembering(function: Any, most: int | None) -> Builtin:
@@ -143,9 +168,43 @@ def _cmp_to_key(mycmp: Any) -> Builtin:
     return Builtin("K", lambda obj: Compared(mycmp, obj))
 
 
+# Of a class that has the first comparison: how it answers the others, from it and equality.
+_DERIVED: dict[str, dict[str, Callable[[bool, bool], bool]]] = {
+    "__lt__": {"__gt__": lambda it, eq: not it and not eq, "__le__": lambda it, eq: it or eq,
+               "__ge__": lambda it, eq: not it},
+    "__le__": {"__ge__": lambda it, eq: not it or eq, "__lt__": lambda it, eq: it and not eq,
+               "__gt__": lambda it, eq: not it},
+    "__gt__": {"__lt__": lambda it, eq: not it and not eq, "__ge__": lambda it, eq: it or eq,
+               "__le__": lambda it, eq: not it},
+    "__ge__": {"__le__": lambda it, eq: not it or eq, "__gt__": lambda it, eq: it and not eq,
+               "__lt__": lambda it, eq: not it},
+}  # fmt: skip
+
+
+def _total_ordering(cls: Any) -> Any:
+    if type(cls) is not ClassValue:
+        raise TypeError("total_ordering() needs a class of the program")
+    root = next((name for name in _DERIVED if cls.find(name) is not MISSING), None)
+    if root is None:
+        raise ValueError("must define at least one ordering operation: < > <= >=")
+    for name, answer in _DERIVED[root].items():
+        if cls.find(name) is MISSING:
+            add_method(cls, name, _compared(cls.find(root), answer))
+    return cls
+
+
+def _compared(root: Any, answer: Callable[[bool, bool], bool]) -> Callable[[Any, Any], Any]:
+    def run(self: Any, other: Any) -> Any:
+        found = call(root, (self, other), {})
+        return found if found is NotImplemented else answer(bool(found), equal(self, other))
+
+    return run
+
+
 FUNCTOOLS = {
     **functions({
-        "reduce": _reduce, "wraps": _wraps, "lru_cache": _lru_cache,
+        "reduce": _reduce, "wraps": _wraps, "update_wrapper": _update_wrapper,
+        "total_ordering": _total_ordering, "lru_cache": _lru_cache,
         "cache": lambda function: _remembering(function, None), "cmp_to_key": _cmp_to_key,
     }),
     "cached_property": Builtin("cached_property", _cached_property),

@@ -15,9 +15,11 @@ from operator import itemgetter
 from typing import Any
 
 from ...engine.run_state import run_state
+from ..adoption import ADOPTERS
 from ..attributes import STATICS
 from ..calls import call
 from ..formatting import SPECS
+from ..members import members_of_type
 from ..operations import type_name
 from ..session import session
 from .published import classes, functions
@@ -153,39 +155,103 @@ class timedelta(host.timedelta):
         return super().__repr__().replace("timedelta(", "datetime.timedelta(", 1)
 
 
-class date(host.date):
-    _torch_name = "datetime.date"
-    PUBLIC = (*FIELDS, "strftime", "isoformat", "weekday", "isoweekday", "ctime")
+class timezone(host.tzinfo):
+    """datetime.timezone: so far from UTC, all the year."""
 
-    def strftime(self, format: str) -> str:
-        return formatted(super().strftime, format, self.timetuple(), "")
+    _torch_name = "datetime.timezone"
+    PUBLIC = ("utcoffset", "tzname")
+    __slots__ = ("_zone",)
+
+    def __new__(cls, *args: Any, **named: Any) -> timezone:
+        return super().__new__(cls)
+
+    def __init__(self, offset: Any, name: Any = None) -> None:
+        self._zone = host.timezone(offset) if name is None else host.timezone(offset, name)
+
+    def utcoffset(self, dt: Any) -> Any:
+        return _own(self._zone.utcoffset(dt))
+
+    def tzname(self, dt: Any) -> str:
+        return self._zone.tzname(dt)
+
+    def dst(self, dt: Any) -> None:
+        """There is no summer time."""
+
+    def fromutc(self, dt: Any) -> Any:
+        return dt + self._zone.utcoffset(dt)
+
+    def __eq__(self, other: object) -> Any:
+        return isinstance(other, timezone) and self._zone == other._zone
+
+    def __hash__(self) -> int:
+        return hash(self._zone)
 
     def __repr__(self) -> str:
-        return f"datetime.date({self.year}, {self.month}, {self.day})"
+        return repr(self._zone)
+
+    def __str__(self) -> str:
+        return str(self._zone)
 
 
-class datetime(host.datetime):
-    _torch_name = "datetime.datetime"
-    PUBLIC = (*FIELDS, *TIMES, "strftime", "isoformat", "weekday", "isoweekday", "ctime",
-              "timestamp", "date")  # fmt: skip
+UTC = timezone(host.timedelta(0))
+
+
+class _Moment:
+    """What dates and times share: their patterns, and a repr that names the module."""
 
     def strftime(self, format: str) -> str:
-        return formatted(super().strftime, format, self.timetuple(), "")
+        zone = self.tzname() if hasattr(self, "tzname") else None  # type: ignore[attr-defined]
+        moment = getattr(self, "timetuple", lambda: host.datetime(1900, 1, 1).timetuple())()
+        return formatted(super().strftime, format, moment, zone or "")  # type: ignore[misc]
 
-    def timestamp(self) -> float:
-        return calendar.timegm(self.timetuple()) + self.microsecond / 1e6
+    def __repr__(self) -> str:
+        return f"datetime.{super().__repr__().rpartition('datetime.')[2]}"
 
-    def date(self) -> date:  # type: ignore[override]
-        return date(self.year, self.month, self.day)
+
+class date(_Moment, host.date):
+    _torch_name = "datetime.date"
+    PUBLIC = (*FIELDS, "strftime", "isoformat", "weekday", "isoweekday", "ctime", "replace",
+              "toordinal", "timetuple", "isocalendar")  # fmt: skip
+
+    def timetuple(self) -> struct_time:  # type: ignore[override]
+        return struct_time(super().timetuple())
 
     def __sub__(self, other: Any) -> Any:
         return _own(super().__sub__(other))
 
-    def __repr__(self) -> str:
-        parts = [*(getattr(self, name) for name in FIELDS + TIMES)]
-        while len(parts) > 5 and not parts[-1]:
-            parts.pop()
-        return f"datetime.datetime({', '.join(map(str, parts))})"
+
+class time(_Moment, host.time):
+    _torch_name = "datetime.time"
+    PUBLIC = (*TIMES, "tzinfo", "strftime", "isoformat", "replace", "utcoffset", "tzname")
+
+
+class datetime(_Moment, host.datetime):
+    _torch_name = "datetime.datetime"
+    PUBLIC = (*FIELDS, *TIMES, "tzinfo", "strftime", "isoformat", "weekday", "isoweekday", "ctime",
+              "timestamp", "date", "time", "replace", "toordinal", "timetuple", "astimezone",
+              "utcoffset", "tzname", "isocalendar")  # fmt: skip
+
+    def timestamp(self) -> float:
+        return self.replace(tzinfo=self.tzinfo or UTC)._since_1970()
+
+    def _since_1970(self) -> float:
+        return super().timestamp()
+
+    def astimezone(self, tz: Any = None) -> datetime:
+        aware = self.replace(tzinfo=self.tzinfo or UTC)
+        return host.datetime.astimezone(aware, tz or UTC)  # type: ignore[return-value]
+
+    def timetuple(self) -> struct_time:  # type: ignore[override]
+        return struct_time(super().timetuple())
+
+    def date(self) -> date:  # type: ignore[override, valid-type]
+        return date(self.year, self.month, self.day)
+
+    def time(self) -> time:  # type: ignore[override, valid-type]
+        return time(self.hour, self.minute, self.second, self.microsecond)
+
+    def __sub__(self, other: Any) -> Any:
+        return _own(super().__sub__(other))
 
 
 def _own(value: Any) -> Any:
@@ -199,29 +265,57 @@ def _ours(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, *other: _own(method(self, *other))
 
 
-for _method in ("__add__", "__sub__", "__neg__", "__mul__", "__rmul__", "__truediv__", "__abs__"):
+for _method in ("__add__", "__radd__", "__sub__", "__rsub__", "__neg__", "__mul__", "__rmul__",
+                "__truediv__", "__floordiv__", "__mod__", "__abs__"):  # fmt: skip
     setattr(timedelta, _method, _ours(getattr(host.timedelta, _method)))
 
 
-def _now(kind: Any = None) -> datetime:
-    return datetime.fromtimestamp(tick() // 1000 / 1e6, host.UTC).replace(tzinfo=None)
+def _now(tz: Any = None) -> datetime:
+    moment = datetime.fromtimestamp(tick() // 1000 / 1e6, UTC)
+    return moment.replace(tzinfo=None) if tz is None else moment.astimezone(tz)
 
 
-def _today() -> date:
-    return _now().date()
+def _from_timestamp(timestamp: Any, tz: Any = None) -> datetime:
+    moment = datetime.fromtimestamp(timestamp, tz or UTC)
+    return moment if tz is not None else moment.replace(tzinfo=None)
 
 
+def _parsed(date_string: Any, format: Any) -> datetime:
+    for given in (date_string, format):
+        if type(given) is not str:
+            raise TypeError(f"strptime() argument must be str, not {type_name(given)}")
+        if len(given) > 200:
+            raise ValueError("a date of more than 200 characters")
+    return datetime.strptime(date_string, format)
+
+
+ADOPTERS.update(
+    {
+        host.timedelta: _own,
+        host.timezone: lambda zone: timezone(zone.utcoffset(None), zone.tzname(None)),
+    }
+)
 STATICS.update({
     ("datetime", "now"): _now, ("datetime", "today"): _now, ("datetime", "utcnow"): _now,
-    ("date", "today"): _today,
+    ("date", "today"): lambda: _now().date(), ("datetime", "strptime"): _parsed,
+    ("datetime", "fromtimestamp"): _from_timestamp, ("datetime", "combine"): datetime.combine,
+    ("date", "fromtimestamp"): lambda timestamp: _from_timestamp(timestamp).date(),
+    **{(kind.__name__, "fromisoformat"): kind.fromisoformat for kind in (date, time, datetime)},
+    **{(kind.__name__, "fromordinal"): kind.fromordinal for kind in (date, datetime)},
 })  # fmt: skip
-SPECS.update({kind: lambda moment, spec: moment.strftime(spec) for kind in (date, datetime)})
+members_of_type(timezone).constants["utc"] = UTC
+for _kind in (date, time, datetime):
+    members_of_type(_kind).constants.update(min=_kind.min, max=_kind.max)
+SPECS.update({kind: lambda moment, spec: moment.strftime(spec) for kind in (date, time, datetime)})
 MODULES = {
     "time": {
         **functions({
             "time": _seconds, "perf_counter": _since_start, "monotonic": _since_start,
-            "process_time": _since_start, "time_ns": tick,
-            "perf_counter_ns": lambda: tick() - START * 10**9, "sleep": sleep,
+            "process_time": _since_start, "thread_time": _since_start, "time_ns": tick,
+            **dict.fromkeys(("perf_counter_ns", "monotonic_ns", "process_time_ns"),
+                            lambda: tick() - START * 10**9),
+            "sleep": sleep,
+            "strptime": lambda string, format: _parsed(string, format).timetuple(),
             "strftime": strftime, "localtime": _moment, "gmtime": _moment, "ctime": _ctime,
             "asctime": lambda t=None: host_time.asctime(tuple(_moment() if t is None else t)),
             "mktime": lambda t: float(calendar.timegm(tuple(t))),
@@ -229,5 +323,8 @@ MODULES = {
         **classes([struct_time]),
     },
     "timeit": functions({"default_timer": _since_start, "timeit": timeit, "repeat": _repeat}),
-    "datetime": classes([datetime, date, timedelta]),
+    "datetime": {
+        **classes([datetime, date, time, timedelta, timezone]), "UTC": UTC, "MINYEAR": 1,
+        "MAXYEAR": 9999,
+    },
 }  # fmt: skip

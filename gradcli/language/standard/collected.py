@@ -16,10 +16,10 @@ from ..calls import call
 from ..costs import charge_keys
 from ..formatting import quoted
 from ..instances import HOST_BYTES
-from ..members import BUILDERS, TABLES, Members
+from ..members import BUILDERS, TABLES, Members, members_of_type
 from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less, type_name
 from ..session import session
-from ..values import Lazy, Type, stepwise
+from ..values import Builtin, Lazy, Type, stepwise
 from .published import classes, functions
 
 # ---------------------------------------------------------------- deque
@@ -160,14 +160,8 @@ def count(target: Any, *args: Any, sign: int = 1, **kwargs: Any) -> None:
 
 
 def _most_common(counts: Any, n: Any = None) -> list[Any]:
-    ordered = sort_items(list(counts.items()), itemgetter_of(1), True)
+    ordered = sort_items(list(counts.items()), Builtin("itemgetter", itemgetter(1)), True)
     return ordered if n is None else ordered[: max(n, 0)]
-
-
-def itemgetter_of(place: int) -> Any:
-    from .callables import itemgetter as getter
-
-    return getter(place)
 
 
 def _elements(counts: Any) -> Lazy:
@@ -251,6 +245,7 @@ def make_record(name: str, fields: list[str], defaults: dict[str, Any]) -> Type:
     VALUES.add(kind)
     OF_LIBRARY[kind] = made = Type(name, kind, make, "__main__")
     RECORDS[kind] = made
+    members_of_type(kind)
     return made
 
 
@@ -275,7 +270,16 @@ def _members(kind: type) -> Members | None:
         "_asdict": lambda record: dict(zip(record._fields, record, strict=True)),
     }
     fields = {name: itemgetter(place) for place, name in enumerate(kind._fields)}
-    return Members(methods, {**fields, "_fields": lambda record: record._fields})
+    members = Members(methods, {**fields, "_fields": lambda record: record._fields})
+    members.constants["_fields"] = kind._fields
+    members.statics["_make"] = lambda iterable: _filled(kind, collect(iterable))
+    return members
+
+
+def _filled(kind: Any, values: list[Any]) -> Any:
+    if len(values) != len(kind._fields):
+        raise TypeError(f"Expected {len(kind._fields)} arguments, got {len(values)}")
+    return kind(*values)
 
 
 BUILDERS.append(_members)

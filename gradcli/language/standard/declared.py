@@ -7,10 +7,20 @@ from typing import Any
 
 from ..annotations import Annotation
 from ..attributes import MISSING, get_attribute, set_attribute
+from ..builtins.containers import make_dict
+from ..builtins.types import host_type
 from ..calls import call
-from ..classes import EMPTY_BASES, ClassMethod, ClassValue, Property, StaticMethod
+from ..classes import (
+    EMPTY_BASES,
+    ClassMethod,
+    ClassValue,
+    FrozenInstanceError,
+    Property,
+    StaticMethod,
+    add_method,
+    slots_of,
+)
 from ..formatting import quoted
-from ..instances import add_special
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session
@@ -19,7 +29,7 @@ from .collected import make_record
 from .published import classes, functions
 
 
-def _base(name: str, module: str, finish: Callable[[ClassValue], Any] | None = None) -> Type:
+def base_type(name: str, module: str, finish: Callable[[ClassValue], Any] | None = None) -> Type:
     """A type that classes build on, and that has no objects of its own."""
 
     def construct(*args: Any, **kwargs: Any) -> Any:
@@ -69,15 +79,17 @@ class Field:
 
     _torch_name = "dataclasses.Field"
     PUBLIC = ("name", "init", "repr", "compare")
-    __slots__ = ("compare", "default", "factory", "init", "name", "repr")
+    __slots__ = ("compare", "default", "factory", "init", "kept", "kw_only", "name", "repr")
 
     def __init__(
         self, *, default: Any = UNBOUND, default_factory: Any = UNBOUND, init: Any = True,
-        repr: Any = True, compare: Any = True, **others: Any,
+        repr: Any = True, compare: Any = True, kw_only: Any = False, **others: Any,
     ) -> None:  # fmt: skip
         self.name = ""
         self.default, self.factory = default, default_factory
         self.init, self.repr, self.compare = bool(init), bool(repr), bool(compare)
+        self.kw_only = bool(kw_only)
+        self.kept = True  # False of an InitVar, which __post_init__ gets and no object has
 
     def has_default(self) -> bool:
         return self.default is not UNBOUND or self.factory is not UNBOUND
@@ -95,6 +107,11 @@ def _fields_of(kind: Any) -> dict[str, Field]:
     return found  # type: ignore[no-any-return]
 
 
+def _kept(kind: Any) -> dict[str, Field]:
+    """The fields that its objects have."""
+    return {name: field for name, field in _fields_of(kind).items() if field.kept}
+
+
 def _dataclass(cls: Any = None, **options: Any) -> Any:
     if cls is None:
         return Builtin("dataclass", lambda kind: _as_dataclass(kind, options))
@@ -109,12 +126,17 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
         fields.update(base.table.get(FIELDS, {}))
     for name in kind.fields:
         fields[name] = _field(kind, name)
+        fields[name].kw_only |= bool(options.get("kw_only"))
     defaulted = False
     for name, field in fields.items():
-        if field.init and defaulted and not field.has_default() and not options.get("kw_only"):
+        if field.init and defaulted and not field.has_default() and not field.kw_only:
             raise TypeError(f"non-default argument {name!r} follows default argument")
         defaulted = defaulted or (field.init and field.has_default())
     kind.table[FIELDS] = fields
+    kind.table.setdefault("__match_args__", tuple(_positional(fields)))
+    if options.get("slots"):
+        kind.table["__slots__"] = tuple(kind.fields)
+        kind.slots = slots_of(kind.order)
     methods: dict[str, Callable[..., Any]] = {
         "__init__": lambda self, *args, **kwargs: _start(kind, self, args, kwargs),
     }
@@ -126,14 +148,12 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
         methods.update({f"__{word.lower()}__": _compared(name) for word, name in _ORDERS.items()})
     for name, method in methods.items():
         if name not in kind.table:
-            kind.table[name] = Builtin(name, method)
-            add_special(kind, name)
+            add_method(kind, name, method)
     kind.special = kind.special | {name for name in methods if name in ("__eq__", "__lt__")}
     if kind.native is None and options.get("eq", True) and not options.get("frozen"):
         kind.host.__hash__ = None  # type: ignore[assignment, union-attr]
     elif options.get("frozen") and "__hash__" not in kind.table:
-        kind.table["__hash__"] = Builtin("__hash__", _hash)
-        add_special(kind, "__hash__")
+        add_method(kind, "__hash__", _hash)
     kind.frozen = bool(options.get("frozen"))
     return kind
 
@@ -157,21 +177,29 @@ def _field(kind: ClassValue, name: str) -> Field:
             f"mutable default <class '{word}'> for field {name} is not allowed: use default_factory"
         )
     field.name = name
+    field.kept = "InitVar" not in kind.fields[name]
     return field
+
+
+def _positional(fields: dict[str, Field]) -> list[str]:
+    return [name for name, field in fields.items() if field.init and not field.kw_only]
 
 
 def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """The __init__ of a dataclass."""
     fields = _fields_of(kind)
     asked = [name for name, field in fields.items() if field.init]
-    if len(args) > len(asked):
-        least = sum(1 for name in asked if not fields[name].has_default()) + 1
-        takes = f"from {least} to {len(asked) + 1}" if least <= len(asked) else f"{least}"
+    positional = _positional(fields)
+    if len(args) > len(positional):
+        least = sum(1 for name in positional if not fields[name].has_default()) + 1
+        most = len(positional) + 1
+        takes = f"from {least} to {most}" if least < most else f"{least}"
+        plural = "s" if most > 1 else ""
         raise TypeError(
-            f"{kind.name}.__init__() takes {takes} positional arguments but {len(args) + 1} "
-            "were given"
+            f"{kind.name}.__init__() takes {takes} positional argument{plural} but "
+            f"{len(args) + 1} were given"
         )
-    given = dict(zip(asked, args, strict=False))
+    given = dict(zip(positional, args, strict=False))
     for name, value in kwargs.items():
         if name not in asked:
             raise TypeError(f"{kind.name}.__init__() got an unexpected keyword argument '{name}'")
@@ -193,7 +221,7 @@ def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str,
             given[name] = call(field.factory, (), {})
         elif name not in given:
             given[name] = field.default
-        if given[name] is UNBOUND:
+        if given[name] is UNBOUND or not field.kept:
             continue
         if isinstance(self, Instance):
             self.table[name] = given[name]
@@ -201,11 +229,11 @@ def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str,
             set_attribute(self, name, given[name])
     after = self.kind.find("__post_init__") if isinstance(self, Instance) else MISSING
     if after is not MISSING:
-        call(after, (self,), {})
+        call(after, (self, *(given[n] for n, field in fields.items() if not field.kept)), {})
 
 
 def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
-    fields = _fields_of(self)
+    fields = _kept(self)
     return {name: get_attribute(self, name) for name, field in fields.items() if kept(field)}
 
 
@@ -274,6 +302,11 @@ def _named_tuple(kind: ClassValue) -> Type:
     return make_record(kind.name, list(kind.fields), defaults)
 
 
+def _typed_dict(kind: ClassValue) -> ClassValue:
+    kind.make = lambda own, *args, **kwargs: make_dict(*args, **kwargs)
+    return kind
+
+
 def _as_is(value: Any) -> Any:
     return value
 
@@ -285,8 +318,9 @@ def _type_variable(name: str, *bounds: Any, **options: Any) -> Annotation:
 _TYPING: dict[str, Any] = {
     name: Annotation(f"typing.{name}") for name in TABLE["typing"].names
 } | {
-    "Protocol": _base("Protocol", "typing"), "TypedDict": _base("TypedDict", "typing"),
-    "NamedTuple": _base("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
+    "Protocol": base_type("Protocol", "typing"),
+    "TypedDict": base_type("TypedDict", "typing", _typed_dict),
+    "NamedTuple": base_type("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
     "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", _as_is),
     **{word: Builtin(word, _as_is) for word in (
         "final", "runtime_checkable", "override", "no_type_check")},
@@ -294,10 +328,10 @@ _TYPING: dict[str, Any] = {
     **{word: Builtin(word, _type_variable) for word in ("TypeVar", "ParamSpec", "TypeVarTuple")},
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
-_ABC = _base("ABC", "abc", _abstract_class)
+_ABC = base_type("ABC", "abc", _abstract_class)
 MODULES: dict[str, dict[str, Any]] = {
     "abc": {
-        "ABC": _ABC, "ABCMeta": _base("ABCMeta", "abc"),
+        "ABC": _ABC, "ABCMeta": base_type("ABCMeta", "abc"),
         **functions({"abstractmethod": _abstract_method}),
         "abstractproperty": Builtin("abstractproperty", lambda f: Property(_abstract_method(f))),
     },
@@ -306,9 +340,10 @@ MODULES: dict[str, dict[str, Any]] = {
         **functions({
             "dataclass": _dataclass, "asdict": _as_dict, "astuple": _as_tuple,
             "replace": _replaced, "is_dataclass": lambda obj: _is_dataclass(obj),
-            "fields": lambda obj: tuple(_fields_of(obj).values()),
+            "fields": lambda obj: tuple(_kept(obj).values()),
         }),
-        **classes([Field]),
+        **classes([Field]), "FrozenInstanceError": host_type(FrozenInstanceError),
+        "InitVar": Annotation("dataclasses.InitVar"),
     },
     "typing": _TYPING, "typing_extensions": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (

@@ -1,4 +1,4 @@
-"""language: contextlib, warnings, argparse, statistics: the manners of scripts."""
+"""language: contextlib, warnings, statistics: the manners of scripts."""
 
 from __future__ import annotations
 
@@ -7,33 +7,40 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.mode import state
-from ..attributes import KEPT_BYTES, SPECIAL, SPECIAL_SET, missing
-from ..builtins.errors import ERRORS, matches, to_raise
+from ..adoption import adopt, is_library
+from ..attributes import MISSING, get_attribute
+from ..builtins.errors import ERRORS, matches, to_raise, value_of
 from ..builtins.mathematics import number
 from ..calls import call
+from ..classes import add_method
+from ..compile.flow import catchable
 from ..costs import charge_keys
-from ..formatting import quoted, text
-from ..operations import collect, type_name
+from ..formatting import text
+from ..operations import collect, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, ErrorValue, Function, Lazy
+from .declared import base_type
 from .published import called, classes, functions
-from .system import leave
 
 # ---------------------------------------------------------------- contextlib
 
 
 @called("_GeneratorContextManager")
 class Manager:
-    """What a function with @contextmanager gives."""
+    """What a function with @contextmanager gives; as a decorator it is made anew for each call."""
 
     _torch_name = "contextlib._GeneratorContextManager"
     PUBLIC = ()
-    __slots__ = ("_steps",)
+    __slots__ = ("_again", "_steps")
 
-    def __init__(self, steps: Any) -> None:
+    def __init__(self, again: Callable[[], Any]) -> None:
+        steps = again()
         if type(steps) is not Lazy or not hasattr(steps.items, "throw"):
             raise TypeError(f"'{type_name(steps)}' object is not a generator")
-        self._steps = steps.items
+        self._again, self._steps = again, steps.items
+
+    def __call__(self, func: Any) -> Builtin:
+        return _decorating(lambda: Manager(self._again))(func)
 
     def __enter__(self) -> Any:
         value = next(self._steps, UNBOUND)
@@ -55,9 +62,153 @@ class Manager:
 
 def _context_manager(function: Any) -> Builtin:
     name = function.name if type(function) is Function else type_name(function)
+    wraps = function if type(function) is Function else None
     return Builtin(
-        name, lambda *args, **kwargs: Manager(call(function, args, kwargs)), f"<function {name}>"
+        name, lambda *args, **kwargs: Manager(lambda: call(function, args, kwargs)),
+        f"<function {name}>", wraps,
+    )  # fmt: skip
+
+
+def entered(manager: Any) -> tuple[Any, Callable[[Any], bool]]:
+    """Enters a context manager: what `as` binds, and its end, which gets the error or None."""
+    enter, leave = type_handlers.enter(manager), type_handlers.leave(manager)
+    if enter is not None and leave is not None:
+        return enter(manager), lambda error: bool(leave(manager, *_told(error)))
+    kind = type(manager)
+    if not (is_library(manager) and hasattr(kind, "__enter__")):
+        raise TypeError(
+            f"'{type_name(manager)}' object does not support the context manager protocol"
+        )
+    value = adopt(kind.__enter__(manager))
+    return value, lambda error: bool(
+        kind.__exit__(manager, error if error is None else type(error), error, None)
     )
+
+
+def _told(error: Any) -> tuple[Any, Any, None]:
+    told = None if error is None else value_of(error)
+    return (None if told is None else told.kind), told, None
+
+
+def _within(manager_of: Callable[[], Any], function: Any, args: Any, kwargs: Any) -> Any:
+    """A call of the function with the context manager around it."""
+    _, leave = entered(manager_of())
+    try:
+        answer = call(function, args, kwargs)
+    except Exception as error:
+        if catchable(error) and leave(error):
+            return None
+        raise
+    leave(None)
+    return answer
+
+
+def _decorating(manager_of: Callable[[], Any]) -> Callable[[Any], Builtin]:
+    """What makes a context manager a decorator of functions."""
+
+    def decorate(function: Any) -> Builtin:
+        own = function if type(function) is Function else None
+        name = type_name(function) if own is None else own.name
+        return Builtin(
+            name, lambda *args, **kwargs: _within(manager_of, function, args, kwargs),
+            f"<function {name}>", own,
+        )  # fmt: skip
+
+    return decorate
+
+
+def _decorator_class(kind: Any) -> Any:
+    """contextlib.ContextDecorator: objects of a class with __enter__ can decorate."""
+    if kind.find("__call__") is MISSING:
+        add_method(kind, "__call__", lambda self, func: _decorating(lambda: self)(func))
+    return kind
+
+
+class closing:
+    _torch_name = "contextlib.closing"
+    PUBLIC = ()
+    __slots__ = ("_thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self._thing = thing
+
+    def __enter__(self) -> Any:
+        return self._thing
+
+    def __exit__(self, *error: Any) -> None:
+        call(get_attribute(self._thing, "close"), (), {})
+
+
+class redirect_stdout:
+    _torch_name = "contextlib.redirect_stdout"
+    PUBLIC = ()
+    __slots__ = ("_before", "_target")
+
+    def __init__(self, new_target: Any) -> None:
+        self._target = new_target
+        self._before: Any = None
+
+    def __enter__(self) -> Any:
+        write = get_attribute(self._target, "write")
+        self._before, session.write = session.write, lambda text: call(write, (text,), {})
+        return self._target
+
+    def __exit__(self, *error: Any) -> None:
+        session.write = self._before
+
+
+class ExitStack:
+    _torch_name = "contextlib.ExitStack"
+    PUBLIC = ("enter_context", "callback", "push", "pop_all", "close")
+    __slots__ = ("_ends",)
+
+    def __init__(self) -> None:
+        self._ends: list[Callable[[Any], bool]] = []
+
+    def enter_context(self, cm: Any) -> Any:
+        session.budget.charge_bytes(200)
+        value, leave = entered(cm)
+        self._ends.append(leave)
+        return value
+
+    def push(self, exit: Any) -> Any:
+        leave = type_handlers.leave(exit)
+        self._ends.append(
+            lambda error: bool(call(exit, _told(error), {}) if leave is None
+                               else leave(exit, *_told(error)))
+        )  # fmt: skip
+        return exit
+
+    def callback(self, callback: Any, /, *args: Any, **kwds: Any) -> Any:
+        session.budget.charge_bytes(200)
+        self._ends.append(lambda error: bool(call(callback, args, kwds)) and False)
+        return callback
+
+    def pop_all(self) -> ExitStack:
+        other = ExitStack()
+        other._ends, self._ends = self._ends, []
+        return other
+
+    def close(self) -> None:
+        self.__exit__(None, None, None)
+
+    def __enter__(self) -> ExitStack:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        pending = error
+        while self._ends:
+            session.budget.charge(1)
+            try:
+                if self._ends.pop()(pending):
+                    pending = None
+            except Exception as later:
+                if not catchable(later):
+                    raise
+                pending = later
+        if pending is not None and pending is not error:
+            raise pending
+        return error is not None and pending is None
 
 
 class nullcontext:
@@ -87,10 +238,7 @@ class suppress:
         """with suppress(KeyError):"""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        known = isinstance(error, Exception) and not isinstance(
-            error, (RecursionError, MemoryError)
-        )
-        return known and matches(error, self._kinds)
+        return isinstance(error, Exception) and catchable(error) and matches(error, self._kinds)
 
 
 # ---------------------------------------------------------------- warnings
@@ -132,121 +280,6 @@ class catch_warnings:
         state.warn = self._before
 
 
-# ---------------------------------------------------------------- argparse
-
-
-class Namespace:
-    """argparse.Namespace"""
-
-    _torch_name = "argparse.Namespace"
-    PUBLIC = ()
-    __slots__ = ("table",)
-
-    def __init__(self, **named: Any) -> None:
-        self.table = named
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self.table
-
-    def __eq__(self, other: object) -> Any:
-        return isinstance(other, Namespace) and self.table == other.table
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = (f"{name}={quoted(value)}" for name, value in self.table.items())
-        return f"Namespace({', '.join(shown)})"
-
-
-def _named(value: Namespace, name: str) -> Any:
-    if name == "__dict__":
-        return value.table
-    if name in value.table:
-        return value.table[name]
-    raise missing(value, name)
-
-
-def _name(value: Namespace, name: str, new: Any) -> None:
-    session.budget.charge_bytes(KEPT_BYTES)
-    value.table[name] = new
-
-
-SPECIAL[Namespace], SPECIAL_SET[Namespace] = _named, _name
-
-
-class ArgumentParser:
-    """argparse.ArgumentParser: a program is given no arguments, so each has its default."""
-
-    _torch_name = "argparse.ArgumentParser"
-    PUBLIC = ("add_argument", "parse_args", "parse_known_args", "add_argument_group",
-              "add_mutually_exclusive_group", "set_defaults", "get_default", "error",
-              "print_help", "print_usage", "format_help", "parse_intermixed_args")  # fmt: skip
-
-    __slots__ = ("_defaults", "_missing", "_words")
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._defaults: dict[str, Any] = {}
-        self._missing: list[str] = []
-        self._words: dict[str, list[Any]] = {}
-
-    def add_argument(
-        self, *names: Any, action: Any = "store", default: Any = UNBOUND, type: Any = None,
-        dest: Any = None, required: Any = False, nargs: Any = None, const: Any = None,
-        **options: Any,
-    ) -> None:  # fmt: skip
-        if not names or any(not isinstance(name, str) for name in names):
-            raise TypeError("add_argument() needs names")
-        session.budget.charge_bytes(200)
-        long = next((name for name in names if name.startswith("--")), names[0])
-        name = dest or long.lstrip("-").replace("-", "_")
-        positional = not long.startswith("-")
-        if action in ("help", "version"):
-            return
-        if default is UNBOUND:
-            default = {"store_true": False, "store_false": True, "count": None}.get(action)
-        if isinstance(default, str) and type is not None:
-            default = call(type, (default,), {})
-        optional = positional and nargs in ("?", "*")
-        if (positional and not optional) or required:
-            self._missing.append("/".join(names))
-        self._defaults.setdefault(name, [] if nargs == "*" and default is None and positional
-                                  else default)  # fmt: skip
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Namespace:
-        if args is not None and collect(args):
-            raise ValueError("parse_args() takes no arguments of its own here")
-        if self._missing:
-            self.error(f"the following arguments are required: {', '.join(self._missing)}")
-        return Namespace(**self._defaults)
-
-    parse_intermixed_args = parse_args
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[Any]]:
-        return self.parse_args(args), []
-
-    def add_argument_group(self, *args: Any, **options: Any) -> ArgumentParser:
-        return self
-
-    add_mutually_exclusive_group = add_argument_group
-
-    def set_defaults(self, **named: Any) -> None:
-        self._defaults.update(named)
-
-    def get_default(self, dest: str) -> Any:
-        return self._defaults.get(dest)
-
-    def error(self, message: Any) -> None:
-        leave(f"error: {text(message)}")
-
-    def print_help(self, file: Any = None) -> None:
-        """Is not read."""
-
-    print_usage = print_help
-
-    def format_help(self) -> str:
-        return ""
-
-
 # ---------------------------------------------------------------- statistics
 
 
@@ -284,17 +317,15 @@ STATISTICS = functions({
 
 MODULES: dict[str, dict[str, Any]] = {
     "contextlib": {
-        **functions({"contextmanager": _context_manager}), **classes([nullcontext, suppress]),
+        **functions({"contextmanager": _context_manager}),
+        **classes([nullcontext, suppress, closing, redirect_stdout, ExitStack]),
+        "ContextDecorator": base_type("ContextDecorator", "contextlib", _decorator_class),
+        "AbstractContextManager": base_type("AbstractContextManager", "contextlib"),
     },
     "warnings": {
         **functions({"warn": _warn, "filterwarnings": _filter, "simplefilter": _filter,
                      "resetwarnings": lambda: None}),
         **classes([catch_warnings]),
-    },
-    "argparse": {
-        **classes([ArgumentParser, Namespace]), "ArgumentDefaultsHelpFormatter": None,
-        "RawTextHelpFormatter": None, "RawDescriptionHelpFormatter": None,
-        "SUPPRESS": "==SUPPRESS==",
     },
     "statistics": STATISTICS,
 }  # fmt: skip

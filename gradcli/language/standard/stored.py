@@ -13,7 +13,7 @@ import numpy
 from ...arrays.values import element_type, host, wrap
 from ..builtins.types import host_type
 from ..costs import charge_text
-from ..formatting import text
+from ..formatting import quoted, text
 from ..operations import collect
 from ..session import session
 from .files import Content, MemoryFile, content_of, is_file, new_file, word_of
@@ -230,20 +230,50 @@ class Writer:
     _torch_name = "_csv.writer"
     PUBLIC = ("writerow", "writerows")
 
-    def __init__(self, csvfile: Any, dialect: Any = None, delimiter: str = ",") -> None:
+    def __init__(
+        self, csvfile: Any, dialect: Any = None, delimiter: str = ",", quotechar: Any = '"',
+        quoting: Any = csv.QUOTE_MINIMAL, lineterminator: Any = None,
+    ) -> None:  # fmt: skip
         if type(csvfile) is not MemoryFile:
             raise TypeError('argument 1 must have a "write" method')
-        self._file, self._delimiter = csvfile, str(delimiter)
+        self._file = csvfile
+        self._form = {"delimiter": delimiter, "quotechar": quotechar, "quoting": quoting}
 
     def writerow(self, row: Any) -> int:
         line = io.StringIO()
-        values = ["" if value is None else text(value) for value in collect(row)]
-        csv.writer(line, delimiter=self._delimiter).writerow(values)
+        numbers = (int, float)
+        values = ["" if value is None else value if type(value) in numbers else text(value)
+                  for value in collect(row)]  # fmt: skip
+        csv.writer(line, **self._form).writerow(values)  # type: ignore[arg-type]
         return self._file.write(line.getvalue().replace("\r\n", "\n"))
 
     def writerows(self, rows: Any) -> None:
         for row in collect(rows):
             self.writerow(row)
+
+
+class DictWriter(Writer):
+    """csv.DictWriter: rows are dictionaries."""
+
+    _torch_name = "csv.DictWriter"
+    PUBLIC = ("fieldnames", "writeheader")
+
+    def __init__(
+        self, f: Any, fieldnames: Any, restval: Any = "", extrasaction: str = "raise",
+        *args: Any, **kwds: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(f, *args, **kwds)
+        self.fieldnames = collect(fieldnames)
+        self._absent, self._strict = restval, extrasaction == "raise"
+
+    def writeheader(self) -> int:
+        return super().writerow(self.fieldnames)
+
+    def writerow(self, row: Any) -> int:
+        unknown = [quoted(name) for name in row if name not in self.fieldnames]
+        if unknown and self._strict:
+            raise ValueError(f"dict contains fields not in fieldnames: {', '.join(unknown)}")
+        return super().writerow([row.get(name, self._absent) for name in self.fieldnames])
 
 
 ARRAYS = functions({
@@ -256,7 +286,9 @@ MODULES: dict[str, Any] = {
         "UnpicklingError": host_type(UnpicklingError),
     },
     "csv": {
-        **functions({"reader": _reader}), **classes((DictReader,)),
+        **functions({"reader": _reader}), **classes((DictReader, DictWriter)),
         "writer": classes((Writer,))["Writer"], "Error": host_type(CsvError),
+        **{name: int(getattr(csv, name)) for name in (
+            "QUOTE_ALL", "QUOTE_MINIMAL", "QUOTE_NONNUMERIC", "QUOTE_NONE")},
     },
 }  # fmt: skip

@@ -360,6 +360,14 @@ def _wrapping(method: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _indent(text: str, prefix: str, predicate: Any = None) -> str:
+    for given in (text, prefix):
+        charge_shown(given)
+    session.budget.charge_bytes((text.count("\n") + 1) * len(prefix))
+    chosen = None if predicate is None else lambda line: bool(call(predicate, (line,), {}))
+    return textwrap.indent(text, prefix, chosen)
+
+
 MODULES: dict[str, dict[str, Any]] = {
     "string": {**STRING, **functions({"capwords": _capwords})},
     "re": RE, "unicodedata": UNICODE,
@@ -375,7 +383,7 @@ MODULES: dict[str, dict[str, Any]] = {
             object, *args, sort_dicts=sort_dicts, **options), "<function pp>"),
     },
     "textwrap": functions({
-        "dedent": _wrapping(textwrap.dedent), "fill": _wrapping(textwrap.fill),
+        "dedent": _wrapping(textwrap.dedent), "indent": _indent, "fill": _wrapping(textwrap.fill),
         "wrap": _wrapping(textwrap.wrap), "shorten": _wrapping(textwrap.shorten),
     }),
 }  # fmt: skip

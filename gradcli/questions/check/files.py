@@ -32,14 +32,14 @@ class Place(NamedTuple):
     refused: str = ""
 
 
-class Found(NamedTuple):
+class Programs(NamedTuple):
     """The programs, in order, and what is to be said of the folders."""
 
     programs: list[Place]
     notes: tuple[str, ...]
 
 
-def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Found:
+def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Programs:
     """Files as they are, folders as the programs below them, in order; each program once.
 
     What matches a pattern is left out: by its path, or by the name of a file or folder in it.
@@ -66,7 +66,7 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Foun
     kept = [place for name, place in found.items() if not is_excluded(name, exclude)]
     if not kept and (found or excluded):
         raise UsageError("--exclude leaves out every program")
-    return Found(kept, tuple(notes))
+    return Programs(kept, tuple(notes))
 
 
 NOTHING = f"holds no {SUFFIX} file"

@@ -143,7 +143,7 @@ def _caller(frame: Any) -> Any:
     return frame
 
 
-class _Given(NamedTuple):
+class _Place(NamedTuple):
     """The place of a tensor among the arguments."""
 
     number: int
@@ -153,7 +153,7 @@ def _parted(torch: Any, value: Any, tensors: list[Any]) -> Any:
     """The arguments with numbers in the place of tensors, which are collected."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
-        return _Given(len(tensors) - 1)
+        return _Place(len(tensors) - 1)
     if type(value) in (list, tuple):
         return type(value)([_parted(torch, item, tensors) for item in value])
     if type(value) is dict:
@@ -163,7 +163,7 @@ def _parted(torch: Any, value: Any, tensors: list[Any]) -> Any:
 
 def _joined(torch: Any, value: Any, tensors: Sequence[Any]) -> Any:
     """The arguments again, in double precision."""
-    if isinstance(value, _Given):
+    if isinstance(value, _Place):
         return tensors[value.number]
     if type(value) in (list, tuple):
         return type(value)([_joined(torch, item, tensors) for item in value])

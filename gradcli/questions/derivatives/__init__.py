@@ -23,7 +23,7 @@ from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, Wanted, failure, named_in, r
 from ..grad_pass import root_of
 from ..graph import collected, with_expressions
 from ..ledger import tensor_names
-from ..shown import chosen, keep, root_nodes
+from ..shown_pass import chosen, keep, root_nodes
 from ..watching import Interventions, complain, watching
 from .compared import agreement
 from .matrices import Axis, blocks, hessians, jacobian_of
@@ -83,7 +83,9 @@ def derivatives_report(done: Recorded, options: Options) -> tuple[Ran, GradRepor
     report = report._replace(of=fact, of_text=text)
     try:
         with prepared(ran.request):
-            report = _Asked(done._replace(ran=ran), options, fact, tensor, found).answered(report)
+            report = _Derivation(done._replace(ran=ran), options, fact, tensor, found).answered(
+                report
+            )
     except FAILURES as raised:
         error = failure(raised, fact.name, fact.shape, fact.line, ran)
         return ran._replace(error=error), report._replace(error=error_fact(error))
@@ -107,7 +109,7 @@ def _result(ran: Ran, options: Options) -> tuple[TensorFact, Any, str, Collected
     return fact, one.roots[0], text, found
 
 
-class _Asked:
+class _Derivation:
     """One result and the tensors that it is differentiated by."""
 
     def __init__(

@@ -12,7 +12,7 @@ from ...recording.flow_tracks import Row, Track
 from ...recording.gradient_flow import GradientFlow
 from ...recording.recording import Recording
 from ..errors import error_fact
-from ..shown import passes_there
+from ..shown_pass import passes_there
 from .training import Leaf, Training
 from .verdicts import verdicts
 

@@ -29,7 +29,7 @@ REGULAR = frozenset({"rectifies", "clamps", "mask"})
 INSIDE = re.compile(r"(\w+(?:\.\w+)+)\[(\d+|'[^']*')\]")  # net.layers[0].weight
 
 
-class Said(NamedTuple):
+class Verdict(NamedTuple):
     """A verdict on one leaf; those of the same words are put together, `{n}` is their numbers, and
     `{times}` says how often."""
 
@@ -40,14 +40,14 @@ class Said(NamedTuple):
 
 def verdicts(training: Training) -> list[VerdictFact]:
     """All of them, each with the leaves that it holds for."""
-    groups: dict[tuple[str, str], list[tuple[str, float, Said]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, float, Verdict]]] = {}
     for leaf in training.leaves:
         for said, number in _of(leaf, training):
             groups.setdefault(said[:2], []).append((leaf.name, number, said))
     return [_fact(*words, entries) for words, entries in groups.items()]
 
 
-def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Said]]) -> VerdictFact:
+def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Verdict]]) -> VerdictFact:
     names, found, each = zip(*entries, strict=True)
     low, high = _short(min(found)), _short(max(found))
     numbers = low if low == high else f"{low} to {high}"
@@ -57,22 +57,22 @@ def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Said]]) -
     return VerdictFact(verdict, names, sentence, tuple(lines))
 
 
-Found = tuple[Said, float]
+Weighed = tuple[Verdict, float]
 
 
-def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
+def _of(leaf: Leaf, training: Training) -> Iterator[Weighed]:
     track = leaf.track
     if track is None:
         yield from _not_reached(leaf, training)
         return
     for find in (_exploding, _dead, _vanishing):
-        found: Found | None = find(track, training)
+        found: Weighed | None = find(track, training)
         if found is not None:
             yield found
             break
     if track.stale:
         line = track.changed_line
-        yield Said(
+        yield Verdict(
             "stale", f"line {track.stale_line} adds to the gradient of an earlier pass, although "
             f"line {line} has changed the tensor since, and the sum changes it again ({{times}}): "
             "zero_grad() is missing between them", (track.stale_line, line),
@@ -87,7 +87,7 @@ def _of(leaf: Leaf, training: Training) -> Iterator[Found]:
 # ---------------------------------------------------------------- what flowed
 
 
-def _exploding(track: Track, training: Training) -> Found | None:
+def _exploding(track: Track, training: Training) -> Weighed | None:
     first, last = track.first_row, track.last_row
     if first is None or last is None:
         return None
@@ -95,9 +95,10 @@ def _exploding(track: Track, training: Training) -> Found | None:
     if track.first_bad is not None:
         since = f"in pass {track.first_bad}"
         if track.peak > JUMP * track.first > 0:
-            return Said("exploding", "the norm of the gradient grows to {n} until it is infinite "
-                        f"or NaN {since}", lines), track.peak  # fmt: skip
-        return Said("nan", f"the gradient is infinite or NaN, first {since}", (last.one.line,)), 0
+            grows = f"the norm of the gradient grows to {{n}} until it is infinite or NaN {since}"
+            return Verdict("exploding", grows, lines), track.peak
+        sentence = f"the gradient is infinite or NaN, first {since}"
+        return Verdict("nan", sentence, (last.one.line,)), 0
     beside = _beside(track, training)
     if beside is not None:
         return _compared_with("exploding", track, beside, training)
@@ -107,11 +108,11 @@ def _exploding(track: Track, training: Training) -> Found | None:
         sentence = (
             f"the norm of the gradient grows to {{n}} times that of pass {first.one.number}, and "
         )
-        return Said("exploding", sentence + "the loss with it", lines), track.last / track.first
+        return Verdict("exploding", sentence + "the loss with it", lines), track.last / track.first
     if min(track.first, track.last) > HUGE * max(1.0, track.size):
         lines = (_used(track, training), last.one.line)
         least = min(track.first, track.last)
-        return Said("exploding", "the norm of the gradient is {n} and more", lines), least
+        return Verdict("exploding", "the norm of the gradient is {n} and more", lines), least
     return None
 
 
@@ -124,7 +125,7 @@ def _beside(track: Track, training: Training) -> Track | None:
     return None
 
 
-def _dead(track: Track, training: Training) -> Found | None:
+def _dead(track: Track, training: Training) -> Weighed | None:
     blocked, last = track.blocked, track.last_row
     if blocked is None or last is None or last.loss == 0:
         return None
@@ -144,27 +145,27 @@ def _dead(track: Track, training: Training) -> Found | None:
     why = WHY.get(zero, "blocks it") if verdict != "vanishing" else (
         "is flat there" if zero == "saturates" else "received almost nothing")  # fmt: skip
     since = "" if every else f" since pass {track.blank_since}"
-    return Said(verdict, f"the gradient is 0{since}: {text}{place} {why}", (line,)), 0
+    return Verdict(verdict, f"the gradient is 0{since}: {text}{place} {why}", (line,)), 0
 
 
-def _vanishing(track: Track, training: Training) -> Found | None:
+def _vanishing(track: Track, training: Training) -> Weighed | None:
     other = track.louder
     if other is None or not track.faint_first or track.faint < MOST_OF * track.passes:
         return None
     return _compared_with("vanishing", track, other, training)
 
 
-def _compared_with(verdict: str, track: Track, other: Track, training: Training) -> Found:
+def _compared_with(verdict: str, track: Track, other: Track, training: Training) -> Weighed:
     name = training.name_of(other)
     sentence = f"the gradient is {{n}} times that of {name}, which is closer to the loss"
     lines = _used(track, training), _used(other, training)
-    return Said(verdict, sentence, lines), track.first / other.first if other.first else 0.0
+    return Verdict(verdict, sentence, lines), track.first / other.first if other.first else 0.0
 
 
 # ---------------------------------------------------------------- what changed
 
 
-def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
+def _not_reached(leaf: Leaf, training: Training) -> Iterator[Weighed]:
     if not training.ran.recording.passes.count:
         return
     siblings = any(other.track is not None and other.owner == leaf.owner and other is not leaf
@@ -173,10 +174,10 @@ def _not_reached(leaf: Leaf, training: Training) -> Iterator[Found]:
     by_hand = not leaf.is_parameter and not training.optimizers.known and _is_training(training)
     if trained or by_hand:
         line = leaf.optimiser.line if leaf.optimiser is not None else None
-        yield Said("not reached", "no backward pass reaches it", (leaf.line, line)), 0
+        yield Verdict("not reached", "no backward pass reaches it", (leaf.line, line)), 0
 
 
-def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | None:
+def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Verdict | None:
     """It has gradients, and nothing changes it."""
     if track.updates or not track.was_known or track.captured or track.peak == 0:
         return None
@@ -185,7 +186,7 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | No
     optimizers = training.optimizers.all
     if not optimizers:
         if _is_training(training) and track.passes > 1:
-            return Said("not updated", "it has gradients, but no line changes it", (leaf.line,))
+            return Verdict("not updated", "it has gradients, but no line changes it", (leaf.line,))
         return None
     if not any(one.steps for one in optimizers):
         return None
@@ -198,11 +199,11 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Said | No
     if within is not None:
         registers = "nn.ModuleList" if within[2].isdigit() else "nn.ModuleDict"
         why = f": {within[1]} is plain Python, and parameters() looks only into {registers}"
-    return Said("not given to the optimiser", f"it has gradients, but the optimizer{made} does not "
-                f"have it{why}", (line, leaf.line))  # fmt: skip
+    sentence = f"it has gradients, but the optimizer{made} does not have it{why}"
+    return Verdict("not given to the optimiser", sentence, (line, leaf.line))
 
 
-def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Said | None:
+def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Verdict | None:
     """No optimizer has parameters. Where one has an input that passes reach, the network is meant
     to stay; where no pass reaches what they have, that was copied from the network."""
     tracks = training.flow.tracks
@@ -210,13 +211,13 @@ def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Said
         return None
     line = optimizers[0].line
     made = "" if line is None else f" made on line {line}"
-    return Said(
+    return Verdict(
         "not given to the optimiser", f"it has gradients, but the optimizer{made} has other "
         "tensors, such as copies, and no backward pass reaches those", (line, leaf.line),
     )  # fmt: skip
 
 
-def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
+def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None:
     """An optimiser has it, and it stays as it was."""
     optimiser = leaf.optimiser
     if optimiser is None or track.updates or not track.was_known or track.peak == 0:
@@ -226,14 +227,14 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Said | None:
     if not optimiser.steps:
         if track.passes < 2:
             return None
-        return Said("not updated", f"the optimizer{made} never steps", lines)
+        return Verdict("not updated", f"the optimizer{made} never steps", lines)
     if optimiser.idle == optimiser.steps:
         line = optimiser.cleared_at
         why = "" if line is None else f": line {line} clears them between backward() and step()"
-        return Said("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
+        return Verdict("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
                     (line, optimiser.line))  # fmt: skip
     why = "by lr 0" if _has_no_rate(optimiser) else "by less than its last digit"
-    return Said("not updated", f"the optimizer{made} changes it {why}", lines)
+    return Verdict("not updated", f"the optimizer{made} changes it {why}", lines)
 
 
 def _has_no_rate(optimiser: Optimizer) -> bool:

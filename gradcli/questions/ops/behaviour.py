@@ -16,7 +16,7 @@ from ...namespace import resolve
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts.operators import ConductFact
-from .formulas import Made
+from .formulas import Application
 from .sample_operands import FLOATING, statement
 from .samples import Apart
 
@@ -29,7 +29,7 @@ class Call(NamedTuple):
 
     values: dict[str, Any]
     nodes: list[tuple[str, str]]  # (operator, node) of the call alone
-    made: Made | None  # the first node that the row made
+    made: Application | None  # the first node that the row made
 
     @property
     def results(self) -> list[Tensor]:
@@ -41,13 +41,13 @@ class Nodes:
 
     def __init__(self, row: Any, line: int) -> None:
         self.row, self.line = row, line
-        self.made: Made | None = None
+        self.made: Application | None = None
         self.nodes: list[tuple[str, str]] = []
 
     def operation(self, node: Node, outs: Any, arguments: Any, before: Any) -> None:
         row = getattr(node, "row", None)
         if self.made is None and row is self.row:
-            self.made = Made(node, tuple(outs), tuple(arguments))
+            self.made = Application(node, tuple(outs), tuple(arguments))
         if getattr(node.origin, "lineno", None) == self.line:
             name = row.name.lstrip("_") if row is not None else ""
             self.nodes.append((name, node.name().split("::")[-1]))

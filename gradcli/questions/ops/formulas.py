@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w.])")
 _SIZES = re.compile(r"(zeros|view|full)\(\(?(\d+(?:, \d+)*),?\)?(?=[,)])\)")
 
 
-class Made(NamedTuple):
+class Application(NamedTuple):
     """A node that an operator made, its results, and what the operator was called with."""
 
     node: Node
@@ -44,7 +44,7 @@ class Made(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-def derivatives(row: Row, made: Made) -> tuple[DerivativeFact, ...]:
+def derivatives(row: Row, made: Application) -> tuple[DerivativeFact, ...]:
     """The formulas of a row, run on symbols for what a node of it saved.
 
     Numbers are symbols too where the formula allows it, and else those of the sample.
@@ -81,7 +81,7 @@ def _text(part: Any) -> str:
     return python(part.algebra.factored(part.expr)) if isinstance(part, Term) else ""
 
 
-def _readable(text: str, of: str, row: Row, made: Made) -> str:
+def _readable(text: str, of: str, row: Row, made: Application) -> str:
     """Numbers and sizes that have a name get it, and what a long formula repeats gets one."""
     given = dict(zip(row.signature.names, made.arguments, strict=False))
     constants = dict(CONSTANTS)
@@ -134,7 +134,7 @@ def _calls(text: str) -> Iterator[str]:
                 yield call
 
 
-def _symbols(row: Row, made: Made, numbers: bool) -> dict[str, Any]:
+def _symbols(row: Row, made: Application, numbers: bool) -> dict[str, Any]:
     """Symbols for what a node saved and for the gradient that comes in."""
     algebra = Algebra()
     tensors = {p.name for p in row.tensors} | set(row.signature.outputs)

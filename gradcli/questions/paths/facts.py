@@ -131,7 +131,7 @@ def _split(
     return positive[: len(of)], positive[len(of) :]
 
 
-class Found(NamedTuple):
+class ListedPaths(NamedTuple):
     """The listed paths, and what holds for all of them; `scale` is how large its parts are."""
 
     single: bool
@@ -155,17 +155,17 @@ class Facts:
         self.unknown = Unknown(ran, chain.ways) if ran.missing else None
         self.structures: dict[tuple[int, int], str] = {}
 
-    def all(self) -> Found:
+    def all(self) -> ListedPaths:
         """The listed paths and the sum of all."""
         if self.chain.single and not self.seeds.jacobian:
             return self._single()
         if self.unknown is not None:
-            return Found(False, (), None, "?", 0.0, unknown=True)
+            return ListedPaths(False, (), None, "?", 0.0, unknown=True)
         return self._tensors()
 
     # ---- numbers
 
-    def _single(self) -> Found:
+    def _single(self) -> ListedPaths:
         chain = self.chain
         seed = number_of(self.seeds.arrays[0])
         total, scale = chain.total
@@ -190,9 +190,9 @@ class Facts:
             else:
                 facts.append(PathFact(names, tuple(steps), None, "?", None))
         if unknown is not None and any(path.product is None for path in facts):
-            return Found(True, tuple(facts), None, "?", 0.0, unknown=True)
+            return ListedPaths(True, tuple(facts), None, "?", 0.0, unknown=True)
         facts.sort(key=lambda fact: -abs(fact.product) if fact.product == fact.product else -1e400)  # type: ignore[arg-type,operator]
-        return Found(True, tuple(facts), total, f"{total:.6g}", scale)
+        return ListedPaths(True, tuple(facts), total, f"{total:.6g}", scale)
 
     def _known(self, stop: int, place: int) -> bool:
         """Whether an edge's derivative is the same whatever the missing inputs are."""
@@ -206,7 +206,7 @@ class Facts:
 
     # ---- tensors
 
-    def _tensors(self) -> Found:
+    def _tensors(self) -> ListedPaths:
         chain, seeds = self.chain, self.seeds
         rows, gains = [], [[0.0] * len(edges) for edges in chain.edges]
         for array in seeds.arrays:
@@ -239,7 +239,9 @@ class Facts:
             ))  # fmt: skip
         value, text = seeds.shown(rows)
         scale = self._scale(gains)
-        return Found(False, tuple(facts), value, text, scale, count > len(paths) > 0, raw=rows[0])
+        return ListedPaths(
+            False, tuple(facts), value, text, scale, count > len(paths) > 0, raw=rows[0]
+        )
 
     def _product(self, one: Any, other: Any) -> float:
         """The inner product of two gradients, or of what they have at the element asked for."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...pipeline.request import Ran
 from ...recording.passes import Pass
-from ..shown import root_nodes
+from ..shown_pass import root_nodes
 from .labels import Labels
 from .names import Naming
 

@@ -22,7 +22,7 @@ from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
 from ..ledger import tensor_names
-from ..shown import passes_there, root_nodes
+from ..shown_pass import passes_there, root_nodes
 from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives

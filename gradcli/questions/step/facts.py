@@ -110,7 +110,7 @@ class Namer:
         return self.name(tensor.grad_fn)
 
 
-class Told(Sequence[StepFact]):
+class PassSteps(Sequence[StepFact]):
     """The steps of a pass. `texts`: values as PyTorch prints them, else as numbers."""
 
     def __init__(self, walk: Walk, namer: Namer, ids: Mapping[int, int], *, texts: bool) -> None:
@@ -294,7 +294,7 @@ def walk_fact(
     same_as: int | None,
 ) -> WalkFact:  # fmt: skip
     """A pass as it is reported; `ids` are the numbers of nodes, by their identity."""
-    told = Told(walk, namer, ids, texts=texts)
+    told = PassSteps(walk, namer, ids, texts=texts)
     line, text = None, ""
     over = walk.over
     origin = over.origin

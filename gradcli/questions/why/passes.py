@@ -13,7 +13,7 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
-from ...engine.observer import Applied as Told, OfNodes
+from ...engine.observer import Applied as Listener, OfNodes
 from ...named import NamedTuple
 from ...recording import passes as recorded
 from ...recording.modules import is_module
@@ -73,7 +73,7 @@ class Hooked(NamedTuple):
     after: Any
 
 
-class _Given(NamedTuple):
+class _HookInput(NamedTuple):
     """What a hook was given, which it may change in place."""
 
     tensor: Any
@@ -177,7 +177,7 @@ class Passes(Spectator):
         self.bytes = 0
         self.most = ROOM  # steps, until it is time to give some up
         self.before_step: list[Pass] = []  # those behind which optimizers stepped last
-        self.given: list[_Given] = []  # to the hook that is running
+        self.given: list[_HookInput] = []  # to the hook that is running
 
     def refuse(self, node: ast.AST, root: AnyTensor, shaped: bool) -> None:
         """A call that would have begun a pass, had its root required grad, or been a scalar."""
@@ -287,24 +287,28 @@ class Passes(Spectator):
             return OfNodes([], [], [], [self._swept], hands=True)
         return OfNodes([], [], [self._hearing()], leaves_last=True)
 
-    def _hearing(self) -> Told:
+    def _hearing(self) -> Listener:
         """What hears of the nodes of the pass that begins: most are the engine's own, and pass on
         numbers."""
         current = self.passes[-1]
 
         def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-            plain = node.__class__ is Node and self.passes[-1] is current and current.is_held
-            if plain and self.bytes < HEAVY:
-                for value in results:
-                    if value.__class__ not in WITHIN:
+            plain = node.__class__ is Node and self.passes[-1] is current
+            if plain and current._applied is not None and self.bytes < HEAVY:
+                copies: list[Any] = []
+                for value in results:  # as `apart` does it: +value is another object
+                    kind: Any = value.__class__
+                    if kind not in WITHIN:
                         break
+                    copies.append(None if value is None else +value)
                 else:
                     current.bytes += RECORD
                     self.bytes += RECORD
-                    # As `apart` does: +value is another object.
-                    grads = tuple([None if value is None else +value for value in grads])
-                    results = tuple([None if value is None else +value for value in results])
-                    current.ran.append((node, grads, results, None, node.saved))
+                    if len(grads) == 1 and grads[0] is not None:
+                        grads = (+grads[0],)
+                    else:
+                        grads = tuple(map(apart, grads))
+                    current.ran.append((node, grads, tuple(copies), None, node.saved))
                     return
             self.applied(node, grads, results)
 
@@ -324,7 +328,7 @@ class Passes(Spectator):
     def hooking(self, kind: str, node: Any, hook: Any, number: int, value: Any) -> None:
         given = value if isinstance(value, tuple) else (value,)
         given = () if kind == "post accumulate" else given  # that one is given the leaf
-        self.given = [_Given(one, one._version, one.detach().clone()) for one in given
+        self.given = [_HookInput(one, one._version, one.detach().clone()) for one in given
                       if is_tensor(one) and one.numel() <= SMALL]  # fmt: skip
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:

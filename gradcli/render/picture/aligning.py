@@ -1,8 +1,8 @@
 """Render: where the items of each row stand across: Brandes and Koepf's four alignments, averaged.
 
 Wires that cross rows come out straight, boxes stand in the middle of what they are joined to. The
-blocks of an alignment are put together as tightly as their widths allow, and then moved towards
-what they are joined to.
+blocks of an alignment are put together as tightly as their widths allow. The mean leaves room that
+nothing needs: stretches that are straight are moved towards what they are joined to.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from .items import Item
+
+PULLS = 8  # times that all stretches are moved
 
 
 def aligned(rows: list[list[Item]]) -> list[float]:
@@ -21,7 +23,7 @@ def aligned(rows: list[list[Item]]) -> list[float]:
         for rightward in (True, False):
             roots = _blocks(rows, marked, count, down=down, rightward=rightward)
             found.append(_packed(rows, roots, count, rightward=rightward))
-    return _balanced(found, rows)
+    return _pulled(_balanced(found, rows), rows)
 
 
 def _is_strand(item: Item) -> bool:
@@ -120,3 +122,47 @@ def _balanced(found: list[list[float]], rows: list[list[Item]]) -> list[float]:
         middle = sorted(lines[number] for lines in moved)[1:3]
         result.append(round(sum(middle) / 2, 1))
     return result
+
+
+def _pulled(lines: list[float], rows: list[list[Item]]) -> list[float]:
+    """Each straight stretch as near to the middle of what it is joined to as its neighbours let
+    it."""
+    stretch_of: dict[int, list[Item]] = {}
+    left: dict[int, Item] = {}
+    right: dict[int, Item] = {}
+    for row in rows:
+        for item in row:
+            over = [one for one in item.above if lines[one.number] == lines[item.number]]
+            stretch = stretch_of[over[0].number] if over else []
+            stretch.append(item)
+            stretch_of[item.number] = stretch
+        for one, other in pairwise(row):
+            left[other.number], right[one.number] = one, other
+    stretches = list({id(stretch): stretch for stretch in stretch_of.values()}.values())
+    for _ in range(PULLS):
+        before = list(lines)
+        for stretch in stretches:
+            _pull(stretch, lines, left, right)
+        stretches.reverse()
+        if lines == before:
+            break
+    return lines
+
+
+def _pull(
+    stretch: list[Item], lines: list[float], left: dict[int, Item], right: dict[int, Item]
+) -> None:
+    inside = set(stretch)
+    pulls = sorted(lines[near.number] - lines[item.number] for item in stretch
+                   for near in (*item.above, *item.below) if near not in inside)  # fmt: skip
+    if not pulls:
+        return
+    low, high = pulls[(len(pulls) - 1) // 2], pulls[len(pulls) // 2]
+    shift = min(max(0.0, low), high)
+    for item in stretch:
+        if (one := left.get(item.number)) is not None:
+            shift = max(shift, lines[one.number] + one.gap(item) - lines[item.number])
+        if (one := right.get(item.number)) is not None:
+            shift = min(shift, lines[one.number] - item.gap(one) - lines[item.number])
+    for item in stretch:
+        lines[item.number] = round(lines[item.number] + shift, 1)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from ...recording.facts import Report
 from ..escape import line as harmless
 from ..graph import Graph
 from ..text import counted, one_line
-from .folding import EASY, MOST, Atom, Folder, shallow
+from .folding import EASY, MOST, Atom, Extent, Folder, shallow
 from .scene import Box, Row, Scene, Wire
 from .stretches import atoms_by
 from .words import (
@@ -26,7 +27,8 @@ from .words import (
     wrapped,
 )
 
-MOST_LEAVES = 10  # inputs of one node that are drawn one by one
+MOST_LEAVES, LEAF_ENDS = 10, 5  # of the same nodes that are drawn one by one
+MOST_SHARED = 6  # of many nodes
 SHARED = 3  # uses from which a leaf of a large picture is drawn again
 NOTE = 64
 MOST_LINES = 5  # of an error
@@ -89,9 +91,9 @@ class Drawing:
         """What is drawn and what is folded."""
         if options.fold and options.unit in ("module", "line"):
             atoms = atoms_by(self.folder, options.unit, lambda key: False)
-            if self._count(atoms) <= MOST:
+            if self._measured(atoms).boxes <= MOST:
                 return atoms
-        return self.folder.chosen(self._count, fold=options.fold, expand=options.expand)
+        return self.folder.chosen(self._measured, fold=options.fold, expand=options.expand)
 
     def _opened(self, atoms: list[Atom], opened: frozenset[int]) -> Iterator[Atom]:
         """The atoms, with what is in these folds; folds are counted from the inputs on. What would
@@ -103,6 +105,8 @@ class Drawing:
             inside = [atom]
             if atom.kind != "node" and number in opened:
                 inside = self.folder.inside(atom)
+                name = self._box(atom, ()).rows[0].text.removeprefix("⋯ ")
+                inside[0] = inside[0]._replace(closes=(_key(atom), name))
             if len(inside) > room:
                 inside = [atom]
             room -= len(inside) - 1
@@ -138,27 +142,38 @@ class Drawing:
             and atoms[next(iter(them))].kind != "node"
         }  # fmt: skip
 
-    def _count(self, atoms: list[Atom]) -> int:
-        """About how many boxes the atoms make."""
+    def _measured(self, atoms: list[Atom]) -> Extent:
+        """About how many boxes the atoms make, and how many stand in one row."""
         uses = self._uses(atoms)
         hidden = self._hidden(atoms, uses)
-        pairs = {
-            (use.atom, use.child)
-            for use in uses
-            if not self.graph.next[use.child] and use.child not in hidden
-        }
-        leaves: dict[int, int] = {}
-        for _, leaf in pairs:
-            leaves[leaf] = leaves.get(leaf, 0) + 1
-        again = sum(count - 1 for count in leaves.values() if count >= SHARED)
-        return len(atoms) + len(leaves) + (again if self.is_large else 0)
+        crowded, users = self._crowded(uses, hidden), self._users(uses, hidden)
+        place = self._places(atoms)
+        row: dict[Hashable, int] = dict.fromkeys(range(len(atoms)), 0)  # from the results on
+        for use in reversed(uses):
+            child: Hashable = place.get(use.child)
+            if child is None and use.child in hidden:
+                continue
+            if child is None:
+                more = use.child in crowded
+                again = self.is_large and len(users[use.child]) >= SHARED and not more
+                child = crowded[use.child] if more else (use.child, use.atom if again else None)
+            row[child] = max(row.get(child, 0), row[use.atom] + 1)
+        return Extent(len(row), max(Counter(row.values()).values(), default=0))
+
+    def _users(self, uses: list[_Use], hidden: dict[int, int]) -> dict[int, dict[int, None]]:
+        """The atoms that use each leaf that is drawn."""
+        users: dict[int, dict[int, None]] = {}
+        for use in uses:
+            if not self.graph.next[use.child] and use.child not in hidden:
+                users.setdefault(use.child, {})[use.atom] = None
+        return users
 
     # ---- boxes and wires
 
     def _draw(self, atoms: list[Atom]) -> None:
         uses = self._uses(atoms)
         hidden = self._hidden(atoms, uses)
-        crowded = self._crowded(atoms, uses, hidden)
+        crowded = self._crowded(uses, hidden)
         by_atom: list[list[_Use]] = [[] for _ in atoms]
         users: dict[int, set[int]] = {}
         for use in uses:
@@ -166,7 +181,7 @@ class Drawing:
                 by_atom[use.atom].append(use)
                 users.setdefault(use.child, set()).add(use.atom)
         repeats = self.is_large
-        keys = {node: _key(atom, at) for at, atom in enumerate(atoms) for node in atom.nodes}
+        keys = {node: _key(atom) for atom in atoms for node in atom.nodes}
         drawn: dict[int, int] = {}
         for node in self.roots:  # a leaf that is a root itself
             if not self.graph.next[node] and node not in users:
@@ -183,25 +198,20 @@ class Drawing:
                     source = self._leaf(use.child, drawn, at if again else None)
                 groups.setdefault(source, []).append(use)
             inside = tuple(leaf for leaf, owner in hidden.items() if owner == at)
-            self.boxes.append(self._box(atom, at, inside))
+            self.boxes.append(_closing(self._box(atom, inside), atom.closes))
             for source, several in groups.items():
                 self.wires.extend(self._wired(source, keys[atom.nodes[0]], several, atoms, keys))
 
-    def _crowded(
-        self, atoms: list[Atom], uses: list[_Use], hidden: dict[int, int]
-    ) -> dict[int, tuple[int, ...]]:
-        """Of an atom with very many leaves the ones that are drawn as one box."""
-        leaves: dict[int, dict[int, None]] = {}
-        users: dict[int, set[int]] = {}
-        for use in uses:
-            if not self.graph.next[use.child] and use.child not in hidden:
-                leaves.setdefault(use.atom, {})[use.child] = None
-                users.setdefault(use.child, set()).add(use.atom)
+    def _crowded(self, uses: list[_Use], hidden: dict[int, int]) -> dict[int, tuple[int, ...]]:
+        """Of very many leaves that the same atoms use the ones that are drawn as one box."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for leaf, them in self._users(uses, hidden).items():
+            alike.setdefault(tuple(them), []).append(leaf)
         found: dict[int, tuple[int, ...]] = {}
-        for one in leaves.values():
-            own = [leaf for leaf in one if len(users[leaf]) == 1]
-            if len(own) > MOST_LEAVES:
-                middle = tuple(own[MOST_LEAVES // 2 : -(MOST_LEAVES // 2)])
+        for atoms, leaves in alike.items():
+            most, ends = (MOST_SHARED, 1) if len(atoms) >= SHARED else (MOST_LEAVES, LEAF_ENDS)
+            if len(leaves) > most:
+                middle = tuple(leaves[ends:-ends])
                 found.update(dict.fromkeys(middle, middle))
         return found
 
@@ -241,8 +251,8 @@ class Drawing:
         title = full(words.name(node))
         return Box(key, kind, rows, title, node, marks=marks, lines=() if line is None else (line,))
 
-    def _box(self, atom: Atom, at: int, inside: tuple[int, ...]) -> Box:
-        key = _key(atom, at)
+    def _box(self, atom: Atom, inside: tuple[int, ...]) -> Box:
+        key = _key(atom)
         if atom.kind == "node":
             kind = "result" if atom.nodes[0] in self.roots else "inner"
             return self._node_box(atom.nodes[0], kind, key)
@@ -399,7 +409,15 @@ class Drawing:
                 yield Row(line, "note")
 
 
-def _key(atom: Atom, at: int) -> str:
+def _closing(box: Box, fold: tuple[str, str] | None) -> Box:
+    """A box with a row that closes the fold in which it is the first."""
+    if fold is None:
+        return box
+    key, name = fold
+    return box._replace(rows=(*box.rows, Row(line_text(f"▾ {name}"), "open")), closes=key)
+
+
+def _key(atom: Atom) -> str:
     first = atom.nodes[0]  # a call may begin with another one
     return f"n{first}" if atom.kind == "node" else f"f{first}x{len(atom.nodes)}"
 

@@ -18,22 +18,29 @@ EASY = 24  # boxes that are drawn as they are
 COMFORTABLE = 44  # boxes that a reader can follow
 BEARABLE = 80  # boxes that a picture has at most where nothing but its middle could be folded
 MOST = 150  # boxes that a picture ever has
+WIDEST_ROW = 8  # boxes beside each other that a screen can show
 ENDS = 12  # nodes at each end where nothing else helps
-LEAST_TURNS = 4
 MORE_TURNS = (12, 8, 5, 3, 2, 1)  # at each end, where folds are to be open
 DEEPEST = 24  # nested calls that get folds of their own
 LARGE = 12  # operations of a call that opens level by level
-WIDE, WIDE_ENDS = 12, 4  # leaves of one node
 
 
 class Atom(NamedTuple):
-    """A node, or a fold of several. `kind` is node, call, module, turns, middle or deeper."""
+    """A node, or a fold of several. `kind` is node, call, module, turns, middle or deeper; the
+    first in a fold that is open `closes` it: its key and what it is called."""
 
     kind: str
     nodes: tuple[int, ...]  # as they were made
     times: int = 1
     frame: int | None = None
-    opens: str = ""
+    closes: tuple[str, str] | None = None
+
+
+class Extent(NamedTuple):
+    """How large a picture becomes: its boxes, and those of its widest row."""
+
+    boxes: int
+    row: int
 
 
 class Group:
@@ -156,22 +163,27 @@ class Folder:
                 yield Plan(level, loops=1)
         yield Plan(1 if self.deepest else None, loops=1, middle=True)
 
-    def chosen(self, count: Callable[[list[Atom]], int], *, fold: bool, expand: bool) -> list[Atom]:
-        """The atoms of the first plan that fits; `count` says how many boxes atoms make."""
+    def chosen(
+        self, measured: Callable[[list[Atom]], Extent], *, fold: bool, expand: bool
+    ) -> list[Atom]:
+        """The atoms of the first plan that fits and is not too wide; without one, that fits."""
         kept: list[Atom] = []
+        wide: list[Atom] = []
         boxes = 0
         for plan in self.plans(fold=fold, expand=expand):
-            if plan.middle and kept and (expand or boxes <= BEARABLE):
-                return kept
+            if plan.middle and kept and (wide or expand or boxes <= BEARABLE):
+                break
             atoms = self.atoms(plan)
             if plan.middle:
                 return atoms
-            boxes = count(atoms) if len(atoms) <= MOST else len(atoms)
+            boxes, row = measured(atoms) if len(atoms) <= MOST else (len(atoms), 0)
             if boxes <= self._limit(plan, expand=expand):
-                return atoms
+                if expand or row <= WIDEST_ROW:
+                    return atoms
+                wide = wide or atoms
             if boxes <= MOST:
                 kept = atoms  # folded further than before, and still readable
-        return kept
+        return wide or kept
 
     def _limit(self, plan: Plan, *, expand: bool) -> int:
         """How many boxes are few enough for a plan: of turns, some are shown."""
@@ -181,24 +193,29 @@ class Folder:
 
     def atoms(self, plan: Plan) -> list[Atom]:
         """The graph as this plan folds it, in the order of making."""
-        found = list(self._atoms(self.root, plan, 1))
+        found = list(self._atoms(self.root.items, plan, 1))
         if plan.middle and len(found) > 2 * ENDS + 1:
             between = found[ENDS:-ENDS]
             nodes = tuple(node for atom in between for node in atom.nodes)
             found[ENDS:-ENDS] = [Atom("middle", nodes)]
         return found
 
-    def _atoms(self, group: Group, plan: Plan, depth: int) -> Iterator[Atom]:
-        items = group.items
+    def _atoms(self, items: Sequence[int | Group], plan: Plan, depth: int) -> Iterator[Atom]:
         at = 0
         for start, period, times in self._turns(items) if plan.loops else ():
-            if times < 2 * plan.loops + 2:
-                continue
-            first, last = start + period * plan.loops, start + period * (times - plan.loops)
-            yield from self._plain(items[at:first], plan, depth)
-            nodes = tuple(node for item in items[first:last] for node in _nodes(item))
-            yield Atom("turns", nodes, times - 2 * plan.loops)
-            at = last
+            yield from self._plain(items[at:start], plan, depth)
+            turns = [items[start + period * k : start + period * (k + 1)] for k in range(times)]
+            at = start + period * times
+            shown = plan.loops if times >= 2 * plan.loops + 2 else times
+            for turn in turns[:shown]:
+                yield from self._atoms(turn, plan, depth)
+            if shown < times:
+                nodes = tuple(
+                    node for turn in turns[shown:-shown] for item in turn for node in _nodes(item)
+                )
+                yield Atom("turns", nodes, times - 2 * shown)
+                for turn in turns[-shown:]:
+                    yield from self._atoms(turn, plan, depth)
         yield from self._plain(items[at:], plan, depth)
 
     def _plain(self, items: Sequence[int | Group], plan: Plan, depth: int) -> Iterator[Atom]:
@@ -210,7 +227,7 @@ class Folder:
                 kind = "module" if self.detail.frames[item.frame].kind else "call"
                 yield Atom(kind, tuple(item.nodes()), 1, item.frame)
             else:
-                yield from self._atoms(item, plan, depth + 1)
+                yield from self._atoms(item.items, plan, depth + 1)
 
     def _is_foldable(self, group: Group) -> bool:
         """Whether a fold of it says less than what it hides."""
@@ -237,16 +254,14 @@ class Folder:
             yield group
             pending.extend(item for item in group.items if isinstance(item, Group))
 
-    def _turns(self, items: list[int | Group]) -> list[tuple[int, int, int]]:
-        """Stretches of turns that are alike, each from the first line of its loop."""
-        if len(items) < LEAST_TURNS:
-            return []
+    def _turns(self, items: Sequence[int | Group]) -> list[tuple[int, int, int]]:
+        """Stretches of turns that are alike, each from the first line of its loop; of loops within
+        loops the outermost."""
         found = []
-        for start, period, times in repeats([self._token(item) for item in items]):
+        tokens = [self._token(item) for item in items]
+        for start, period, times in repeats(tokens, outermost=True):
             lead = min(range(period), key=lambda k: (self._place(items[start + k])[0], k))
-            turns = times if not lead else times - 1
-            if turns >= LEAST_TURNS:
-                found.append((start + lead, period, turns))
+            found.append((start + lead, period, times if not lead else times - 1))
         return found
 
     def _token(self, item: int | Group) -> int:

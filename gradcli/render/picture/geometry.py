@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from ..text import width_of
@@ -57,12 +58,16 @@ class Picture(NamedTuple):
     sideways: bool
 
 
-def picture(scene: Scene, *, sideways: bool = False) -> Picture:
+Rooms = dict[object, tuple[float, float]]  # the least extents of boxes, and of words on wires
+
+
+def picture(scene: Scene, *, sideways: bool = False, rooms: Rooms | None = None) -> Picture:
     """A scene laid out, from the top down or (`sideways`) to the right."""
-    extents = [_extent(box) for box in scene.boxes]
+    rooms = {} if rooms is None else rooms
+    extents = [_largest(_extent(box), rooms.get(box.key)) for box in scene.boxes]
     sizes = [Size(h, w) if sideways else Size(w, h) for w, h in extents]
     numbers = {box.key: number for number, box in enumerate(scene.boxes)}
-    links = [_link(wire, numbers, sideways=sideways) for wire in scene.wires]
+    links = [_link(wire, numbers, rooms, sideways=sideways) for wire in scene.wires]
     placed = layout(sizes, links)
     across, along = placed.across, placed.along
     inner = (along, across) if sideways else (across, along)
@@ -84,25 +89,68 @@ def picture(scene: Scene, *, sideways: bool = False) -> Picture:
              for at, line in enumerate(heading)]  # fmt: skip
     notes += [(MARGIN, bottom + NOTES * (at + 0.6), row) for at, row in enumerate(scene.notes)]
     height = bottom + NOTES * len(scene.notes) + (MARGIN / 2 if scene.notes else 0)
-    return Picture(scene, boxes, wires, tuple(notes), widest + 2 * MARGIN, height, sideways)
+    width = ceil(widest) + 2 * MARGIN
+    return Picture(scene, boxes, wires, tuple(notes), width, float(ceil(height)), sideways)
 
 
 def _extent(box: Box) -> tuple[float, float]:
     widest = max((width_of(row.text) for row in box.rows), default=0)
     width = max(LEAST, widest * LETTER + 2 * PAD + (8 if _has_chip(box) else 0))
-    return round(width, 1), TOP + LINE * (len(box.rows) - 1) + FOOT
+    return float(ceil(width)), TOP + LINE * (len(box.rows) - 1) + FOOT
 
 
 def _has_chip(box: Box) -> bool:
     return any(row.style == "constant" for row in box.rows)
 
 
-def _link(wire: Wire, numbers: dict[str, int], *, sideways: bool) -> Link:
-    source, target = numbers[wire.source], numbers[wire.target]
+def common_rooms(runs: Sequence[Sequence[Scene]]) -> list[Rooms]:
+    """For several passes and the scenes of each the rooms with which boxes and wires of scenes that
+    are built alike have the same places."""
+    alike: dict[object, list[tuple[int, Scene]]] = {}
+    for number, scenes in enumerate(runs):
+        for scene in scenes:
+            place = {box.key: at for at, box in enumerate(scene.boxes)}
+            boxes = tuple(len(box.rows) for box in scene.boxes)
+            wires = tuple((place[wire.source], place[wire.target]) for wire in scene.wires)
+            alike.setdefault((boxes, wires), []).append((number, scene))
+    found: list[Rooms] = [{} for _ in runs]
+    for group in alike.values():
+        for same in zip(*(scene.boxes for _, scene in group), strict=True):
+            _join(found, group, [(box.key, _extent(box)) for box in same])
+        for same_ in zip(*(scene.wires for _, scene in group), strict=True):
+            _join(found, group, [(_key(wire), _words(wire)) for wire in same_])
+    return found
+
+
+def _join(
+    found: list[Rooms], group: list[tuple[int, Scene]],
+    sizes: list[tuple[object, tuple[float, float]]],
+) -> None:  # fmt: skip
+    width, height = (max(size[k] for _, size in sizes) for k in (0, 1))
+    for (number, _), (key, _) in zip(group, sizes, strict=True):
+        found[number][key] = _largest((width, height), found[number].get(key))
+
+
+def _largest(one: tuple[float, float], other: tuple[float, float] | None) -> tuple[float, float]:
+    return one if other is None else (max(one[0], other[0]), max(one[1], other[1]))
+
+
+def _key(wire: Wire) -> object:
+    return wire.source, wire.target, wire.place
+
+
+def _words(wire: Wire) -> tuple[float, float]:
+    """What the words of a wire take; without words 0."""
     if not wire.rows:
+        return 0.0, 0.0
+    return max(map(width_of, wire.rows)) * SMALL + BESIDE + 2, len(wire.rows) * STEP + 2
+
+
+def _link(wire: Wire, numbers: dict[str, int], rooms: Rooms, *, sideways: bool) -> Link:
+    source, target = numbers[wire.source], numbers[wire.target]
+    width, height = _largest(_words(wire), rooms.get(_key(wire)))
+    if not height:
         return Link(source, target)
-    width = max(map(width_of, wire.rows)) * SMALL + BESIDE + 2
-    height = len(wire.rows) * STEP + 2
     if sideways:
         return Link(source, target, height + 3, 2.0, width)
     return Link(source, target, 2.0, width, height)
@@ -112,7 +160,7 @@ def _turned(
     across: float, along: float, left: float, top: float, *, sideways: bool
 ) -> tuple[float, float]:
     x, y = (along, across) if sideways else (across, along)
-    return round(left + x, 1), round(top + y, 1)
+    return float(round(left + x)), float(round(top + y))
 
 
 def _strand(
@@ -123,7 +171,8 @@ def _strand(
         start = _turned(bend.across, bend.start, left, top, sideways=sideways)
         end = _turned(bend.across, bend.end, left, top, sideways=sideways)
         points.append((*start, *end))
-        lanes.append(None if bend.turn is None else (left if sideways else top) + bend.turn)
+        at = left if sideways else top
+        lanes.append(None if bend.turn is None else float(round(at + bend.turn)))
     place = placed.words[number]
     words: list[tuple[float, float, str]] = []
     if place is not None:
@@ -132,8 +181,7 @@ def _strand(
             x, y = x + 4, y - STEP * len(wire.rows) - 5
         else:
             x += BESIDE
-        words = [(round(x, 1), round(y + STEP * (k + 0.8), 1), row)
-                 for k, row in enumerate(wire.rows)]  # fmt: skip
+        words = [(x, float(round(y + STEP * (k + 0.8))), row) for k, row in enumerate(wire.rows)]
     return Strand(wire, tuple(points), tuple(lanes), tuple(words))
 
 

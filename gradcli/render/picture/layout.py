@@ -17,6 +17,7 @@ from .lanes import Lanes, gap_for
 
 PORT = 15.0  # between two wires that end at one side of a box
 CORNER = 12.0
+STRAIGHT = 4.0  # a bend that is smaller is none
 SWEEPS = 12
 LONG = 2  # boxes behind each other, from which a way is a spine
 
@@ -260,7 +261,8 @@ class _Layout:
         if item.box < 0:
             return lines[item.number]
         low, high = lines[item.number] - item.before, lines[item.number] + item.after
-        return min(max(line, low + CORNER), high - CORNER)
+        nearest = min(max(line, low + CORNER), high - CORNER)
+        return line if abs(nearest - line) <= STRAIGHT else nearest
 
     def _ends(self, lines: list[float]) -> dict[tuple[int, int], float]:
         """Where each wire leaves its two boxes: (wire, 0 or 1)."""
@@ -268,13 +270,14 @@ class _Layout:
         sides: dict[tuple[int, int], list[tuple[float, int]]] = {}
         for number, way in enumerate(self.ways):
             for end, (box, near) in enumerate(((way[0], way[1]), (way[-1], way[-2]))):
-                wanted = self._toward(box, lines[near.number], lines)
-                sides.setdefault((box.number, end), []).append((wanted, number))
+                at = self._toward(box, lines[near.number], lines)
+                sides.setdefault((box.number, end), []).append((at, number))
         for (number, end), ways in sides.items():
             item = self.items[number]
             ways.sort(key=lambda pair: (self._order(pair[1], end), pair[1]))
             low, high = lines[number] - item.before + CORNER, lines[number] + item.after - CORNER
-            places = _spread([wanted for wanted, _ in ways], low, high)
+            wanted = [at for at, _ in ways]
+            places = _spread(wanted, min(low, *wanted), max(high, *wanted))
             found.update({(way, end): at for at, (_, way) in zip(places, ways, strict=True)})
         return found
 

@@ -82,8 +82,11 @@ function inflated(bytes, size) {
   const tenth = (value) => Math.round(value * 10) / 10;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector) => document.querySelector(selector);
-  for (const text of data.figures) {
-    const page = new DOMParser().parseFromString(text, "text/html");
+  const column = (rows, at) => rows.map((row) => row[at]).filter((one) => one != null);
+  data.passes.forEach((one, at) => { one.steps = column(data.steps, at); });
+  for (const at of data.figures[0]?.keys() ?? []) {
+    const text = column(data.figures, at).join(""), [, prefix] = /data-prefix="(.*?)"/.exec(text);
+    const page = new DOMParser().parseFromString(text.replaceAll("\x01", prefix), "text/html");
     one(".pictures").append(document.importNode(page.querySelector("figure"), true));
   }
   const figures = all("figure");
@@ -98,11 +101,12 @@ function inflated(bytes, size) {
   const boxes = () => all("g.box", picture());
   const wires = () => all("g.wire", picture());
   const linesOf = (box) => (box.dataset.lines || "").split(" ").filter(Boolean);
+  const openFolds = () => String(view).split(":")[1]?.split("+") ?? [];
   const clear = (name) => all("." + name).forEach((e) => e.classList.remove(name));
 
   // ---- which picture
 
-  function show(nextPass, nextView, from) {
+  function show(nextPass, nextView, from, fold) {
     const before = from ? from.getBoundingClientRect() : null;
     const members = from ? (from.dataset.members || from.dataset.node || "").split(" ") : [];
     pass = nextPass;
@@ -129,27 +133,36 @@ function inflated(bytes, size) {
     const now = same.getBoundingClientRect();
     one(".pictures").scrollLeft += now.left - before.left;
     window.scrollBy(0, now.top - before.top);
-    same.focus({ preventScroll: true });
+    (picture().querySelector(`[data-closes="${fold}"]`) ?? same).focus({ preventScroll: true });
   }
 
   function paper() { // page.py says why
     const [{ cssRules: rules }, { width, height }] = [document.styleSheets[0], picture()];
-    const [wide, high] = [width, height].map((length) => Math.ceil(length.baseVal.value));
+    const [wide, high] = [width.baseVal.value, height.baseVal.value];
     one(".pictures").classList.toggle("tall", high > 1.3 * Math.max(wide, 700));
     document.styleSheets[0].deleteRule(rules.length - 1);
-    document.styleSheets[0].insertRule(`@page picture{size:${wide}px ${high + 8}px;margin:0}`, rules.length);
+    document.styleSheets[0].insertRule(`@page picture{size:${wide + 8}px ${high + 8}px;margin:0}`, rules.length);
   }
 
   function open(fold) {
     const base = parseInt(view), key = fold.id.slice(figure().dataset.prefix.length);
-    const already = String(view).split(":")[1]?.split("+") ?? [], views = data.passes[pass].opens[base];
-    const keys = [[...already, key].sort().join("+"), key].find((name) => views?.[name]);
-    if (keys) {
-      const name = `${base}:${keys}`;
-      if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === name)) unfold(base, keys, views[keys]);
-      show(pass, name, fold);
-    } else if (base + 1 < data.passes[pass].views.length) show(pass, base + 1, fold);
+    const views = data.passes[pass].opens[base];
+    const keys = [[...openFolds(), key].sort().join("+"), key].find((name) => views?.[name]);
+    if (keys) turn(base, keys, fold, key);
+    else if (base + 1 < data.passes[pass].views.length) show(pass, base + 1, fold);
     else choose(fold);
+  }
+
+  function close(button) {
+    const left = openFolds().filter((key) => key !== button.dataset.closes);
+    turn(parseInt(view), left.join("+"), button.closest("g.box"));
+  }
+
+  function turn(base, keys, from, fold) { // to the picture with these folds open
+    const name = keys ? `${base}:${keys}` : base;
+    if (!figures.some((f) => +f.dataset.pass === pass && f.dataset.view === String(name)))
+      unfold(base, keys, data.passes[pass].opens[base][keys]);
+    show(pass, name, from, fold);
   }
 
   // ---- a picture with one fold open: boxes and wires of other pictures, moved
@@ -168,9 +181,9 @@ function inflated(bytes, size) {
     };
     const copied = (element, before) => renamed(element.cloneNode(true), before);
     const parsed = (markup) => {
-      const text = `<svg xmlns="http://www.w3.org/2000/svg">${markup}</svg>`;
+      const text = `<svg xmlns="http://www.w3.org/2000/svg">${markup.replaceAll("\x01", prefix)}</svg>`;
       const group = new DOMParser().parseFromString(text, "image/svg+xml").documentElement.firstElementChild;
-      return renamed(document.importNode(group, true), "@-");
+      return document.importNode(group, true);
     };
     renamed(svg, from.dataset.prefix);
     svg.setAttribute("width", width);
@@ -209,9 +222,12 @@ function inflated(bytes, size) {
       put(moved(copied(wiresOf[at][which], known[at].dataset.prefix), right, down)).querySelector("path").setAttribute("d", way);
     const fresh = told.new.map(parsed);
     fresh.filter((e) => e.classList.contains("wire")).forEach(put);
+    const drawn = fresh.filter((e) => e.classList.contains("box"));
     for (const [at, right, down, ...places] of told.boxes)
-      for (const which of places) put(moved(copied(boxesOf[at][which], known[at].dataset.prefix), right, down));
-    fresh.filter((e) => e.classList.contains("box")).forEach(put);
+      for (const which of places) drawn.push(moved(copied(boxesOf[at][which], known[at].dataset.prefix), right, down));
+    const spot = (box, side) => +box.querySelector(".shape").getAttribute(side);
+    drawn.sort((a, b) => spot(a, "y") - spot(b, "y") || spot(a, "x") - spot(b, "x")); // as Tab goes
+    drawn.forEach(put);
     const made = from.cloneNode(false);
     Object.assign(made.dataset, { view: `${base}:${key}`, prefix });
     made.hidden = true;
@@ -267,7 +283,7 @@ function inflated(bytes, size) {
 
   function tell(box) { // its numbers; a gradient only when the pass has come there
     const later = box.classList.contains("later");
-    const words = all("text", box).slice(1).filter((text) => !later || !text.classList.contains("gr"));
+    const words = all("text:not(.o)", box).slice(1).filter((text) => !later || !text.classList.contains("gr"));
     const title = [box.querySelector("title").textContent, ...words.map((text) => text.textContent)].join("\n");
     const more = data.passes[pass].numbers[box.dataset.node || box.dataset.ref]?.filter(([name]) => !later || name !== "grad");
     numbers.textContent = [title, ...(more || []).map(([name, text]) => `${name}\n${text}`)].join("\n\n");
@@ -322,6 +338,13 @@ function inflated(bytes, size) {
 
   // ---- events
 
+  function press(target) {
+    const box = target.closest("g.box"), button = target.closest("[data-closes]");
+    if (button) close(button);
+    else if (box && box.dataset.members) open(box);
+    else choose(box);
+  }
+
   function listen(svg) {
     for (const box of all("g.box", svg)) {
       box.setAttribute("tabindex", "0");
@@ -337,16 +360,13 @@ function inflated(bytes, size) {
       if (box) { mark(box); current(linesOf(box)[0]); }
     });
     svg.addEventListener("focusout", leave);
-    svg.addEventListener("click", (event) => {
-      const box = event.target.closest("g.box");
-      if (box && box.dataset.members) open(box); else choose(box);
-    });
+    svg.addEventListener("click", (event) => press(event.target));
     svg.addEventListener("keydown", (event) => {
       const box = event.target.closest("g.box");
       if (!box) return;
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
-        if (box.dataset.members) open(box); else choose(box);
+        press(event.target);
       }
       const near = { ArrowUp: ["to", "from"], ArrowDown: ["from", "to"] }[event.key];
       const wire = near && wires().find((w) => w.dataset[near[0]] === box.id);

@@ -14,7 +14,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -26,9 +26,10 @@ from ..steps_block import Blocks
 from ..text import Look, counted, paint
 from . import style
 from .drawing import Drawing, DrawOptions
-from .geometry import Picture, picture
+from .geometry import Picture, Rooms, common_rooms, picture
+from .scene import Scene
 from .svg import drawing as drawn_svg, escaped
-from .unfolding import unfolded
+from .unfolding import MARK, unfolded
 
 HERE = Path(__file__).parent
 TOLD_AT_EACH_END = 30  # steps of a long pass
@@ -54,6 +55,7 @@ SIGNS = (
     ("dotted wire, no gradient", "nothing was passed on"),
     ("red and thick", "NaN or infinity"),
     ("→ in a value", "the value in the pass and the one at the end"),
+    ("▾, underlined", "the first box of a fold that is open; this row closes it"),
 )
 
 
@@ -72,8 +74,10 @@ def html(
     """The file: a report for each pass that can be chosen, the one that is shown first last."""
     script = (HERE / "page.js").read_text("utf-8")
     newest = list(reversed(reports))
+    drafts = [_draft(report, options, alone=report is newest[0]) for report in newest]
+    rooms = common_rooms([[scene for _, scene in draft.scenes] for draft in drafts])
     passes = [
-        _views(report, options, sideways=sideways, alone=report is newest[0]) for report in newest
+        _views(draft, rooms[at], alone=not at, sideways=sideways) for at, draft in enumerate(drafts)
     ]
     first = passes[0].pictures[passes[0].first]
     title = first.scene.title
@@ -90,20 +94,29 @@ def html(
     yield Terminal(_aside(source, newest[0]))
     tall = " tall" if _is_tall(first) else ""
     yield Terminal(f'<section class="pictures{tall}" aria-label="pictures">\n')
-    yield from _figure(0, passes[0].first, newest[0], passes[0])
+    yield from _figure(0, passes[0].first, newest[0], passes[0], shown=True)
     figures = [
         "".join(_figure(number, at, report, views))
         for number, (report, views) in enumerate(zip(newest, passes, strict=True))
         for at in range(len(views.pictures))
         if (number, at) != (0, passes[0].first)
     ]
-    rooms = [ALL_NUMBERS, *[ALL_NUMBERS // (2 * len(newest) - 2) for _ in newest[1:]]]
-    data = list(map(_data, newest, passes, rooms))
-    size, packed = _packed({"passes": data, "figures": figures})
+    most = [ALL_NUMBERS, *[ALL_NUMBERS // (2 * len(newest) - 2) for _ in newest[1:]]]
+    size, packed = _packed({
+        "passes": list(map(_data, newest, passes, most)),
+        "steps": _woven(list(map(_steps, newest, passes))),
+        "figures": _woven([figure.splitlines(keepends=True) for figure in figures]),
+    })  # fmt: skip
     yield Terminal(
         f'</section>\n</main>\n<script type="text/plain" id="data" data-size="{size}">{packed}'
         f"</script>\n<script>{script}</script>\n</body>\n</html>\n"
     )
+
+
+def _woven(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """The first of each, the second of each: what passes have in common stands together, near
+    enough for the compression to find it."""
+    return list(zip_longest(*columns))
 
 
 def _packed(data: dict[str, Any]) -> tuple[int, str]:
@@ -114,20 +127,23 @@ def _packed(data: dict[str, Any]) -> tuple[int, str]:
     return len(whole), base64.b64encode(deflate.compress(whole) + deflate.flush()).decode()
 
 
-def _figure(number: int, at: int, report: Report, views: _Views) -> Iterator[Terminal]:
+def _figure(
+    number: int, at: int, report: Report, views: _Views, *, shown: bool = False
+) -> Iterator[Terminal]:
     """One picture of a pass. All but the one that is shown first wait for the script."""
     prefix = f"p{number}v{at}-" if number else f"v{at}-"
-    hidden = "" if number == 0 and at == views.first else " hidden"
+    hidden = "" if shown else " hidden"
     which = f'data-pass="{number}" data-view="{at}" data-prefix="{prefix}"'
     yield Terminal(f"<figure {which}{hidden}>\n")
-    yield from drawn_svg(views.pictures[at], prefix=prefix, steps=_numbers_of_steps(report))
+    ids = prefix if shown else MARK
+    yield from drawn_svg(views.pictures[at], prefix=ids, steps=_numbers_of_steps(report))
     yield Terminal("\n</figure>\n")
 
 
 def _paper(shown: Picture) -> str:
     """The last rule of the sheet: a picture that is too tall for a sheet of paper has a page of its
     size, so that no box is cut in two. The script writes it anew for each picture."""
-    return f"@page picture{{size:{ceil(shown.width)}px {ceil(shown.height) + 8}px;margin:0}}"
+    return f"@page picture{{size:{int(shown.width) + 8}px {int(shown.height) + 8}px;margin:0}}"
 
 
 def _is_tall(shown: Picture) -> bool:
@@ -138,37 +154,46 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _views(report: Report, options: DrawOptions, *, sideways: bool, alone: bool) -> _Views:
-    """The pictures that differ; the first to be seen is the requested one. `alone`: each fold opens
-    by itself, as in the pass that is shown first; others open all folds at once, if that is not too
-    much for a page of several passes."""
+class _Draft(NamedTuple):
+    """The scenes of a pass, from the most folded to the most open, and which was requested."""
+
+    drawing: Drawing
+    scenes: list[tuple[DrawOptions, Scene]]
+    first: int
+
+
+def _draft(report: Report, options: DrawOptions, *, alone: bool) -> _Draft:
+    """The scenes that differ; of passes that are not `alone`, those that are not too much for a
+    page of several passes."""
     variants = [
         options._replace(fold=fold, expand=expand)
         for fold, expand in ((True, False), (False, False), (False, True))
     ]
-    pictures: list[Picture] = []
-    drawn_for: list[DrawOptions] = []
-    known: dict[tuple[object, ...], int] = {}
-    first = 0
     drawing = Drawing(report, live=True)
+    found: dict[tuple[object, ...], tuple[DrawOptions, Scene]] = {}
+    asked: tuple[object, ...] = ()
     for one in variants:
-        drawn = drawing.scene(one)
+        scene = drawing.scene(one)
         is_asked = (one.fold, one.expand) == (options.fold, options.expand and not options.fold)
-        if not (alone or is_asked) and len(drawn.boxes) > MOST_BESIDE:
+        if not (alone or is_asked) and len(scene.boxes) > MOST_BESIDE:
             continue
-        number = known.setdefault(tuple((box.key, box.members) for box in drawn.boxes), len(known))
-        if number == len(pictures):
-            pictures.append(picture(drawn, sideways=sideways))
-            drawn_for.append(one)
-        if is_asked:
-            first = number
-    order = sorted(range(len(pictures)), key=lambda at: len(pictures[at].boxes))
-    views = [pictures[at] for at in order]
-    asked = [drawn_for[at] for at in order]
+        key = tuple((box.key, box.members) for box in scene.boxes)
+        found.setdefault(key, (one, scene))
+        asked = key if is_asked else asked
+    order = sorted(found, key=len)
+    return _Draft(drawing, [found[key] for key in order], order.index(asked))
+
+
+def _views(draft: _Draft, rooms: Rooms, *, alone: bool, sideways: bool) -> _Views:
+    """The pictures of a pass. `alone`: each fold opens by itself, as in the pass that is shown
+    first; others open all folds at once."""
+    views = [picture(scene, sideways=sideways, rooms=rooms) for _, scene in draft.scenes]
     opens = [dict[str, Any]() for _ in views]
     if alone:
-        opens = unfolded(drawing, asked, views, _numbers_of_steps(report), sideways=sideways)
-    return _Views(views, order.index(first), opens)
+        drawing, asked = draft.drawing, [options for options, _ in draft.scenes]
+        steps = _numbers_of_steps(drawing.report)
+        opens = unfolded(drawing, asked, views, steps, rooms, sideways=sideways)
+    return _Views(views, draft.first, opens)
 
 
 # ---------------------------------------------------------------- the parts of the page
@@ -258,7 +283,6 @@ def _walk(report: Report) -> WalkFact | None:
 def _data(report: Report, views: _Views, room: int) -> dict[str, Any]:
     """What the script reads of a pass; `room` are the characters of all its tensors."""
     walk = _walk(report)
-    shown = {box.node for view in views.pictures for box in view.scene.boxes if box.node >= 0}
     return {
         "title": views.pictures[0].scene.title,
         "views": _view_names(len(views.pictures)),
@@ -267,9 +291,12 @@ def _data(report: Report, views: _Views, room: int) -> dict[str, Any]:
         "count": 0 if walk is None else len(walk.steps),
         "start": _start(walk, report),
         "line": None if walk is None else walk.line,
-        "steps": [] if walk is None else list(_steps(walk, shown)),
-        "numbers": dict(_numbers(report, shown, room)),
+        "numbers": dict(_numbers(report, _nodes(views), room)),
     }
+
+
+def _nodes(views: _Views) -> set[int]:
+    return {box.node for view in views.pictures for box in view.scene.boxes if box.node >= 0}
 
 
 def _start(walk: WalkFact | None, report: Report) -> str:
@@ -283,17 +310,20 @@ def _start(walk: WalkFact | None, report: Report) -> str:
     return block(f"{walk.text or 'The pass'}{at} begins at {roots}.")
 
 
-def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
+def _steps(report: Report, views: _Views) -> list[tuple[int, int | None, int | None, str]]:
     """Number, node, line, and what each step says; of a long pass both ends, and the boxes between
     them."""
+    walk = _walk(report)
+    if walk is None:
+        return []
     count = len(walk.steps)
     places = set(range(count))
     if count > MOST_TOLD:
         ends = {*range(TOLD_AT_EACH_END), *range(count - TOLD_AT_EACH_END, count)}
-        drawn = [place for node, place in walk.places().items() if node in shown]
+        drawn = [place for node, place in walk.places().items() if node in _nodes(views)]
         places = ends | set(sorted(drawn)[: MOST_TOLD - 2 * TOLD_AT_EACH_END])
     blocks = Blocks(walk, LOOK, most=FEW)
-    before = -1
+    found, before = [], -1
     for place in sorted(places):
         step = walk.steps[place]
         head, _, rest = dedent(paint(blocks.lines(step), LOOK)).strip().partition("\n")
@@ -301,7 +331,8 @@ def _steps(walk: WalkFact, shown: set[int]) -> Iterator[list[Any]]:
         if place > before + 1:
             text = f"{counted(place - before - 1, 'step')} not shown\n\n{text}"
         before = place
-        yield [step.number, step.id, step.line, text]
+        found.append((step.number, step.id, step.line, text))
+    return found
 
 
 def _numbers(

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A line of words in a box; `style` is title, kind, value, grad, bad, note or constant, and
-    `of_grad` is the text once the pass has reached it."""
+    """A line of words in a box; `style` is title, kind, value, grad, bad, note, constant or open,
+    and `of_grad` is the text once the pass has reached it."""
 
     text: str
     style: str
@@ -20,7 +20,7 @@ class Box(NamedTuple):
 
     `node` is its number in the graph (of a fold -1), `members` are the nodes of a fold, which
     stands for `times` turns of them. `title` says everything in full, `lines` are those of the
-    program that made it, `opens` is what opens a fold.
+    program that made it, `closes` is the fold that its row of the style open closes again.
     """
 
     key: str
@@ -32,7 +32,7 @@ class Box(NamedTuple):
     times: int = 1
     lines: tuple[int, ...] = ()
     marks: tuple[str, ...] = ()  # none, zero, bad, changed, freed
-    opens: str = ""
+    closes: str = ""
 
 
 class Wire(NamedTuple):

@@ -45,6 +45,7 @@ def _scheme(c: dict[str, str]) -> str:
 .gradcli .leaf rect,.gradcli .again rect{{fill:{c["leaf"]};stroke:{c["leaf-edge"]}}}
 .gradcli .result rect{{fill:{c["result"]};stroke:{c["result-edge"]}}}
 .gradcli .fold rect{{fill:{c["fold"]};stroke:{c["fold-edge"]}}}
+.gradcli .o{{fill:{c["fold-edge"]}}}
 .gradcli .box .chip{{fill:none;stroke:{c["edge"]};stroke-width:1}}
 .gradcli .isbad .shape{{stroke:{c["bad"]}}}
 .gradcli .bad{{fill:{c["bad"]}}}

@@ -16,7 +16,7 @@ from .geometry import FOOT, LETTER as LETTER, LINE, PAD, TOP, Drawn, Picture, St
 from .scene import Row
 
 STYLES = {"title": "t", "kind": "k", "value": "v", "grad": "g", "bad": "bad", "note": "n",
-          "constant": "c"}  # fmt: skip
+          "constant": "c", "open": "o"}  # fmt: skip
 THIN, THICK = 1.0, 3.0
 
 
@@ -125,12 +125,16 @@ def _body(drawn: Drawn) -> Iterator[str]:
         if row.style == "constant":
             yield (f'<rect class="chip" x="{number(left - 4)}" y="{number(base - 12)}" '
                    f'width="{number(width - 2 * PAD + 8)}" height="15" rx="2"/>')  # fmt: skip
-        yield _text(left, base, row, "").rstrip()
+        button = ""
+        if row.style == "open":
+            button = (f' role="button" tabindex="0" aria-expanded="true" '
+                      f'data-closes="{escaped(box.closes)}"')  # fmt: skip
+        yield _text(left, base, row, "", button)
 
 
-def _text(x: float, y: float, row: Row, end: str = "\n") -> str:
+def _text(x: float, y: float, row: Row, end: str = "\n", button: str = "") -> str:
     style = f"{STYLES[row.style]} gr" if row.of_grad else STYLES[row.style]
-    return (f'<text class="{style}" x="{number(x)}" y="{number(y)}">'
+    return (f'<text class="{style}"{button} x="{number(x)}" y="{number(y)}">'
             f"{escaped(row.text)}</text>{end}")  # fmt: skip
 
 

@@ -10,13 +10,13 @@ from itertools import chain, combinations
 from typing import Any
 
 from .drawing import Drawing, DrawOptions
-from .geometry import Picture, Strand, curve, number, picture
+from .geometry import Picture, Rooms, Strand, curve, number, picture
 from .svg import box_markup, wire_markup
 
 MOST_FOLDS = 12  # of one picture that open one by one
 FEW_FOLDS = 4  # so many open in any combination
 MOST_BOXES = 80  # of a picture with one of them open
-MARK = "@-"  # stands for what the ids of a picture begin with
+MARK = "\x01"  # stands for what the ids of a picture begin with; no text of a picture has it
 
 _PAIR = re.compile(r"(-?[\d.]+) (-?[\d.]+)")
 Shift = tuple[int, float, float]  # of which picture, how far to the right and down
@@ -24,14 +24,16 @@ Shift = tuple[int, float, float]  # of which picture, how far to the right and d
 
 def unfolded(
     drawing: Drawing, variants: Sequence[DrawOptions], views: Sequence[Picture],
-    steps: Mapping[int, int], *, sideways: bool,
+    steps: Mapping[int, int], rooms: Rooms, *, sideways: bool,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """For each picture of the page, and for each fold in it that can be opened alone: the picture
     that this makes, by the key of the fold's box; of few folds any several, by all their keys."""
     shared = _Shared(views, steps, sideways=sideways)
     last = len(views) - 1
     return [
-        dict(_opened(drawing, options, view, shared.data, sideways=sideways)) if at < last else {}
+        dict(_opened(drawing, options, view, shared.data, rooms, sideways=sideways))
+        if at < last
+        else {}
         for at, (options, view) in enumerate(zip(variants, views, strict=True))
     ]
 
@@ -92,7 +94,7 @@ def _between(one: Sequence[Any], other: Sequence[Any]) -> tuple[float, float]:
 
 def _opened(
     drawing: Drawing, options: DrawOptions, view: Picture,
-    data: Callable[[Picture], dict[str, Any]], *, sideways: bool,
+    data: Callable[[Picture], dict[str, Any]], rooms: Rooms, *, sideways: bool,
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
     folds = {box.key for box in view.scene.boxes if box.kind == "fold"}
     numbers = range(1, min(len(folds), MOST_FOLDS) + 1)
@@ -101,4 +103,4 @@ def _opened(
         scene = drawing.scene(options._replace(opened=frozenset(opened)))
         gone = folds - {box.key for box in scene.boxes}
         if len(gone) == len(opened) and len(scene.boxes) <= MOST_BOXES:
-            yield "+".join(sorted(gone)), data(picture(scene, sideways=sideways))
+            yield "+".join(sorted(gone)), data(picture(scene, sideways=sideways, rooms=rooms))

@@ -40,7 +40,7 @@ def _is_computed(node: ast.expr) -> bool:
     )
 
 
-class Kept:
+class OperandValues:
     """The values of some operands, from when they are computed until the condition is known."""
 
     def __init__(self, operands: Iterable[ast.expr]) -> None:
