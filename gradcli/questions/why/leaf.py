@@ -73,7 +73,7 @@ def uncalled(case: Case) -> Finding:
         return finding
     called = case.called(result.out)
     finding.causes.append(Remark(result.node, f"{called} depends on {name}; no backward from it"))
-    reference = case.flow.values[result.out].tensor
+    reference = case.flow.value(result.out).tensor
     tensor = None if reference is None else reference()
     if tensor is None or not called.isidentifier():
         finding.advice = "call backward() on the result"
@@ -322,7 +322,7 @@ def _apart(case: Case) -> Finding:
 
 def _bound_anew(case: Case) -> Finding | None:
     """Its name meant another leaf until the last pass was over."""
-    name, passes, step = case.name, case.passes.passes, case.flow.values[case.value].step
+    name, passes, step = case.name, case.passes.passes, case.flow.value(case.value).step
     if not passes or case.passes.refusals or step is None or step < passes[-1].step:
         return None
     node = case.flow.steps[step].node
@@ -352,7 +352,7 @@ def goal(case: Case) -> str:
 def _required_late(case: Case) -> Finding | None:
     """requires_grad_() came after the tensor was used."""
     marks = [m for m in case.marks if m.kind == "requires_grad_" and m.on]
-    if not marks or case.flow.values[case.value].required:
+    if not marks or case.flow.value(case.value).required:
         return None
     mark = marks[-1]
     uses = [s for s in case.users.get(case.value, ()) if case.value in s.dead]
@@ -420,7 +420,7 @@ def _unused(case: Case) -> Finding:
 def _added(case: Case, call: Any, result: Step) -> list[Trial]:
     """What came of the tensor, added to what backward is called on: a part that was forgotten."""
     part = case.called(result.out)
-    reference = case.flow.values[result.out].tensor
+    reference = case.flow.value(result.out).tensor
     tensor = None if reference is None else reference()
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or call.args:
         return []
