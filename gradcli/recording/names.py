@@ -142,7 +142,9 @@ class Names(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if isinstance(value, AnyTensor):
+        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+            self.inside.put(value._grad_fn, name)  # what most lines bind
+        elif isinstance(value, AnyTensor):
             node = node_of(value)
             if node is not None:
                 self.inside.put(mark_of(node), name)
