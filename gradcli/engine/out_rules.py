@@ -78,6 +78,7 @@ class Words:
             return None
         words = {"result": result.word, "given": given.word, "name": name.rpartition(".")[2]}
         words["output"] = "indices" if place else "values"
+        words["narrow"] = str(result is dtypes.int32)
         return self.error(self.text.format(c_result=result.c_word, c_given=given.c_word, **words))
 
 
@@ -135,6 +136,13 @@ _WORDS = (
         """
         arange empty eye full linspace logspace ones rand randint randn randperm range zeros
     """,
+    ),
+    Words(
+        _same,
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+        "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+        "{given} and out_int32 flag is {narrow}",
+        "bucketize searchsorted",
     ),
     Words(
         dtypes.can_cast,
@@ -330,7 +338,9 @@ UNRECORDED = frozenset(
 
 # Functions that compute in the type of `out` where the call names none.
 COMPUTED_IN = frozenset("cumprod cumsum nansum prod sum".split())
-# Functions that say nothing when they give an `out` with elements another shape.
+# Functions that speak of the number of elements when they give an `out` with some another shape,
+COUNTED = frozenset(("arange", "fft.fftfreq", "fft.rfftfreq"))
+# and those that say nothing then.
 SILENT = frozenset(
     """
         addbmm bernoulli empty eye full linspace logspace multinomial narrow_copy
