@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
-
 CELL_MARK = "# %% cell "  # the line above each cell in the text that a notebook becomes
 
 
