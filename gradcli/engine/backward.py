@@ -10,7 +10,6 @@ from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .errors import type_name
 from .fast_backward import is_ordinary, sweep, sweep_to
-from .full_backward import Walk
 from .hook_calls import charged
 from .leaf import edge_of
 from .mode import state
@@ -272,6 +271,8 @@ def _walk(
             elif capture and state.observer is None:
                 results = sweep_to(inputs, roots, gradients, keep, Freed(origin))
         if results is None:
+            from .full_backward import Walk  # which most programs do without
+
             state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)
             results = walk.run(roots, gradients)
     except BaseException:
