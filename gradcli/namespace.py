@@ -64,6 +64,7 @@ PLACES: dict[str, str] = {
     "poisson": "gradcli.distributions.drawing:poisson",
     "random.fork_rng": _RANDOM + "fork_rng",
     "is_tensor": "gradcli.namespace:is_tensor",
+    "is_storage": "gradcli.namespace:is_storage",
     "is_floating_point": "gradcli.namespace:is_floating_point",
     "is_complex": "gradcli.namespace:is_complex",
     "is_nonzero": "gradcli.namespace:is_nonzero",
@@ -367,6 +368,12 @@ def is_tensor(value: Any) -> bool:
     from .engine.tensor import Tensor
 
     return isinstance(value, Tensor)
+
+
+def is_storage(obj: Any) -> bool:
+    from .engine.typed_storage import UntypedStorage
+
+    return isinstance(obj, UntypedStorage)
 
 
 def is_floating_point(input: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from oracle import oracle, torch
 from programs_under import sections
+from test_cli import gradcli
 
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
@@ -151,6 +152,28 @@ def test_an_error_has_the_lines_that_led_to_it() -> None:
 def test_an_error_of_a_pass_is_explained(text: str, lines: list[int]) -> None:
     told = traced(text, "torch")["error"]
     assert [label["line"] for label in told["labels"]] == lines
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = torch.ones(2, 3)\nb = torch.ones(2)\nc = a * b\n",
+        "x = torch.tensor([1.0, 2.0])\n(x * 2).sum().backward()\n",
+        "x = torch.ones(2, requires_grad=True)\ny = (x ** 2).sum()\ny.backward()\ny.backward()\n",
+        "layer = torch.nn.Linear(3, 4)\nlayer(torch.ones(2, 5))\n",
+    ],
+)
+def test_an_error_is_explained_in_the_own_engine_s_words(text: str, tmp_path: Path) -> None:
+    """Labels, advice, and whether it helps: of a program that the own engine can run as well."""
+    path = tmp_path / "wrong.py"
+    path.write_text(f"import torch\n{text}", "utf-8")
+    own, live = (
+        gradcli("trace", str(path), "--format", "json", "--engine", engine)
+        for engine in ("own", "torch")
+    )
+    told = json.loads(own.stdout)["error"]
+    assert json.loads(live.stdout)["error"] == told and told["notes"]
 
 
 @needs_torch

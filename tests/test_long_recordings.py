@@ -71,7 +71,8 @@ def test_what_is_kept_has_a_bound(engine: str, monkeypatch: pytest.MonkeyPatch) 
     for steps in (90, 180):
         _, provenance = provenance_of(steps, engine)
         flow, values = provenance.flow, provenance.flow.values
-        held.append((len(flow.steps), len(flow.known), len(flow.floats), len(flow.nodes.of_node),
+        made_by = len(flow.nodes.firsts) + len(flow.nodes.others)
+        held.append((len(flow.steps), len(flow.known), len(flow.floats), made_by,
                      sum(value is not forgetting.GONE for value in values)))  # fmt: skip
         for entries in provenance.passes.entries.values():
             assert sum(entry.grad is not None for entry in entries) <= watched.ADDED

@@ -104,8 +104,8 @@ def test_advice_about_inputs(text: str, advice: str | None) -> None:
 @pytest.mark.parametrize(
     "text",
     ["from torchvision import models\nmodels", "import torchvision\ntorchvision.models",
-     "from sklearn import datasets\ndatasets.load_iris()",
-     "from sklearn.datasets import load_iris\nload_iris()"],
+     "from sklearn import datasets\ndatasets.load_diabetes()",
+     "from sklearn.datasets import load_diabetes\nload_diabetes()"],
 )  # fmt: skip
 def test_a_module_that_is_there_in_part_says_what_else_there_is(text: str) -> None:
     try:

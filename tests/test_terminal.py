@@ -139,6 +139,19 @@ def test_wide_cuts_nothing(program: Path) -> None:
     assert {" ".join(row.split()) for row in whole} <= words
 
 
+def test_a_warning_and_its_advice_are_wrapped(tmp_path: Path) -> None:
+    text = "x = torch.ones(2, requires_grad=True)\n(x * 2).grad\n"
+    (tmp_path / "p.expr").write_text(text, "utf-8")
+    command = [sys.executable, "-m", "gradcli", "run", "p.expr"]
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 60, 0, 0))
+    subprocess.run(command, stdin=inner, stderr=inner, cwd=tmp_path, env=_environment(), check=True)
+    os.close(inner)
+    rows = plain(os.read(outer, 65536).decode().replace("\r\n", "\n"))
+    assert max(map(len, rows)) <= 60
+    assert "help: gradcli why p.expr NAME, for the tensor that was" in rows
+
+
 def test_rows_of_numbers_keep_their_columns(tmp_path: Path) -> None:
     text = """\
 a_long_name_of_a_weight = torch.linspace(-1, 1, 16).reshape(2, 8).requires_grad_()

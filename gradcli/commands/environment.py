@@ -180,11 +180,12 @@ class Environment:
 
     def explained(self, ran: Ran) -> Ran:
         """The same run; what its error advises was tried, where that is cheap."""
-        if ran.error is None or not ran.error.cures:
+        if ran.error is None or (ran.request.engine == "own" and not ran.error.cures):
             return ran
-        from ..questions.explained import with_trials
+        from ..questions.explained import in_own_words, with_trials
 
-        return with_trials(ran, self.started)
+        explain = with_trials if ran.request.engine == "own" else in_own_words
+        return explain(ran, self.started)
 
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""

@@ -9,8 +9,7 @@ from .carriers import TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .errors import type_name
-from .fast_backward import is_ordinary, sweep
-from .full_backward import Walk
+from .fast_backward import is_ordinary, sweep, sweep_to
 from .hook_calls import charged
 from .leaf import edge_of
 from .mode import state
@@ -264,10 +263,16 @@ def _walk(
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
         told = state.observer.of_nodes()
+    results = None
     try:
-        if told.is_free and is_ordinary(tensors, inputs):
-            results = sweep(roots, gradients, keep, Freed(origin), told, freed)
-        else:
+        if told.is_free and is_ordinary(tensors):
+            if inputs is None:
+                results = sweep(roots, gradients, keep, Freed(origin), told, freed)
+            elif capture and state.observer is None:
+                results = sweep_to(inputs, roots, gradients, keep, Freed(origin))
+        if results is None:
+            from .full_backward import Walk  # which most programs do without
+
             state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)
             results = walk.run(roots, gradients)
     except BaseException:

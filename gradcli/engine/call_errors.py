@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import type_name
+from .mode import state
 from .overloads import (
     CHOOSING,
     COMPILED,
@@ -80,8 +81,39 @@ def _combination(
     words += [f"{key}={type_word(kwargs[key])}" for key in keys]
     if kwargs and not args:
         words.append("")  # so it stands in PyTorch: "(min=str, )"
-    expected = shown[0] if len(shown) == 1 else "one of:\n" + "".join(f" * {s}\n" for s in shown)
-    return f"got ({', '.join(words)}), but expected {expected}"
+    if len(shown) == 1:
+        return f"got ({', '.join(words)}), but expected {shown[0]}"
+    lines = "".join(f" * {text}\n{_reason(text, args, kwargs)}" for text in shown)
+    return f"got ({', '.join(words)}), but expected one of:\n{lines}"
+
+
+def _reason(shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """The line below an overload of as many arguments as the call has.
+
+    PyTorch takes it apart again at its commas: a default stands for the name there, the star for an
+    argument, and a type for all before the last word.
+    """
+    parts = [part.rpartition(" ") for part in shown[1:-1].split(", ")]
+    if len(parts) != len(args) + len(kwargs):
+        return ""
+    behind = [name for *_, name in parts[len(args) :]]
+    unknown = [key for key in list(kwargs)[::-1] if key not in behind]
+    start = "      didn't match because some of the"
+    if unknown:
+        return f"{start} keywords were incorrect: {', '.join(unknown)}\n"
+    given = [("", value) for value in args] + [(f"{name}=", kwargs[name]) for name in behind]
+    words = []
+    for (kind, _, _), (name, value) in zip(parts, given, strict=True):
+        word = type_word(value)
+        fits = word == kind or (kind == "float" and word == "int")
+        if isinstance(value, tuple | list):
+            state.charge(len(value))
+            inner = ", ".join(map(type_word, value))
+            last = "," if len(value) == 1 and isinstance(value, tuple) else ""
+            word += f" of ({inner}{last})" if isinstance(value, tuple) else f" of [{inner}]"
+        words.append(f"{name}{word}" if fits else f"!{name}{word}!")
+    text = ", ".join([*words, *(() if args else ("",))])  # so it stands in PyTorch
+    return f"{start} arguments have invalid types: ({text})\n"
 
 
 def in_python(path: str, method: bool) -> bool:
@@ -182,7 +214,8 @@ class Reading:
                 parts.append("*")
                 star = True
             text = f"{_WORDS.get(p.kind, p.kind)} {name}"
-            parts.append(text if p.default is REQUIRED else f"{text} = {p.default}")
+            default = f'"{p.default}"' if p.kind == "str" and p.default else p.default
+            parts.append(text if p.default is REQUIRED else f"{text} = {default}")
         return ", ".join(parts)
 
     def fault(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:

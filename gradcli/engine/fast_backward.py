@@ -8,7 +8,8 @@ when a leaf without hooks is given its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from sys import getrefcount
 from typing import Any
 
@@ -22,15 +23,17 @@ from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
-from .observer import OfNodes
-from .saved import look_through
+from .observer import NOBODY, Applied, OfNodes, Ran
+from .saved import check_attached, look_through
 from .tensor import Tensor
 
+by_sequence = attrgetter("sequence")
 
-def is_ordinary(create_graph: bool, inputs: Sequence[Tensor] | None) -> bool:
+
+def is_ordinary(create_graph: bool) -> bool:
     """No hooks, no graph of the gradients, no recorder of operations."""
     return not (
-        state.hooked or state.sweeping or create_graph or inputs is not None
+        state.hooked or state.sweeping or create_graph
         or state.anomaly or state.saved_hooks or state.recorder is not None
     )  # fmt: skip
 
@@ -70,7 +73,7 @@ def sweep(
             place -= 1
             grad = node.buffer
             if grad is None or grad.__class__ is Several:
-                _special(node, grad, ready, keep, mark, told, freed)
+                _special(node, _taken(node, grad), ready, keep, mark, told, freed)
                 continue
             node.buffer, row = None, node.row
             if arrived and (heard is None or id(node) in heard):
@@ -78,7 +81,7 @@ def sweep(
                 for tell in arrived:
                     tell(node, grads)
             if applied:
-                _run_watched(node, grad, ready, told)
+                _run_watched(node, grad, ready, ran, applied)
             else:
                 row.step(node, grad, ready)
                 for tell_ran in ran:
@@ -104,24 +107,113 @@ def sweep(
     return []
 
 
-def _run_watched(node: Node, grad: Any, ready: Ready, told: OfNodes) -> None:
+def sweep_to(
+    inputs: Sequence[Tensor], roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool,
+    mark: Freed,
+) -> list[Any] | None:  # fmt: skip
+    """What arrives at these tensors: the same over the nodes above them, and nothing is stored.
+    None where a node needs the other way."""
+    targets: dict[Node, list[tuple[int, int]]] = {}
+    for place, tensor in enumerate(inputs):
+        if (target := edge_of(tensor)) is not None:
+            targets.setdefault(target, []).append((tensor._output_nr, place))
+    starts = [edge_of(root) for root in roots]
+    above = _above(targets, starts)
+    if above is None:
+        return None
+    made, results, ready = PassGradients(gradients), list[Any]([None] * len(inputs)), Ready()
+    node: Any = None
+    state.sweeping = True
+    try:
+        for root, start, gradient in zip(roots, starts, gradients):
+            if start in above:
+                receive(start, root._output_nr, array_for(root, gradient), ready)
+        for node, asked in reversed(above.items()):
+            held, edges = node.buffer, node.edges
+            if asked is not edges:
+                check_attached(node)
+                node.edges = asked
+            if held is not None and held.__class__ is not Several and node not in targets:
+                node.buffer = None
+                node.row.step(node, held, ready)
+                if not keep and node.saved.__class__ is not Freed:
+                    node.release(mark)
+            else:
+                grads = _taken(node, held)
+                node.buffer = held if held.__class__ is Several else None
+                for number, place in targets.get(node, ()):
+                    if grads[number] is not None:
+                        results[place] = made.captured(grads[number], inputs[place]._kind)
+                if any(asked):
+                    _special(node, grads, ready, keep, mark, NOBODY, [])
+            node.edges = edges
+    except BaseException:
+        if node is not None:
+            state.origin, node.edges = node.origin, edges
+        for node in ready.values():
+            node.buffer = node.buffer.emptied() if node.buffer.__class__ is Several else None
+        raise
+    finally:
+        state.sweeping = False
+    return results
+
+
+def _above(
+    targets: Iterable[Node], starts: Iterable[Any]
+) -> dict[Node, tuple[Node | None, ...]] | None:
+    """The nodes from the targets up to the starts, oldest first, each with its edges that lead
+    down to them, None for others. None where a node of a user's is among them."""
+    seen = set(starts)
+    stack = list(seen)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                stack.append(edge)
+    above: dict[Node, tuple[Node | None, ...]] = {}
+    ends, found = set(targets), set[Node | None]()
+    for node in sorted(seen, key=by_sequence):
+        asked = edges = node.edges
+        if not edges or not found.issuperset(edges):  # in most graphs all of them lead down
+            asked = tuple([edge if edge in found else None for edge in edges])
+            if not any(asked) and node not in ends:
+                continue
+            if asked == edges:
+                asked = edges
+        if node.__class__ is not Node and node.is_users:  # it may ask which pass this is
+            return None
+        found.add(node)
+        above[node] = asked
+    return above
+
+
+def _run_watched(
+    node: Node, grad: Any, ready: Ready, ran: list[Ran], applied: list[Applied]
+) -> None:
     """The work of a node for those who look at its results."""
     state.origin = node.origin
     results = node.row.backward(node, grad)
-    for tell_ran in told.ran:
+    for tell_ran in ran:
         tell_ran(node)
-    for tell_applied in told.applied:
+    for tell_applied in applied:
         tell_applied(node, (grad,), results)
     hand_on(node, results, ready)
 
 
-def _special(
-    node: Node, held: Any, ready: Ready, keep: bool, mark: Freed, told: OfNodes, freed: list[Node]
-) -> None:
-    """A node with several outputs, one that computes by itself, or one that nothing came to."""
+def _taken(node: Node, held: Any) -> tuple[Any, ...]:
+    """The gradients of a node's outputs, taken from what waited at it."""
+    if held.__class__ is not Several:
+        return (held,)
     extra = node.extra
-    count = len(extra) if extra.__class__ is list else node.outputs
-    grads = (None,) if held is None else held.taken(count)
+    taken: tuple[Any, ...] = held.taken(len(extra) if extra.__class__ is list else node.outputs)
+    return taken
+
+
+def _special(
+    node: Node, grads: tuple[Any, ...], ready: Ready, keep: bool, mark: Freed, told: OfNodes,
+    freed: list[Node],
+) -> None:  # fmt: skip
+    """A node with several outputs, one that computes by itself, or one that nothing came to."""
     for tell in told.arrived:
         tell(node, grads)
     results: Sequence[Any] = (None,) * len(node.edges)

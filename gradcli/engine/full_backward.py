@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from sys import getrefcount
 from typing import Any
 
 from .anomaly import apply_watched, check_nan, tell_of
 from .catalogue import catalogue
 from .causes import Freed
-from .fast_backward import add_in_place, array_for
+from .fast_backward import add_in_place, array_for, by_sequence
 from .gradients import ALONE, PassGradients
 from .hook_calls import (
     as_tensor,
@@ -32,8 +31,6 @@ from .reshaped import all_fitted, is_kept, started
 from .saved import check_attached, look_through
 from .tensor import Tensor, plain, write_into
 from .tensor_type import contiguous_format
-
-_sequence = attrgetter("sequence")
 
 
 class Walk:
@@ -100,6 +97,7 @@ class Walk:
         """Runs nodes until none is left, those of which nothing else is asked without a detour."""
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
         plain, needed, targets, asked = not self.tensors, self.needed, self.targets, self.asked
+        edges: Sequence[Node | None] | None
         keep, watched = self.keep, state.observer is not None
         arrived, ran, applied, *_ = self.told
         saved: Any
@@ -113,8 +111,7 @@ class Walk:
                 if (
                     node.rest is not None or grad is None or grad.__class__ is list or not plain
                     or node.__class__ is not Node or state.anomaly or state.reshaped
-                    or (needed is not None
-                        and (node not in needed or node in asked or node in targets))
+                    or (needed is not None and (node not in needed or node in targets))
                 ):  # fmt: skip
                     self._execute(node)
                     continue
@@ -123,7 +120,12 @@ class Walk:
                 for tell in arrived:
                     tell(node, grads)
                 state.origin, row = node.origin, node.row
-                results = row.backward(node, grad)
+                edges = asked.get(node) if asked else None
+                if edges is None:
+                    edges = node.edges
+                    results = row.backward(node, grad)
+                else:
+                    results = self._applied(node, grads)
                 for tell_ran in ran:
                     tell_ran(node)
                 for tell_applied in applied:
@@ -135,18 +137,18 @@ class Walk:
                         first, saved = places[0], node.saved
                         if first < 0 or saved[first] is not None or row.frees(saved):
                             node.saved = mark
-                self._hand_on(node, results)
+                self._hand_on(edges, results)
                 del grad, grads, results  # a leaf takes what nobody else holds
             except BaseException:
                 if state.anomaly:
                     tell_of(node)
                 raise
 
-    def _hand_on(self, node: Node, results: Sequence[Any]) -> None:
-        """The same as `_pass_on` for nodes of one output that lead to the first outputs of others,
-        in a pass over all of these."""
+    def _hand_on(self, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
+        """The same as `_pass_on` for nodes of one output that lead to the first outputs of others:
+        over those of its edges whose gradients are asked for."""
         pending, heap, buffers = self.pending, self.ready.heap, self.buffers
-        for edge, value in zip(node.edges, results, strict=True):
+        for edge, value in zip(edges, results, strict=True):
             if edge is not None:
                 left = pending[edge] = pending[edge] - 1
                 if value is not None:
@@ -204,7 +206,7 @@ class Walk:
         targets = self.targets
         needed: set[Node] = set() if self.capture else set(targets)
         wanted = {*targets}  # and what is needed
-        for node in sorted(self.pending, key=_sequence):
+        for node in sorted(self.pending, key=by_sequence):
             edges = node.edges
             if edges and wanted.issuperset(edges):  # as in most graphs, all of it
                 needed.add(node)

@@ -78,6 +78,7 @@ class Words:
             return None
         words = {"result": result.word, "given": given.word, "name": name.rpartition(".")[2]}
         words["output"] = "indices" if place else "values"
+        words["narrow"] = str(result is dtypes.int32)
         return self.error(self.text.format(c_result=result.c_word, c_given=given.c_word, **words))
 
 
@@ -135,6 +136,13 @@ _WORDS = (
         """
         arange empty eye full linspace logspace ones rand randint randn randperm range zeros
     """,
+    ),
+    Words(
+        _same,
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+        "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+        "{given} and out_int32 flag is {narrow}",
+        "bucketize searchsorted",
     ),
     Words(
         dtypes.can_cast,

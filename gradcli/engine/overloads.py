@@ -41,22 +41,57 @@ _TABLE = """\
 rrelu nn.functional.rrelu_
     Tensor input, Scalar lower=0.125, Scalar upper=0.333333, bool training=False, Generator?
         generator=None
+Tensor.view
+    ScalarType dtype
+    int[] size
 arange
     Scalar end, *, OUT, OPTIONS
+    Scalar start, Scalar end, *, OPTIONS
     Scalar start, Scalar end, Scalar step=1, *, OUT, OPTIONS
+eye
+    int n, *, OUT, OPTIONS
+    int n, int m, *, OUT, OPTIONS
+all any
+    Tensor input, *, OUT
+    Tensor input, int[]? dim=None, bool keepdim=False, *, OUT
+    Tensor input, int dim, bool keepdim=False, *, OUT
+clamp_max
+    Tensor input, Tensor max, *, OUT
+    Tensor input, Scalar max, *, OUT
+clamp_min
+    Tensor input, Tensor min, *, OUT
+    Tensor input, Scalar min, *, OUT
+masked_fill
+    Tensor input, Tensor mask, Tensor value
+    Tensor input, Tensor mask, Scalar value
+index_fill
+    Tensor input, int dim, Tensor index, Tensor value
+    Tensor input, int dim, Tensor index, Scalar value
+scatter
+    Tensor input, int dim, Tensor index, Tensor src, *, OUT
+    Tensor input, int dim, Tensor index, Tensor src, *, str reduce, OUT
+    Tensor input, int dim, Tensor index, Scalar value, *, OUT
+    Tensor input, int dim, Tensor index, Scalar value, *, str reduce, OUT
+quantile nanquantile
+    Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear", OUT
+    Tensor input, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear", OUT
+repeat_interleave
+    Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None
+    Tensor repeats, *, int? output_size=None
+    Tensor input, int repeats, int? dim=None, *, int? output_size=None
 Tensor.copy_
     Tensor other, bool non_blocking=False
     hidden
 gru rnn_tanh rnn_relu
-    Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
-        bool train, bool bidirectional, bool batch_first
     Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers,
         float dropout, bool train, bool bidirectional
-lstm
-    Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
+    Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
         bool train, bool bidirectional, bool batch_first
+lstm
     Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers,
         float dropout, bool train, bool bidirectional
+    Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout,
+        bool train, bool bidirectional, bool batch_first
 normal
     Tensor mean, Tensor std, *, Generator? generator=None, OUT
     Tensor mean, float std=1, *, Generator? generator=None, OUT
@@ -334,6 +369,7 @@ WITHOUT_OUT = frozenset(
     _standard_gamma _standard_gamma_grad _weight_norm _weight_norm_interface
     """.split()
 )
+# Overloads of others that take one: those of all elements.
 ROWS_WITHOUT_OUT = frozenset({"prod.", "sum."})  # overloads of others: those of all elements
 
 # What PyTorch did not write in Python: of torch.nn.functional these,

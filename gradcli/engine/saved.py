@@ -99,8 +99,9 @@ def check_attached(node: Node) -> None:
     if node.__class__ is not Node or isinstance(node.saved, Freed):
         return
     for place, value in enumerate(node.saved):
-        version = getattr(getattr(value, "_storage", None), "version", 0)
-        if version.__class__ is DetachedVersion and node.row.saved_keys[place] in held_names(node):
+        storage = getattr(value, "_storage", None)
+        detached = storage is not None and storage.version.__class__ is DetachedVersion
+        if detached and node.row.saved_keys[place] in held_names(node):
             if _expected(node, place).__class__ is not DetachedVersion:
                 _check_attached(node, value, place)
 

@@ -71,7 +71,10 @@ def call_into(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]
     if memory in (Memory.ITERATED, Memory.APART):
         _check_memory(memory, outs, operands)
     result = overload.run(*values)
-    return _into(function, out, outs, result, overload.signature.overload, operands)
+    written = _into(function, out, outs, result, overload.signature.overload, operands)
+    if rest.get("requires_grad"):  # asked of a factory
+        outs[0].requires_grad_()
+    return written
 
 
 def _bound(
@@ -146,7 +149,7 @@ def _into(
             raise refusal
     for place, value in zip(outs, results, strict=True):
         looked_at = _looked_at(memory, operands, place, value)
-        _take_shape(place, value, function.path not in SILENT)
+        _take_shape(place, value, function)
         if memory not in (Memory.ITERATED, Memory.APART):
             _check_memory(memory, [place], looked_at)
     copy = catalogue.methods["copy_"]
@@ -176,10 +179,18 @@ def _check_own_shape(out: Tensor, result: Tensor, operands: Sequence[Tensor]) ->
         )
 
 
-def _take_shape(out: Tensor, result: Tensor, told: bool) -> None:
+def _take_shape(out: Tensor, result: Tensor, function: Function) -> None:
     if out.shape == result.shape:
         return
-    if told and out.numel():
+    told = out.numel() and function.path not in SILENT
+    if told and isinstance(function.overloads[0], Factory):
+        state.warn(
+            f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} "
+            f"which does not match the computed number of elements {result.numel()}. Note that "
+            "this may occur as a result of rounding error. The out tensor will be resized to a "
+            f"tensor of shape ({result.numel()},)."
+        )
+    elif told:
         state.warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.shape)}, which does not match the required output shape "

@@ -7,11 +7,12 @@ lies in memory. PyTorch's name stands there instead, and no address: the same by
 
 from __future__ import annotations
 
-import re
 import sys
 
-_OURS = re.compile(r"(<(?:class ')?)(gradcli\.[\w.]+)")
-_ADDRESS = re.compile(r" at 0x0*[1-9a-f][0-9a-f]{6,}\b")  # numbers of the session are smaller
+from ..pattern import pattern
+
+_OURS = pattern(r"(<(?:class ')?)(gradcli\.[\w.]+)")
+_ADDRESS = pattern(r" at 0x0*[1-9a-f][0-9a-f]{6,}\b")  # numbers of the session are smaller
 NOWHERE = " at 0x000000000000"
 
 

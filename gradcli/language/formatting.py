@@ -6,13 +6,13 @@ import re
 import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
-from string import Formatter
 from typing import Any
 
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.module import Module
 from ..nn.registered import Registered
+from ..pattern import pattern
 from .adoption import adopt, is_library
 from .attributes import get_attribute
 from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
@@ -44,7 +44,7 @@ IN_PYTHON = frozenset(
     "module_load norm split unique".split()
 )
 OF_EACH_CLASS = frozenset({"forward", "step"})
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = pattern(r"\d+")
 
 
 class Texts:
@@ -325,8 +325,8 @@ def converted(value: Any, conversion: int) -> Any:
 
 # ---------------------------------------------------------------- str.format
 
-_FIRST = re.compile(r"[^.\[]*")
-_STEP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
+_FIRST = pattern(r"[^.\[]*")
+_STEP = pattern(r"\.([^.\[]+)|\[([^\]]+)\]")
 
 
 def format_method(pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -341,6 +341,8 @@ def _fill(
         raise ValueError("Max string recursion exceeded")
     parts: list[str] = []
     session.budget.charge(len(pattern) >> WALKED)
+    from string import Formatter  # which few programs need
+
     for literal, field, spec, conversion in Formatter().parse(pattern):
         session.budget.charge(1)
         parts.append(literal)
@@ -398,7 +400,7 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
 # ---------------------------------------------------------------- percent
 
 # Nothing is tried twice (*+, ++): a pattern of a million zeros is read once.
-_PERCENT = re.compile(
+_PERCENT = pattern(
     r"%(?:\(([^)]*+)(\)|\Z))?([#0\- +]*+)(\*|\d++)?(?:\.(\*|\d++))?[hlL]?(.|\Z)", re.DOTALL
 )
 

@@ -212,7 +212,8 @@ MODULES: dict[str, Module] = {
     "torchvision.utils": _module("standard.grids", "make_grid save_image"),
     "sklearn.datasets": _module(
         "standard.samples",
-        "make_moons make_circles make_blobs make_regression make_classification",
+        "make_moons make_circles make_blobs make_regression make_classification load_iris "
+        "load_wine load_breast_cancer load_digits",
     ),
     "sklearn.model_selection": _module("standard.learning", "train_test_split"),
     "sklearn.preprocessing": _module("standard.learning", "StandardScaler MinMaxScaler"),

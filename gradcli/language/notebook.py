@@ -14,10 +14,11 @@ from typing import Any
 
 from ..diagnostics import CELL_MARK, CellLine
 from ..named import NamedTuple
+from ..pattern import pattern
 
-_NAMED = re.compile(r"(.*\.ipynb)(?::(\d{1,9}))?")
-_CELL = re.compile(r"#\s*%%(?!%)")
-_LEFT_OUT = re.compile(r"(\s*)(?:%{1,2}[A-Za-z_]|!|\?)|(\s*)[\w.]+\?{1,2}\s*$")
+_NAMED = pattern(r"(.*\.ipynb)(?::(\d{1,9}))?")
+_CELL = pattern(r"#\s*%%(?!%)")
+_LEFT_OUT = pattern(r"(\s*)(?:%{1,2}[A-Za-z_]|!|\?)|(\s*)[\w.]+\?{1,2}\s*$")
 # Cell magics whose cell is a program all the same; below any other stands another language.
 PYTHON = frozenset("time timeit capture prun python python3 pypy".split())
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 
 from ..memory import left
+from ..pattern import pattern
 
 # Before 3.12 the parser looks for the place of each field of an f-string from its start: a text
 # with a million fields takes an hour. So many characters it passes in some seconds.
 MOST_PASSED = 2_000_000_000
 LITTLE = 64 << 20  # bytes: more than a text needs that is too deep for the parser
 SHORT = 10_000  # characters of an f-string that are never too many
-_LONG_FSTRING = re.compile(r"""(?i)(?:rf|fr|f)("{3}|'{3})""")
+_LONG_FSTRING = pattern(r"""(?i)(?:rf|fr|f)("{3}|'{3})""")
 
 
 def parsed(text: str) -> list[ast.stmt]:

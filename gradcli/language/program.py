@@ -20,6 +20,7 @@ from ..diagnostics import (
 )
 from ..memory import collector_paused
 from ..named import NamedTuple
+from ..pattern import pattern
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker
@@ -34,9 +35,9 @@ from .source import Source
 # than fifty chunks would cost more for the blank lines in front of them than they save.
 CHUNK_LINES, CHUNKS = 1500, 50
 # Lines that can't start a chunk: they belong to the statement before.
-_CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
-_MEANT = re.compile(r"#\s*set:")
-_DEFAULT = re.compile(r"#\s*set:\s*([^\W\d]\w*)\s*=\s*(.*\S)\s*$")
+_CONTINUES = pattern(r"(?:else|elif|except|finally)\b")
+_MEANT = pattern(r"#\s*set:")
+_DEFAULT = pattern(r"#\s*set:\s*([^\W\d]\w*)\s*=\s*(.*\S)\s*$")
 
 
 class SourceLimits(NamedTuple):

@@ -168,11 +168,20 @@ class TracingCompiler(StatementCompiler):
         value = self.static(node, scope)
         if value is not NOTHING:
             return lambda frame: value
-        read, listener, name = self.load(node.id, scope, node), self.listener, node.id
+        read, loaded, name = self.load(node.id, scope, node), self.listener.loaded, node.id
+        values = self.globals.values
+
+        def run_global(frame: list[Any]) -> Any:
+            found = values[name] if name in values else read(frame)
+            loaded(node, name, scope, found)
+            return found
+
+        if self.find(name, scope)[0] == "global":
+            return run_global
 
         def run(frame: list[Any]) -> Any:
             found = read(frame)
-            listener.loaded(node, name, scope, found)
+            loaded(node, name, scope, found)
             return found
 
         return run
@@ -180,12 +189,12 @@ class TracingCompiler(StatementCompiler):
     # ------------------------------------------------------------ stores
 
     def store(self, name: str, scope: Scope, node: ast.AST) -> Store:
-        put, listener = super().store(name, scope, node), self.listener
+        put, stored = super().store(name, scope, node), self.listener.stored
         owner = None if self.find(name, scope)[0] == "global" else scope
 
         def told(frame: list[Any], value: Any) -> None:
             put(frame, value)
-            listener.stored(node, name, owner, value)
+            stored(node, name, owner, value)
 
         return told
 
@@ -216,11 +225,12 @@ class TracingCompiler(StatementCompiler):
     def assign(self, node: ast.Assign, scope: Scope) -> Closure:
         """Always by way of the stores above."""
         value_of = self.expression(node.value, scope)
-        stores = [self.target(target, scope) for target in node.targets]
+        first, *others = [self.target(target, scope) for target in node.targets]
 
         def run(frame: list[Any]) -> None:
             value = value_of(frame)
-            for store in stores:
+            first(frame, value)
+            for store in others:
                 store(frame, value)
 
         return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from ..engine import device as devices, dtypes
 from ..engine.origin import current_line
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError
+from ..pattern import pattern
 from .request import Request
 
 
@@ -58,4 +58,4 @@ class Warned:
             self.lines[line] = current_line()
 
 
-_LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_END = pattern("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")

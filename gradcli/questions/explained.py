@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
+from ..engine.run_state import as_new
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
 from ..recording.collect import named_tensors, parameters
@@ -21,6 +22,7 @@ MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
 MOST_MEMORY = 1 << 30  # bytes that the first run left; what the process held before is not its
 MOST_CURES = 4
+OTHER_PART = 10  # of the time limit, which a run under PyTorch took at most
 TRIED = "      tried: "
 
 
@@ -49,6 +51,33 @@ def with_trials(ran: Ran, started: float) -> Ran:
         elif answer is None and not (resorts and note.startswith("help: ")):
             notes.append(note)
     return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
+
+
+def in_own_words(ran: Ran, started: float) -> Ran:
+    """A failure under PyTorch, with the labels and the advice of the own engine.
+
+    It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
+    fails at the same place in the same words, what it knows of the failure holds for both.
+    """
+    error, limits = ran.error, ran.request.limits
+    seconds = time.process_time() - started
+    if error is None or error.span is None or error.exit_status is not ExitStatus.PROGRAM_ERROR:
+        return ran
+    if len(ran.request.data) > MOST_SOURCE or seconds > limits.timeout / OTHER_PART:
+        return ran
+    from ..pipeline.run import execute
+
+    request = ran.request._replace(
+        engine="own", device="cpu", arguments=(),
+        limits=limits._replace(max_steps=MOST_STEPS, max_memory=MOST_MEMORY),
+    )  # fmt: skip
+    with as_new():
+        own = execute(request, None)
+    if own.error is None or own.error.span is None or own.error.message != error.message:
+        return ran
+    if (own.error.type, own.error.span.line) != (error.type, error.span.line):
+        return ran
+    return ran._replace(error=with_trials(own, time.process_time()).error)
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

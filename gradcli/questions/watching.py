@@ -12,6 +12,7 @@ from ..named import NamedTuple
 from ..opening import UsageError
 from ..recording.collect import parameters, tensors_in
 from ..recording.hook_log import HookLog
+from ..recording.names import PLAIN
 from ..recording.passes import Frees
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
@@ -95,6 +96,8 @@ class Binder(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
+        if type(value) in PLAIN:
+            return
         if not isinstance(value, AnyTensor):
             if self.is_looking and not name.startswith("_"):
                 self._within(name, value)

@@ -60,13 +60,15 @@ class Results:
             self._prune()
 
     def _prune(self) -> None:
-        numbers = self.numbers
         alive = [at for at, mark in enumerate(self.marks) if mark() is not None]
+        self.most = max(PRUNED, 2 * len(alive))
+        if len(alive) == len(self.marks):
+            return
+        numbers = self.numbers
         self.marks = [self.marks[at] for at in alive]
         self.names = [self.names[at] for at in alive]
         self._numbers = [numbers[at] for at in alive]
         self._places, self._placed = {}, 0
-        self.most = max(PRUNED, 2 * len(alive))
 
     @property
     def numbers(self) -> list[int]:
@@ -120,12 +122,13 @@ class Names(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
+        if type(value) in PLAIN:
+            return
         if type(value) is not Tensor and not isinstance(value, AnyTensor):
             self._contained(name, value, inside=False)
-            if type(value) not in PLAIN:
-                self.known.add(id(value))
-                if self.inner.get("self") is value:
-                    del self.inner["self"]
+            self.known.add(id(value))
+            if self.inner.get("self") is value:
+                del self.inner["self"]
             return
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             mark: Any = value._grad_fn  # what most lines bind
@@ -139,7 +142,9 @@ class Names(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if isinstance(value, AnyTensor):
+        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+            self.inside.put(value._grad_fn, name)  # what most lines bind
+        elif isinstance(value, AnyTensor):
             node = node_of(value)
             if node is not None:
                 self.inside.put(mark_of(node), name)

@@ -32,6 +32,7 @@ else:
     AnyTensor.register(Tensor)
 
 
+FLOATS = frozenset({numpy.float32, numpy.float64})
 PER_STEP = 7  # a step of the budget stands for so many elements that are looked at: 2 ** 7
 
 
@@ -418,10 +419,10 @@ def is_differentiable(tensor: Any) -> bool:
 
 def bad(tensor: Any) -> int:
     """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
-    if tensor.__class__ is Tensor:
-        data = tensor._data
-        if isinstance(data, numpy.floating) and isfinite(data):
-            return 0
+    data: Any = tensor._data if tensor.__class__ is Tensor else None
+    kind: Any = data.__class__
+    if kind in FLOATS and isfinite(data):
+        return 0
     return side_of(tensor).bad(tensor)
 
 

@@ -85,24 +85,17 @@ def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
     """One call for all of them; None where there is no observer."""
     if len(told) < 2:
         return told[0] if told else None
-    return _both(*told) if len(told) == 2 else _all(told)
 
-
-def _both(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., None]:
     def tell(fact: Any, *facts: Any) -> None:
-        if facts:
-            first(fact, *facts)
-            second(fact, *facts)
+        if len(facts) == 1:  # a binding: what runs report most
+            (other,) = facts
+            for one in told:
+                one(fact, other)
+        elif facts:
+            for one in told:
+                one(fact, *facts)
         else:
-            first(fact)
-            second(fact)
-
-    return tell
-
-
-def _all(told: list[Callable[..., Any]]) -> Callable[..., None]:
-    def tell(*facts: Any) -> None:
-        for one in told:
-            one(*facts)
+            for one in told:
+                one(fact)
 
     return tell

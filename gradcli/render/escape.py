@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from typing import NewType
 
+from ..pattern import pattern
+
 Terminal = NewType("Terminal", str)
 """Text for a terminal or a text file: made here, and the only thing that the door writes."""
 
 _HARMLESS = frozenset("\u00a0\u3000\u200c\u200d")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What the runners of GitHub (`::error`, `##[error]`), Azure (`##vso[`) and TeamCity obey in a log.
-_COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#[A-Za-z]*\[)", re.MULTILINE)
-_SGR = re.compile(r"\x1b\[[0-9;]*m")
+_COMMAND = pattern(r"^([^\S\n]*):(?=:)|#(?=#[A-Za-z]*\[)", re.MULTILINE)
+_SGR = pattern(r"\x1b\[[0-9;]*m")
 
 
 def _visible(character: str) -> str:

@@ -44,9 +44,10 @@ def _one(words: str, line: int | None, file: str, look: Look) -> Terminal:
     if isinstance(line, CellLine):
         place = f"{file}, cell {line.cell}, line {line.within}: "
     command = next((told for part, told in ANSWERS if part in words), _same_size(words))
-    advice = "" if command is None else f"help: {command.format(file=file)}\n"
-    said = f"{place}UserWarning: {words}"
-    return block(f"{said if look.whole else wrapped(said, 0, look.width)}\n{advice}")
+    told = f"{place}UserWarning: {words}"
+    if command is not None:
+        told += f"\nhelp: {command.format(file=file)}"
+    return block(f"{told if look.whole else wrapped(told, 0, look.width)}\n")
 
 
 def _same_size(words: str) -> str | None:

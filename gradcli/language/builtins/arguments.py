@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import builtins
 import math
-import re
 from inspect import getattr_static
 from types import FunctionType
 from typing import Any
+
+from ...pattern import pattern
 
 MARK = "python:"  # in front of the names of ours that stand for Python's, which no program has
 FUNCTIONS: dict[str, Any] = {}  # "list.sort" -> the function of ours
 _VALUES: tuple[Any, ...] = ([], (), {}, set(), frozenset(), "", 0, 0.0, range(0))
 EMPTY = {type(value).__name__: value for value in _VALUES}
-_COUNTS = re.compile(r"takes .*? but (\d+)")
-_MISSING = re.compile(r"missing (\d+) required positional")
-_KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
+_COUNTS = pattern(r"takes .*? but (\d+)")
+_MISSING = pattern(r"missing (\d+) required positional")
+_KEYWORD = pattern(r"unexpected keyword argument '(\w+)'")
 
 
 def named(name: str, function: Any) -> Any:

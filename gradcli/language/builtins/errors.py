@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Callable
 from typing import Any
 
 from ...engine.class_name import name_in_messages
+from ...pattern import pattern
 from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
@@ -71,15 +71,15 @@ def _unadvised(said: Any) -> Any:
     return _SUGGESTED.sub(r"\1", said) if type(said) is str else said
 
 
-_SUGGESTED = re.compile(r"( got an unexpected keyword argument '\w+')\. Did you mean '\w+'\?$")
-_OPERANDS = re.compile(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
+_SUGGESTED = pattern(r"( got an unexpected keyword argument '\w+')\. Did you mean '\w+'\?$")
+_OPERANDS = pattern(r"(.*?(?:: |instances of ))'([\w.]+)' and '([\w.]+)'")
 # One value whose class has another name for each function or operator.
-_ONE = re.compile(
+_ONE = pattern(
     r"(.* indices must be integers or slices, not |bad operand type for [^:]+: '|'|"
     r"must be [\w ]+, not )"
     r"(Node|FunctionNode|FunctionCtx)('?.*)"
 )
-_JOINED = re.compile(r'(can only concatenate \w+ \(not )"(\w+)"(\) to \w+)')
+_JOINED = pattern(r'(can only concatenate \w+ \(not )"(\w+)"(\) to \w+)')
 
 
 def operands_named(error: TypeError) -> Any:

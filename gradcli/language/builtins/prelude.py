@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -174,7 +173,9 @@ def hash_(value: Any, /) -> int:
         return hash(value)
     if kind is str:
         charge_shown(value)
-        return zlib.crc32(value.encode("utf-8", "surrogatepass"))  # Python's is salted
+        from zlib import crc32
+
+        return crc32(value.encode("utf-8", "surrogatepass"))  # Python's is salted
     if isinstance(value, tuple):
         check_key(value)
         return hash(tuple([hash_(item) for item in value]))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from typing import Any
 
+from ...pattern import pattern
 from ..attributes import STATICS
 from ..costs import COPIED, MATCHED, SMALL, WALKED, charge_keys, charge_text, width_of
 from ..formatting import format_method
@@ -19,7 +19,7 @@ from .arguments import all_named
 PIECE = 88  # bytes of a short text in a list, its place in the list included
 CASED = 16  # bytes that a letter beyond ASCII takes while its case changes: it may become three
 AT_ONCE = 1 << 16  # characters that are translated before the next look at the budget
-WORDS = re.compile(r"\S+")
+WORDS = pattern(r"\S+")
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 

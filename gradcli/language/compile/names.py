@@ -208,6 +208,7 @@ class NameCompiler:
     def store_global(self, name: str, node: ast.AST) -> Store:
         store = self.globals
         values, nodes, rebinding = store.values, store.nodes, store.rebinding
+        on_bind = store.on_bind
 
         def write_global(frame: list[Any], value: Any) -> None:
             old = values.get(name)
@@ -215,16 +216,10 @@ class NameCompiler:
                 rebinding(name, old, node)
             values[name] = value
             nodes[name] = node
+            if on_bind is not None:
+                on_bind(name, value)
 
-        if store.on_bind is None:
-            return write_global
-        on_bind = store.on_bind
-
-        def write_and_tell(frame: list[Any], value: Any) -> None:
-            write_global(frame, value)
-            on_bind(name, value)
-
-        return write_and_tell
+        return write_global
 
     def assign_global(self, target: ast.Name, value_of: Closure) -> Closure:
         """name = value, as one closure: what most lines of straight programs are."""

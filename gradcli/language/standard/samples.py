@@ -11,6 +11,7 @@ from ...arrays.costs import pay
 from ...arrays.streams import RandomState, current
 from ...arrays.values import host, wrap
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
+from .known_samples import LOADERS
 from .published import functions
 
 Drawn = numpy.random.RandomState
@@ -274,6 +275,6 @@ def make_classification(
 MODULES: dict[str, Any] = {
     "sklearn.datasets": functions({
         "make_moons": make_moons, "make_circles": make_circles, "make_blobs": make_blobs,
-        "make_regression": make_regression, "make_classification": make_classification,
+        "make_regression": make_regression, "make_classification": make_classification, **LOADERS,
     }),
 }  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from ...diagnostics import Diagnostic
 from ...engine.mode import state
 from ...engine.run_state import as_new
@@ -358,17 +360,20 @@ def _seed(ran: Ran, asked: Options) -> Any:
 
 
 class Ones:
-    """A gradient of ones in the shape of another; one array for each type and shape."""
+    """A gradient of ones in the shape of another; one for each type and shape."""
 
     def __init__(self, library: Any) -> None:
         self.library = library
         self.made: dict[Any, Any] = {}
 
     def __call__(self, like: Any) -> Any:
-        key = like.dtype, like.shape
+        key = like.__class__  # says all of a number
+        number = issubclass(key, numpy.generic)
+        if not number:
+            key = like.dtype, like.shape
         found = self.made.get(key)
         if found is None:
-            found = self.made[key] = self.library.ones_like(like)
+            found = self.made[key] = key(1) if number else self.library.ones_like(like)
         return found
 
 

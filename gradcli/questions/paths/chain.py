@@ -54,10 +54,12 @@ class Chain:
         # For each stop a gradient that arrives there: type and shape.
         self.models: list[Any] = [seed, *[None] * (count - 1)]
         self.factors: list[list[float]] = []  # for each edge, where all stops are single numbers
-        self._run(count - 1)
+        self.single = self._run(count - 1) or all(
+            model is None or is_number(model) for model in self.models
+        )
 
-    def _run(self, last: int) -> None:
-        """Stop after stop: what follows it, and what it hands on."""
+    def _run(self, last: int) -> bool:
+        """Stop after stop: what follows it, and what it hands on; whether each is one number."""
         models, single = self.models, True
         for stop, position in enumerate(self.stops):
             model = models[stop]
@@ -67,7 +69,7 @@ class Chain:
             self.edges.append(edges)
             self.factors.append(factors)
             if stop == last:
-                break
+                return single
             ones = None if model is None else self.one(model)
             for to, place, value in self._next(position, ones):
                 if models[to] is None:
@@ -75,7 +77,7 @@ class Chain:
                 edges.append(tuple.__new__(Edge, (to, place)))
                 if single:
                     factors.append(number_of(value))
-        self.single = all(model is None or is_number(model) for model in models)
+        return single
 
     def _next(self, position: Position, seed: Any) -> list[tuple[int, int, Any]]:
         """(next stop, input, what arrives there) for every edge of a stop."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from ...recording.collect import Graph
@@ -49,105 +50,97 @@ class Ways:
             self.order, self.rank = [end[0]], {end[0]: 0}
             self.inputs[end[0]], self.outputs[end[0]] = [], [end]
             return True
-        kept = self._leading_to(end)
-        if self.start[0] not in kept:
+        waiting = self._leading_to(end)
+        if self.start[0] not in waiting:
             return False
-        self.order = self._sorted(kept)
-        self.order.append(end[0])
-        rank = self.rank = {number: place for place, number in enumerate(self.order)}
-        edges, last, outputs = self.graph.next, end[0], self.outputs
+        edges, inputs, outputs = self.graph.next, self.inputs, self.outputs
         outputs[self.start[0]] = [self.start]
-        for number in self.order:
+        order = self.order = [self.start[0]]
+        for number in order:  # every node before those that it hands gradients to
             near: list[tuple[int, Position]] = []
-            self.inputs[number] = near
+            inputs[number] = near
             for place, edge in enumerate(edges[number]):
-                if edge is None or edge[0] not in rank or (edge[0] == last and edge != end):
+                if edge is None:
+                    continue
+                below = edge[0]
+                left = waiting.get(below)
+                if left is not None:
+                    waiting[below] = left - 1
+                    if left == 1:
+                        order.append(below)
+                elif edge != end:
                     continue
                 near.append((place, edge))
-                known = outputs.get(edge[0])
+                known = outputs.get(below)
                 if known is None:
-                    outputs[edge[0]] = [edge]
+                    outputs[below] = [edge]
                 elif edge not in known:
                     known.append(edge)
+        order.append(end[0])
+        inputs[end[0]] = []
+        self.rank = dict(zip(order, range(len(order)), strict=True))
         return True
 
-    def _leading_to(self, end: Position) -> set[int]:
-        """The nodes from which a way leads to the end."""
-        edges = self.graph.next
-        users: list[list[int]] = [[] for _ in edges]
-        first: list[int] = []
-        for number, inputs in enumerate(edges):
-            for edge in inputs:
+    def _leading_to(self, end: Position) -> dict[int, int]:
+        """The nodes from which a way leads to the end, and by how many edges ways reach them."""
+        edges, waiting = self.graph.next, dict[int, int]()
+        made = list(map(attrgetter("sequence"), self.graph.alive))
+        for number in sorted(range(len(edges)), key=made.__getitem__):  # what made it comes first
+            leads = False
+            for edge in edges[number]:
                 if edge is not None:
-                    users[edge[0]].append(number)
-                    if edge == end:
-                        first.append(number)
-        kept = set(first)
-        pending = list(kept)
-        while pending:
-            for user in users[pending.pop()]:
-                if user not in kept:
-                    kept.add(user)
-                    pending.append(user)
-        kept.discard(end[0])
-        return kept
-
-    def _sorted(self, kept: set[int]) -> list[int]:
-        """Every node before those that it hands gradients to."""
-        edges = self.graph.next
-        waiting = dict.fromkeys(kept, 0)
-        for number in kept:
-            for edge in edges[number]:
-                if edge is not None and edge[0] in waiting:
-                    waiting[edge[0]] += 1
-        order = [self.start[0]]
-        for number in order:
-            for edge in edges[number]:
-                if edge is not None and edge[0] in waiting:
-                    waiting[edge[0]] -= 1
-                    if not waiting[edge[0]]:
-                        order.append(edge[0])
-        return order
+                    if edge[0] in waiting:
+                        leads = True
+                        waiting[edge[0]] += 1
+                    elif edge == end:
+                        leads = True
+            if leads:
+                waiting[number] = 0
+        return waiting
 
     def count(self) -> int:
         """How many ways lead over the graph's own edges, parallel edges apart."""
-        end = self.end
-        assert end is not None
-        counts = {position: 0 for number in self.order for position in self.outputs[number]}
-        counts[self.start] = 1
-        for number in self.order[:-1]:
-            total = sum([counts[position] for position in self.outputs[number]])
+        assert self.end is not None
+        counts = dict.fromkeys(self.order, 0)  # to any output of a node
+        counts[self.start[0]] = 1
+        for number in self.order:
+            total = counts[number]
             for _, edge in self.inputs[number]:
-                counts[edge] += total
-        return counts[end]
+                counts[edge[0]] += total
+        return counts[self.end[0]]
 
     # ---- stops
 
     def region(self, position: Position, stops: Numbers, seed: Any, run: Run) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
-        stop_of = stops.get
-        near = self.inputs[position[0]]
-        following = [stop_of(edge) for _, edge in near]
-        while len(near) == 1 and following[0] is None:  # nothing else comes to the next node
-            passed = self.run_at(position, seed, run)
-            place, position = near[0]
-            seed = passed[place] if place < len(passed) else None
-            near = self.inputs[position[0]]
-            following = [stop_of(edge) for _, edge in near]
-        if None not in following:
-            return self._step(position, near, following, seed, run)
+        stop_of, alive, inputs = stops.get, self.graph.alive, self.inputs
+        results: Sequence[Any]
+        while len(near := inputs[position[0]]) == 1:  # nothing else comes to the next node
+            place, edge = near[0]
+            results = self.run_at(position, seed, run)
+            seed = results[place] if place < len(results) else None
+            if (only := stop_of(edge)) is not None:
+                return {only: seed}
+            position = edge
+        found: dict[int, Any] = {}
+        following: list[Any] = [stop_of(edge) for _, edge in near]
+        if None not in following:  # one node lies between the stops
+            results = self.run_at(position, seed, run)
+            count = len(results)
+            for (place, _), stop in zip(near, following, strict=True):
+                value = results[place] if place < count else None
+                found[stop] = _added(found[stop], value) if stop in found else value
+            return found
         grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
         pending = [self.rank[position[0]]]
-        alive = self.graph.alive
-        found: dict[int, Any] = {}
         while pending:
             number = self.order[heapq.heappop(pending)]
             given = grads.pop(number)
             if any(grad is None for grad in given.values()):
                 given = {nr: grad for nr, grad in given.items() if grad is not None}
-            results: Sequence[Any] = run(alive[number], given) if given else ()
+            results = run(alive[number], given) if given else ()
             count = len(results)
-            for place, edge in self.inputs[number]:
+            for place, edge in inputs[number]:
                 value = results[place] if place < count else None
                 stop = stop_of(edge)
                 if stop is not None:
@@ -159,19 +152,6 @@ class Ways:
                     heapq.heappush(pending, self.rank[edge[0]])
                 else:
                     held[edge[1]] = _added(held.get(edge[1]), value)
-        return found
-
-    def _step(
-        self, position: Position, near: list[tuple[int, Position]],
-        following: Sequence[Any], seed: Any, run: Run,
-    ) -> dict[int, Any]:  # fmt: skip
-        """The same where one node lies between the stops."""
-        found: dict[int, Any] = {}
-        results = self.run_at(position, seed, run)
-        count = len(results)
-        for (place, _), stop in zip(near, following, strict=True):
-            value = results[place] if place < count else None
-            found[stop] = _added(found[stop], value) if stop in found else value
         return found
 
     def run_at(self, position: Position, seed: Any, run: Run) -> Sequence[Any]:

@@ -63,13 +63,17 @@ class Labels:
             self.naming.bound(name, tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
-        seen: set[tuple[str, tuple[int, int]]] = set()
+        seen: set[tuple[str, int, int]] = set()
+        entries = self.naming.entries()
         # Numbers are those of global names first: a name in a function changes none.
-        for bound in sorted(self.naming.entries(), key=lambda bound: bound.scope is not None):
-            spot = _spot(bound, self.by_name.get(bound.name, ()))
-            if spot is not None and (spot.name, spot.key) not in seen:
-                seen.add((spot.name, spot.key))
-                self.by_name.setdefault(spot.name, []).append(spot)
+        entries.sort(key=lambda bound: bound.scope is not None)
+        for bound in entries:
+            named = self.by_name.get(bound.name, [])
+            spot = _spot(bound, named)
+            if spot is not None and (key := (spot.name, *spot.key)) not in seen:
+                seen.add(key)
+                self.by_name[spot.name] = named
+                named.append(spot)
                 self.spots.append(spot)
         self.spots.sort(key=attrgetter("clock"))
         self._indexed = {indexed(name): spots for name, spots in self.by_name.items()}
@@ -208,9 +212,9 @@ def label_text(spot: Spot, several: bool) -> str:
     return f"{spot.name}#{spot.number}" if several else spot.name
 
 
-def _spot(bound: Bound, earlier: Any) -> Spot | None:
-    """What a binding stands for at the end, where a gradient can reach it."""
-    thing = bound.alive
+def _spot(bound: Bound, earlier: list[Spot]) -> Spot | None:
+    """What the binding of a tensor stands for at the end, where a gradient can reach it."""
+    thing = bound.key()
     number = max(bound.turn, earlier[-1].number + 1 if earlier else 1)
     if isinstance(thing, Tensor):
         if not thing.requires_grad and not ends_a_graph(thing):
@@ -220,7 +224,8 @@ def _spot(bound: Bound, earlier: Any) -> Spot | None:
     tensor = bound.tensor()
     if tensor is not None and grad_fn_of(tensor) is not thing:
         tensor = None  # changed in place since
-    return Spot(bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock)
+    facts = bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock
+    return tuple.__new__(Spot, facts)  # one of very many
 
 
 def grad_fn_of(tensor: Tensor) -> Any:

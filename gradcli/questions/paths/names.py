@@ -42,11 +42,6 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
-def _new_bound(facts: tuple[Any, ...]) -> Bound:
-    """One of very many: not by its constructor."""
-    return tuple.__new__(Bound, facts)
-
-
 class History:
     """All that one name stood for, in order; what died without being asked for is forgotten."""
 
@@ -57,10 +52,11 @@ class History:
         self.limit = PRUNED
         self.count = 0  # tensors with a gradient
 
-    def add(self, bound: Bound) -> None:
-        self.entries.append(bound)
+    def add(self, facts: tuple[Any, ...]) -> None:
+        """A binding by its fields: there are very many."""
+        self.entries.append(tuple.__new__(Bound, facts))
         if len(self.entries) > self.limit:
-            self.entries = [one for one in self.entries if one.alive is not None]
+            self.entries = [one for one in self.entries if one.key is None or one.key() is not None]
             self.limit = max(PRUNED, 2 * len(self.entries))
 
 
@@ -113,20 +109,24 @@ class Naming(Spectator):
 
     def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
         """A name was given this number."""
-        self._history(scope, name).add(_new_bound((name, scope, clock, 0, None, None, value, 0)))
+        self._history(scope, name).add((name, scope, clock, 0, None, None, value, 0))
 
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
     ) -> None:
         """A name was given this tensor, just now or at a time."""
         history = self._history(scope, name)
-        try:
-            node = tensor.grad_fn
-        except RuntimeError:  # a view whose base was changed: asking is an error of its own
-            return
+        node: Any
+        if tensor.__class__ is Tensor and tensor._meta is None:  # as most are
+            node = tensor._grad_fn
+        else:
+            try:
+                node = tensor.grad_fn
+            except RuntimeError:  # a view whose base was changed: asking is an error of its own
+                return
         last = history.entries[-1] if history.entries else None
         if last is not None and last.key is not None:
-            known = last.alive
+            known = last.key()
             if known is tensor or (node is not None and known is node
                                    and last.output_nr == tensor.output_nr):  # fmt: skip
                 return
@@ -135,9 +135,9 @@ class Naming(Spectator):
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
         history.count += tensor.requires_grad
-        history.add(_new_bound((
-            name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None, history.count
-        )))  # fmt: skip
+        history.add(
+            (name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None, history.count)
+        )
 
     # ---- once the program has run
 

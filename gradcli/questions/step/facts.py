@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any, overload
 
+import numpy
+
 from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
 from ...recording.collect import numbers, range_of, short_name, text_of
@@ -29,6 +31,7 @@ from ..graph import module_names, places
 from ..ledger import NAMELESS, Names as TensorNames
 from ..seeds import is_one
 
+NUMBERS = {numpy.float32: "float32", numpy.float64: "float64"}
 SHORT = 14  # characters of a factor that stands before its value
 _INNER = re.compile(r"Backward\d*$")
 
@@ -272,6 +275,9 @@ class PassSteps(Sequence[StepFact]):
     def _value(self, value: Any) -> ValueFact | None:
         if value is None:
             return None
+        name = NUMBERS.get(value.__class__)
+        if name is not None and not self.texts:  # as most are in a graph of numbers
+            return tuple.__new__(ValueFact, ((), name, None, value.item(), None))
         if not self.texts and hasattr(value, "strides"):  # an array needs no tensor for its numbers
             return ValueFact(value.shape, kind_of_array(value).dtype.name, value=numbers(value))
         if isinstance(value, Dropped):

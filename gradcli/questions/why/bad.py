@@ -78,7 +78,7 @@ def _passes(case: Case, wanted: int) -> list[Pass]:
 def _inherited(case: Case, one: Pass, wanted: int) -> bool:
     """Whether a leaf was bad already when the pass began: an update had made it so."""
     for value in case.behind(one.roots):
-        reference = case.flow.values[value].tensor
+        reference = case.flow.value(value).tensor
         tensor = None if reference is None else reference()
         if tensor is None or tensor.grad_fn is not None or not tensor.requires_grad:
             continue
@@ -161,7 +161,7 @@ def _forward(case: Case, birth: Step, wanted: int) -> Finding:
 def _operands(case: Case, step: Step) -> str:
     """`, with x = -1` for a single number."""
     for source in (*step.live, *step.dead):
-        reference = case.flow.values[source].tensor
+        reference = case.flow.value(source).tensor
         tensor = None if reference is None else reference()
         if tensor is not None and tensor.numel() == 1 and case.called(source).isidentifier():
             return f", with {case.called(source)} = {float(tensor.detach().item()):g}"

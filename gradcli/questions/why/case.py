@@ -101,13 +101,13 @@ class Case:
     def made(self) -> Step | None:
         """The expression that made the tensor, before any change in place."""
         for step in self.flow.steps:
-            reference = self.flow.values[step.out].tensor
+            reference = self.flow.value(step.out).tensor
             if reference is not None and reference() is self.tensor:
                 return step
         return None
 
     def step_of(self, value: int) -> Step | None:
-        place = self.flow.values[value].step
+        place = self.flow.value(value).step
         return None if place is None else self.flow.steps[place]
 
     # ------------------------------------------------------------ the flow
@@ -232,7 +232,7 @@ class Case:
 
     def called(self, value: int) -> str:
         """What a value is called: its name, else the text that made it."""
-        reference = self.flow.values[value].tensor
+        reference = self.flow.value(value).tensor
         tensor = None if reference is None else reference()
         if tensor is not None and id(tensor) in self.names:
             return self.names[id(tensor)]

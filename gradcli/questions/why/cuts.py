@@ -108,7 +108,7 @@ def cut_behind(case: Case, value: int) -> Step | None:
         if step is None or step.tracked:
             continue
         for source in step.dead:
-            if case.flow.values[source].required:
+            if case.flow.value(source).required:
                 return step
             if source not in seen:
                 seen.add(source)

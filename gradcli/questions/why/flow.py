@@ -16,6 +16,7 @@ from weakref import ref
 import numpy
 
 from ...engine.mode import state
+from ...engine.node import Node
 from ...engine.tensor import Tensor
 from ...engine.wrapped import Wrapped
 from ...language.names import Scope
@@ -30,7 +31,6 @@ from .values import (
     NUMBERS,
     Sources,
     Step,
-    TensorNotes,
     Value,
     callee,
     is_owner,
@@ -52,21 +52,23 @@ class Flow(Listener):
     """Hears of every expression while a program runs."""
 
     __slots__ = (
-        "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "withs",
-        "switch", "enabled", "pending", "marks", "bindings", "locals", "bound_inside", "aliases",
-        "passes", "last_return", "refused", "inner", "grad_enabled", "unset",
+        "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "last_child",
+        "withs", "switch", "enabled", "pending", "marks", "bindings", "locals", "bound_inside",
+        "aliases", "passes", "last_return", "refused", "inner", "grad_enabled", "unset",
     )  # fmt: skip
     passes: Passes
 
     def __init__(self) -> None:
-        self.values: list[Value] = []
+        self.values: list[tuple[Any, Any, int | None]] = []  # a plain tuple is quicker made
         self.steps: list[Step] = []
-        self.known: dict[int, TensorNotes] = {}
+        # By identity: (the tensor, weakly, its value, node, output_nr), while its place is this.
+        self.known: dict[int, tuple[Any, int, Any, int]] = {}
         self.nodes = Outputs(self._leaf)
         self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
         self.shadow: dict[str, int] = {}
-        self.last: tuple[Any, Any] = (None, None)
+        self.last: Any = None  # what was evaluated last, and what stands for it
+        self.last_child: Any = None
         self.withs: list[tuple[ast.AST, bool, bool]] = []
         self.switch: ast.AST | None = None
         self.enabled = True
@@ -97,24 +99,29 @@ class Flow(Listener):
         call = node if type(node) is ast.Call else None
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
-        child = self._result(node, value, children)
+        if value.__class__ is Tensor and type(node) is ast.BinOp:  # what is left most often
+            child = self._known_as(value)
+            if child is None:
+                child = self._record(node, value, self.flat(children))
+        else:
+            child = self._result(node, value, children)
         if self.pending:
             self._changed(node, children)
             if is_tensor(value):
                 child = self.value_of(value)
         if call is not None:
             self.marks.called(call, value, children)
-        self.last = (value, child)
-        if self.stack and self.stack[-1] is not None:
-            self.stack[-1].append(child)
+        self.last, self.last_child = value, child
+        if (stack := self.stack) and (inside := stack[-1]) is not None:
+            inside.append(child)
 
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, whose parts were not reported."""
         if isinstance(value, (list, tuple)):
             for item in value:
                 self.given(item)
-        elif self.stack and self.stack[-1] is not None:
-            self.stack[-1].append(self.child_of(value))
+        elif self.stack and (inside := self.stack[-1]) is not None:
+            inside.append(self.child_of(value))
 
     def refused_pass(self, node: ast.AST, root: AnyTensor, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
@@ -130,19 +137,15 @@ class Flow(Listener):
         tensors = [one for one in items(operands) if is_tensor(one)]
         if is_tensor(result) and not result.requires_grad and any(t.requires_grad for t in tensors):
             return True
-        known = [self.known[id(t)] for t in tensors if not t.requires_grad and self._is_known(t)]
-        places = [self.values[one.value].step for one in known]
+        numbers = [self._known_as(t) for t in tensors if not t.requires_grad]
+        places = [self.values[number][2] for number in numbers if number is not None]
         return any(at is not None and self.steps[at].dead + self.steps[at].live for at in places)
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
         self.pending.clear()
         causes = getattr(error, "causes", ())
-        if (
-            causes
-            and type(node) is ast.Call
-            and not (self.refused and self.refused[-1][1] is error)
-        ):
+        if type(node) is ast.Call and not (self.refused and self.refused[-1][1] is error):
             for cause in causes:
                 if cause.kind in ("constant", "root"):
                     self.refused.append((node, error, ""))
@@ -153,37 +156,37 @@ class Flow(Listener):
         self.stack.append(None)
 
     def end(self) -> None:
-        self.drop()
-
-    def drop(self) -> None:
         self.stack.pop()
         self.pending.clear()
+
+    drop = end
 
     def loaded(self, node: ast.AST, name: str, scope: Scope, value: Any) -> None:
         if self.passes.running:
             return
         kind = type(value)
-        if kind in NUMBERS:
-            child: Any = self.shadow.get(name)
+        if kind is Tensor:
+            child: Any = self.value_of(value)
         else:
-            child = self.value_of(value) if kind is Tensor else self.child_of(value)
-        self.last = (value, child)
-        if self.stack and self.stack[-1] is not None:
-            self.stack[-1].append(child)
+            child = self.shadow.get(name) if kind in NUMBERS else self.child_of(value)
+        self.last, self.last_child = value, child
+        if (stack := self.stack) and (inside := stack[-1]) is not None:
+            inside.append(child)
 
     def stored(self, node: ast.AST, name: str, scope: Scope | None, value: Any) -> None:
         kind = type(value)
         if kind in NUMBERS:
-            child = self.last[1] if self.last[0] is value else None
+            child = self.last_child if self.last is value else None
             if isinstance(child, int):
                 self.shadow[name] = child
             else:
                 self.shadow.pop(name, None)
         elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
-            if node_of(value) is None and value._base is not None and not self._is_known(value):
-                self._record(node, value, (self.value_of(value._base),))  # a part, unpacked
-            at_hand, number = self.last
-            if at_hand is not value or type(number) is not int:
+            if (kind is not Tensor or value._grad_fn is None) and node_of(value) is None:
+                if value._base is not None and self._known_as(value) is None:
+                    self._record(node, value, (self.value_of(value._base),))  # a part, unpacked
+            number = self.last_child
+            if self.last is not value or type(number) is not int:
                 number = self.value_of(value)
             if scope is None:
                 held = self.bindings.get(name)
@@ -196,8 +199,8 @@ class Flow(Listener):
             else:
                 self.locals[name] = value
                 is_leaf = value.requires_grad and node_of(value) is None
-                held_inside = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
-                held_inside.append((number, node, is_leaf))
+                inner = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
+                inner.append((number, node, is_leaf))
         elif scope is not None and may_be_named_in(value):
             self.inner[name] = value
 
@@ -212,9 +215,9 @@ class Flow(Listener):
         """A leaf that was not reported; `is_set` is False where its numbers are still to come."""
         if not is_tensor(value) or hasattr(type(value), "materialize"):
             return  # a lazy module's parameter is nothing yet
-        if is_leaf(value) and not self._is_known(value):
+        if is_leaf(value) and self._known_as(value) is None:
             number = self._record(node, value, ())
-            step = self.values[number].step
+            step = self.values[number][2]
             if not is_set and step is not None:
                 self.unset[number] = step
                 self.steps[step] = self.steps[step]._replace(bad=0)
@@ -222,14 +225,12 @@ class Flow(Listener):
     def made_somewhere(self, node: ast.AST, value: Any) -> None:
         """A leaf that was met in the run, and that was not reported when it was created."""
         known = self.known.get(id(value))
-        if known is None or known.tensor() is not value:
+        if known is None or known[0]() is not value:
             self.made_before(node, value)
-        elif is_leaf(value) and self.values[known.value].step is None:
-            self.values[known.value] = self.values[known.value]._replace(step=len(self.steps))
-            self.steps.append(
-                Step(node, known.value, (), (), word_of(value), value.requires_grad,
-                     None, True, bad(value))
-            )  # fmt: skip
+        elif is_leaf(value) and self.values[known[1]][2] is None:
+            self.values[known[1]] = (*self.values[known[1]][:2], len(self.steps))
+            facts = word_of(value), value.requires_grad, None, True, bad(value)
+            self.steps.append(Step(node, known[1], (), (), *facts))
 
     def inside(self) -> dict[str, Any]:
         """What the names in functions held last."""
@@ -248,7 +249,7 @@ class Flow(Listener):
         children = [self.child_of(old), self.child_of(operand)]
         child = self._result(node, new, children)
         self._changed(node, children)
-        self.last = (new, self.value_of(new) if is_tensor(new) else child)
+        self.last, self.last_child = new, self.value_of(new) if is_tensor(new) else child
 
     def returned(self, node: ast.Return, value: Any) -> None:
         self.last_return = node
@@ -261,10 +262,13 @@ class Flow(Listener):
 
     # ------------------------------------------------------------ values
 
+    def value(self, number: int) -> Value:
+        """The value with this number."""
+        return Value._make(self.values[number])
+
     def alive(self, number: int) -> Any:
         """The tensor of a value, if it is there still."""
-        held = self.values[number].tensor
-        return None if held is None else held()
+        return None if (held := self.values[number][0]) is None else held()
 
     def child_of(self, value: Any) -> Any:
         """What stands for a value among the parts of an expression."""
@@ -288,14 +292,14 @@ class Flow(Listener):
                 return known[1]  # as most are, without a detour
         made_by = node_of(tensor)
         node = None if made_by is None else mark_of(made_by)
-        if known is not None and known.tensor() is tensor:
-            if known.node is node and known.output_nr == tensor.output_nr:
-                return known.value
+        if known is not None and known[0]() is tensor:
+            if known[2] is node and known[3] == tensor.output_nr:
+                return known[1]
             origin = getattr(node, "origin", None)
             if node is not None and isinstance(origin, ast.AST):
-                return self._record(origin, tensor, [known.value])
-            if node is None and known.node is not None and isinstance(state.origin, ast.AST):
-                return self._record(state.origin, tensor, [known.value])  # detach_()
+                return self._record(origin, tensor, [known[1]])
+            if node is None and known[2] is not None and isinstance(state.origin, ast.AST):
+                return self._record(state.origin, tensor, [known[1]])  # detach_()
         return self._record(None, tensor, [])
 
     def _record(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
@@ -322,14 +326,13 @@ class Flow(Listener):
         if len(self.steps) < MOST_STEPS and node is not None:
             step = len(self.steps)
             facts = (
-                node, number, live, tuple(dict.fromkeys(dead)) if dead else (), word_of(tensor),
-                requires_grad,
+                node, number, live, tuple(dict.fromkeys(dead)) if dead else (),
+                "tensor" if function.__class__ is Node else word_of(tensor), requires_grad,
                 None if enabled else self._culprit(), enabled, bad(tensor),
             )  # fmt: skip
             self.steps.append(tuple.__new__(Step, facts))
-        self.values.append(tuple.__new__(Value, (held, requires_grad, step)))
-        known = (held, number, function, output_nr)
-        self.known[id(tensor)] = tuple.__new__(TensorNotes, known)
+        self.values.append((held, requires_grad, step))
+        self.known[id(tensor)] = (held, number, function, output_nr)
         if function is not None:
             self.nodes.put(function, output_nr, number)
         return number
@@ -354,8 +357,7 @@ class Flow(Listener):
     def _result(self, node: ast.AST, value: Any, children: list[Any]) -> Any:
         """Notes what an expression made; what stands for its value in the one around."""
         kind = type(value)
-        named = type(node) in CALLED  # an operator has no name
-        shape = named and is_shape(node)
+        shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             if (known := self._known_as(value)) is not None:
                 return known
@@ -378,7 +380,7 @@ class Flow(Listener):
         if is_module(value):
             if type(node) is ast.Call:
                 for name, parameter in named_parameters(value):
-                    if not self._is_known(parameter):
+                    if self._known_as(parameter) is None:
                         self._record(node, parameter, self._copied(name, parameter, children))
             return value
         if kind in LAZY and type(node) is ast.Call:
@@ -391,9 +393,6 @@ class Flow(Listener):
             source = dict(named_parameters(part)).get(name)
             if source is not None and source.shape == parameter.shape:
                 yield self.value_of(source)
-
-    def _is_known(self, tensor: AnyTensor) -> bool:
-        return self._known_as(tensor) is not None
 
     def _known_as(self, tensor: AnyTensor) -> int | None:
         """The number of what a tensor is at this moment, if that was reported."""
@@ -413,7 +412,7 @@ class Flow(Listener):
             return None
         number = len(self.values)
         self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
-        self.values.append(Value(None, False, len(self.steps) - 1))
+        self.values.append((None, False, len(self.steps) - 1))
         if isinstance(value, HELD):
             self.floats[id(value)] = (value, number)
         return number
@@ -422,7 +421,7 @@ class Flow(Listener):
         """New tensors in a list or tuple; the numbers of tolist()."""
         fresh: list[Any] = []
         for item in items(value):
-            if is_tensor(item) and not self._is_known(item):
+            if is_tensor(item) and self._known_as(item) is None:
                 fresh.append(item)
             elif type(item) is float and type(node) is ast.Call and id(item) not in self.floats:
                 fresh.append(item)
@@ -486,15 +485,15 @@ class Flow(Listener):
 
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
-        old = [known.value] if known is not None and known.tensor() is tensor else []
+        old = [known[1]] if known is not None and known[0]() is tensor else []
         self._record(node, tensor, [*old, *sources])
 
     def _alias(self, node: ast.AST, tensor: AnyTensor) -> None:
         """x.data and x.detach() share memory with x."""
         word = name_of(node)
         if word in ("data", "detach"):
-            step = self.steps[-1] if self.steps else None
-            if step is not None and len(step.dead) == 1:
-                source = self.values[step.dead[0]].tensor
+            dead = self.steps[-1].dead if self.steps else ()
+            if len(dead) == 1:
+                source = self.values[dead[0]][0]
                 if source is not None:
                     self.aliases[id(tensor)] = (ref(tensor), source)

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING
 
-from .values import Value
-
 if TYPE_CHECKING:
     from .flow import Flow
     from .passes import Pass
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 ROOM = 50_000  # steps that may lie between two looks
 BEHIND = 10_000  # steps behind what is alive
 OURS = 2  # references to a number that only the flow holds: its own, and the question's
-GONE = Value(None, False, None)
+GONE = (None, False, None)  # instead of a value's facts
 
 
 def forget(flow: Flow, passes: Sequence[Pass], spans: Iterable[tuple[int, int]]) -> None:
@@ -29,13 +27,13 @@ def forget(flow: Flow, passes: Sequence[Pass], spans: Iterable[tuple[int, int]])
     kept |= _behind(flow, kept)
     places = sorted(kept)
     for place, step in enumerate(steps):
-        if place not in kept and values[step.out].step == place:
+        if place not in kept and values[step.out][2] == place:
             values[step.out] = GONE
     flow.steps = [steps[place] for place in places]
     for place, step in enumerate(flow.steps):
-        value = values[step.out]
-        if value.step == places[place]:
-            values[step.out] = value._replace(step=place)
+        tensor, required, before = values[step.out]
+        if before == places[place]:
+            values[step.out] = (tensor, required, place)
 
     def now(place: int) -> int:
         return bisect_left(places, place)
@@ -59,7 +57,7 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
                 found[place] = None
             met.add(id(tensor))
     for number in (*flow.shadow.values(), *_numbers(flow)):
-        place_of = flow.values[number].step
+        place_of = flow.values[number][2]
         if place_of is not None:
             found[place_of] = None
     pending = [place for place in found if place not in kept][::-1]  # the latest come first
@@ -67,7 +65,7 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
     for place in pending:
         step = flow.steps[place]
         for source in (*step.live, *step.dead):
-            before = flow.values[source].step
+            before = flow.values[source][2]
             if before is None or before in kept or before in seen or _is_history(flow, source):
                 continue
             if len(seen) < most:
@@ -87,14 +85,14 @@ def _is_history(flow: Flow, number: int) -> bool:
     """Whether something in place has replaced a value: what it came of leads nowhere any more."""
     tensor = flow.alive(number)
     known = None if tensor is None else flow.known.get(id(tensor))
-    return known is not None and known.value != number
+    return known is not None and known[1] != number
 
 
 def _sweep(flow: Flow) -> None:
     """What is dead, or nothing is known of any more, has no entry."""
     values = flow.values
-    flow.known = {key: one for key, one in flow.known.items() if one.tensor() is not None}
+    flow.known = {key: one for key, one in flow.known.items() if one[0]() is not None}
     flow.aliases = {key: one for key, one in flow.aliases.items() if one[0]() is not None}
     flow.floats = {key: one for key, one in flow.floats.items() if values[one[1]] is not GONE}
     flow.shadow = {key: one for key, one in flow.shadow.items() if values[one] is not GONE}
-    flow.nodes.sweep()
+    flow.nodes.sweep(lambda number: values[number] is GONE)

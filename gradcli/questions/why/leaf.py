@@ -73,7 +73,7 @@ def uncalled(case: Case) -> Finding:
         return finding
     called = case.called(result.out)
     finding.causes.append(Remark(result.node, f"{called} depends on {name}; no backward from it"))
-    reference = case.flow.values[result.out].tensor
+    reference = case.flow.value(result.out).tensor
     tensor = None if reference is None else reference()
     if tensor is None or not called.isidentifier():
         finding.advice = "call backward() on the result"
@@ -128,11 +128,11 @@ def _turned_off(case: Case) -> Finding | None:
         if not mark.on:
             off = mark
         elif off is not None:
-            between = [p for p in case.passes.passes if off.passes < p.number <= mark.passes]
-            if between and any(case.reached(p) for p in between):
+            when = _missed(case, off, mark)
+            if when is not None:
                 line = case.line(off.node)
                 sentence = case.none(
-                    f"its requires_grad was off, from line {line} on, when backward came."
+                    f"its requires_grad was off, from line {line} on, when {when}."
                 )
                 finding = Finding("turned-off", sentence, [Remark(off.node, "turns it off")])
                 statement = case.statement(off.node)
@@ -141,6 +141,22 @@ def _turned_off(case: Case) -> Finding | None:
                 return finding
             off = None
     return None
+
+
+def _missed(case: Case, off: Mark, on: Mark) -> str | None:
+    """What came by between the two: a pass, or else all that used the tensor."""
+    passes = case.passes.passes
+    if any(case.reached(one) for one in passes if off.passes < one.number <= on.passes):
+        return "backward came"
+    used = [
+        place for place, step in enumerate(case.flow.steps)
+        if case.value in step.live or case.value in step.dead
+    ]  # fmt: skip
+    within = [place for place in used if off.steps <= place < on.steps]
+    if not within or any(case.reached(one) for one in passes):
+        return None
+    line = case.line(case.flow.steps[within[-1]].node)
+    return "it was used" if line is None else f"line {line} used it"
 
 
 # ---------------------------------------------------------------- reached, and yet nothing
@@ -306,7 +322,7 @@ def _apart(case: Case) -> Finding:
 
 def _bound_anew(case: Case) -> Finding | None:
     """Its name meant another leaf until the last pass was over."""
-    name, passes, step = case.name, case.passes.passes, case.flow.values[case.value].step
+    name, passes, step = case.name, case.passes.passes, case.flow.value(case.value).step
     if not passes or case.passes.refusals or step is None or step < passes[-1].step:
         return None
     node = case.flow.steps[step].node
@@ -336,7 +352,7 @@ def goal(case: Case) -> str:
 def _required_late(case: Case) -> Finding | None:
     """requires_grad_() came after the tensor was used."""
     marks = [m for m in case.marks if m.kind == "requires_grad_" and m.on]
-    if not marks or case.flow.values[case.value].required:
+    if not marks or case.flow.value(case.value).required:
         return None
     mark = marks[-1]
     uses = [s for s in case.users.get(case.value, ()) if case.value in s.dead]
@@ -404,7 +420,7 @@ def _unused(case: Case) -> Finding:
 def _added(case: Case, call: Any, result: Step) -> list[Trial]:
     """What came of the tensor, added to what backward is called on: a part that was forgotten."""
     part = case.called(result.out)
-    reference = case.flow.values[result.out].tensor
+    reference = case.flow.value(result.out).tensor
     tensor = None if reference is None else reference()
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or call.args:
         return []

@@ -50,7 +50,7 @@ class Marks:
 
     def _tensor(self, part: Any) -> Any:
         """The tensor that a part of an expression is."""
-        reference = self.flow.values[part].tensor if type(part) is int else None
+        reference = self.flow.value(part).tensor if type(part) is int else None
         return None if reference is None else reference()
 
     def note(self, kind: str, node: ast.AST, tensor: AnyTensor, *, on: bool) -> None:

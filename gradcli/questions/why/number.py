@@ -24,10 +24,10 @@ def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding
     held = flow.floats.get(id(asked.value))
     number = held[1] if held is not None and held[0] is asked.value else flow.shadow.get(asked.name)
     if number is not None:
-        place = flow.values[number].step
+        place = flow.value(number).step
         step = None if place is None else flow.steps[place]
         while step is not None and step.dead:
-            source = flow.values[step.dead[0]]
+            source = flow.value(step.dead[0])
             if source.tensor is not None or source.step is None:
                 break
             step = flow.steps[source.step]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from ...engine.node import Node
+from ...engine.node import AccumulateGrad, Node
 from ...recording.sides import following, is_end
 
 WALKED = 100_000  # nodes between a value and those it came of
@@ -15,52 +15,53 @@ WALKED = 100_000  # nodes between a value and those it came of
 class Outputs:
     """The numbers of values by the nodes that made them; `leaf` gives the number of a leaf."""
 
-    __slots__ = ("leaf", "of_node")
+    __slots__ = ("leaf", "firsts", "others")
 
     def __init__(self, leaf: Callable[[Any], int]) -> None:
         self.leaf = leaf
-        # By the identity of a node, which is held weakly: its first output's, and other outputs'.
-        self.of_node: dict[int, tuple[Any, int | None, dict[int, int] | None]] = {}
+        # What most values are: the first output of a node of ours, by its number in the graph.
+        self.firsts: dict[int, int] = {}
+        # Other nodes by their identity, and held weakly: what came out of each output.
+        self.others: dict[int, tuple[Any, dict[int, int]]] = {}
 
     def put(self, mark: Any, output_nr: int, number: int) -> None:
         """A value came out of the node with this mark."""
-        held = self.of_node.get(id(mark))
-        if held is None or held[0]() is not mark:
-            others = {output_nr: number} if output_nr else None
-            self.of_node[id(mark)] = (ref(mark), None if output_nr else number, others)
-        elif output_nr:
-            others = {**(held[2] or {}), output_nr: number}
-            self.of_node[id(mark)] = (held[0], held[1], others)
-        else:
-            self.of_node[id(mark)] = (held[0], number, held[2])
+        if mark.__class__ is Node and not output_nr:
+            self.firsts[mark.sequence] = number
+            return
+        held = self.others.get(id(mark))
+        before = {} if held is None or held[0]() is not mark else held[1]
+        self.others[id(mark)] = (ref(mark), {**before, output_nr: number})
 
-    def sweep(self) -> None:
-        """Nodes that are gone have no entry."""
-        self.of_node = {key: one for key, one in self.of_node.items() if one[0]() is not None}
+    def number(self, mark: Any, output_nr: int) -> int | None:
+        """The value that came out of it last; None where none is known."""
+        if mark.__class__ is Node and not output_nr:
+            return self.firsts.get(mark.sequence)
+        held = self.others.get(id(mark))
+        return held[1].get(output_nr) if held is not None and held[0]() is mark else None
+
+    def sweep(self, is_gone: Callable[[int], bool]) -> None:
+        """Values and nodes that are gone have no entry."""
+        self.firsts = {key: one for key, one in self.firsts.items() if not is_gone(one)}
+        self.others = {key: one for key, one in self.others.items() if one[0]() is not None}
 
     def above(self, made_by: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
-        next_to = self._next_to(made_by)
-        return self._walked(made_by) if next_to is None else next_to
-
-    def _next_to(self, made_by: Any) -> tuple[int, ...] | None:
-        """Those, where each edge leads to one, as most do in a graph of ours; else None."""
         if made_by.__class__ is not Node or made_by.rest is not None:
-            return None
+            return self._walked(made_by)
         found: tuple[int, ...] = ()
         edge: Any
-        for edge in made_by.edges:
+        for edge in made_by.edges:  # each leads to one, as most do in a graph of ours
             if edge.__class__ is Node:
-                held = self.of_node.get(id(edge))
-                if held is None or held[1] is None or held[0]() is not edge:
-                    return None
-                value = held[1]
+                value = self.firsts.get(edge.sequence)
+                if value is None:
+                    return self._walked(made_by)
+            elif edge.__class__ is AccumulateGrad:
+                value = self.leaf(edge.variable)
             elif edge is None:
                 continue
-            elif is_end(edge):
-                value = self.leaf(edge.variable)
             else:
-                return None
+                return self._walked(made_by)
             if value not in found:
                 found += (value,)
         return found
@@ -68,16 +69,13 @@ class Outputs:
     def _walked(self, made_by: Any) -> tuple[int, ...]:
         """The same for any node, however far they are."""
         found: dict[int, None] = {}
-        known, pending, seen = self.of_node, [made_by], {id(made_by)}
+        pending, seen = [made_by], {id(made_by)}
         for node in pending:
             for edge, output_nr, mark in following(node):
-                held = known.get(id(mark))
-                if held is not None and held[0]() is mark:
-                    value = (held[2] or {}).get(output_nr) if output_nr else held[1]
-                    if value is not None:
-                        found[value] = None
-                        continue
-                if is_end(edge):
+                value = self.number(mark, output_nr)
+                if value is not None:
+                    found[value] = None
+                elif is_end(edge):
                     found[self.leaf(edge.variable)] = None
                 elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))

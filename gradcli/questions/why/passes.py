@@ -293,18 +293,22 @@ class Passes(Spectator):
         current = self.passes[-1]
 
         def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-            plain = node.__class__ is Node and self.passes[-1] is current and current.is_held
-            if plain and self.bytes < HEAVY:
-                for value in results:
-                    if value.__class__ not in WITHIN:
+            plain = node.__class__ is Node and self.passes[-1] is current
+            if plain and current._applied is not None and self.bytes < HEAVY:
+                copies: list[Any] = []
+                for value in results:  # as `apart` does it: +value is another object
+                    kind: Any = value.__class__
+                    if kind not in WITHIN:
                         break
+                    copies.append(None if value is None else +value)
                 else:
                     current.bytes += RECORD
                     self.bytes += RECORD
-                    # As `apart` does: +value is another object.
-                    grads = tuple([None if value is None else +value for value in grads])
-                    results = tuple([None if value is None else +value for value in results])
-                    current.ran.append((node, grads, results, None, node.saved))
+                    if len(grads) == 1 and grads[0] is not None:
+                        grads = (+grads[0],)
+                    else:
+                        grads = tuple(map(apart, grads))
+                    current.ran.append((node, grads, tuple(copies), None, node.saved))
                     return
             self.applied(node, grads, results)
 

@@ -116,13 +116,13 @@ def _leaves_of(case: Case, value: ast.expr) -> list[int]:
         step = case.step_of(one)
         if step is not None and step.live:
             pending += step.live if id(step.node) in within else ()
-        elif case.flow.values[one].required:
+        elif case.flow.value(one).required:
             found.append(one)
     return found
 
 
 def _is_lost(case: Case, leaf: int) -> bool:
-    reference = case.flow.values[leaf].tensor
+    reference = case.flow.value(leaf).tensor
     tensor = None if reference is None else reference()
     return tensor is None or id(tensor) not in case.names
 
@@ -148,7 +148,7 @@ def _cast_finding(case: Case, made: Step) -> Finding:
     called = name_of(made.node)
     sentence = case.none(f"{called}() made a new tensor, which is not a leaf.")
     finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
-    source = case.flow.values[made.live[0]]
+    source = case.flow.value(made.live[0])
     leaf = source.tensor() if source.tensor is not None else None
     if leaf is not None and leaf.grad_fn is None and id(leaf) in case.names:
         finding.facts.append(f"the leaf is {case.names[id(leaf)]}")

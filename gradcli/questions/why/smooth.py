@@ -75,7 +75,7 @@ def _is_place(row: Any) -> bool:
 
 def _one_dimension(case: Case, step: Step) -> bool:
     for source in (*step.dead, *step.live):
-        reference = case.flow.values[source].tensor
+        reference = case.flow.value(source).tensor
         tensor = None if reference is None else reference()
         if tensor is not None:
             return bool(tensor.dim() == 1)

@@ -31,7 +31,7 @@ def not_stepped_finding(case: Case) -> Finding | None:
 def _is_input(case: Case) -> bool:
     """Whether modules are called with it: the input of a network is rarely trained."""
     for step in case.users.get(case.value, ()):
-        references = [case.flow.values[source].tensor for source in step.live]
+        references = [case.flow.value(source).tensor for source in step.live]
         tensors = [None if reference is None else reference() for reference in references]
         if isinstance(step.node, ast.Call) and any(
             t is not None and is_parameter(t) for t in tensors

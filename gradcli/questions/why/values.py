@@ -74,15 +74,6 @@ class Sources(tuple[int, ...]):
     __slots__ = ()
 
 
-class TensorNotes(NamedTuple):
-    """What is known of a tensor by its identity, valid while its place in the graph is this."""
-
-    tensor: Any
-    value: int
-    node: Any
-    output_nr: int
-
-
 def callee(node: ast.Call, owner: Any) -> Any:
     """What self.layer(x) calls: the layer; a method of the program's own reports itself."""
     function = node.func

@@ -40,6 +40,7 @@ LABELS = {
     "factor": "the mask is 0 here",
     "zero-factor": "the gradient is multiplied by 0 here",
     "cancelled": "contributions that add up to 0",
+    "tiny": "too small for a number from here on",
     "hook": "a hook of this module gives zeros on",
 }
 REASONS = {
@@ -51,13 +52,16 @@ REASONS = {
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "zero-factor": "{place} multiplies the gradient by 0",
     "cancelled": "its contributions add up to 0",
+    "tiny": "{place} makes a tiny gradient smaller than numbers can be",
     "hook": "a hook of the module in {place} made zeros of it",
 }
 
 ADVICE = {
     "alone": "for one output: a sigmoid, or binary_cross_entropy_with_logits as the loss",
     "constant": "an activation that has a second derivative, such as softplus or tanh",
+    "tiny": "a larger scale, normalisation, or a function that does not saturate",
 }
+LEAST = 1e-30  # what is below vanishes after a few more factors
 
 
 def zero_finding(case: Case) -> Finding | None:
@@ -362,11 +366,14 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
             return "dead-relu" if _is_relu(share) else VERDICTS[zero]
         return "flat" if _has_other_bound(share) else VERDICTS[zero]
     factor = _factor(share)
+    grads = [array_of(g) for g in share.applied.grads if g is not None]
+    if factor is None or not _is_zero_factor(factor, element):
+        if 0 < max((float(numpy.abs(g).max()) for g in grads if g.size), default=0) < LEAST:
+            return "tiny"
     if factor is not None and (
         _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
     ):
         return "masked" if _is_mask(case, share) else "zero-factor"
-    grads = [array_of(g) for g in share.applied.grads if g is not None]
     smaller = any(g.size > share.value.size for g in grads)
     return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
 

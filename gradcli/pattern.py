@@ -1,0 +1,24 @@
+"""pattern: regular expressions that are compiled when they are first used: few are in a run."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+
+class _Pattern:
+    """Stands for a compiled one, and takes what is used of it."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.pattern, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self.pattern, self._flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """`re.compile`, later."""
+    made: Any = _Pattern(text, flags)
+    return made  # type: ignore[no-any-return]
