@@ -338,9 +338,7 @@ UNRECORDED = frozenset(
 
 # Functions that compute in the type of `out` where the call names none.
 COMPUTED_IN = frozenset("cumprod cumsum nansum prod sum".split())
-# Functions that speak of the number of elements when they give an `out` with some another shape,
-COUNTED = frozenset(("arange", "fft.fftfreq", "fft.rfftfreq"))
-# and those that say nothing then.
+# Functions that say nothing when they give an `out` with elements another shape.
 SILENT = frozenset(
     """
         addbmm bernoulli empty eye full linspace logspace multinomial narrow_copy

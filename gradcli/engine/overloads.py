@@ -370,7 +370,7 @@ WITHOUT_OUT = frozenset(
     """.split()
 )
 # Overloads of others that take one: those of all elements.
-ROWS_WITHOUT_OUT = frozenset({"bernoulli.p", "prod.", "std.", "sum.", "var."})
+ROWS_WITHOUT_OUT = frozenset({"prod.", "sum."})  # overloads of others: those of all elements
 
 # What PyTorch did not write in Python: of torch.nn.functional these,
 COMPILED = frozenset(

@@ -13,7 +13,6 @@ from .mode import no_grad, state
 from .out_rules import (
     COMPOSED,
     COMPUTED_IN,
-    COUNTED,
     SILENT,
     UNRECORDED,
     Memory,
@@ -150,7 +149,7 @@ def _into(
             raise refusal
     for place, value in zip(outs, results, strict=True):
         looked_at = _looked_at(memory, operands, place, value)
-        _take_shape(place, value, function.path)
+        _take_shape(place, value, function)
         if memory not in (Memory.ITERATED, Memory.APART):
             _check_memory(memory, [place], looked_at)
     copy = catalogue.methods["copy_"]
@@ -180,17 +179,18 @@ def _check_own_shape(out: Tensor, result: Tensor, operands: Sequence[Tensor]) ->
         )
 
 
-def _take_shape(out: Tensor, result: Tensor, path: str) -> None:
+def _take_shape(out: Tensor, result: Tensor, function: Function) -> None:
     if out.shape == result.shape:
         return
-    if out.numel() and path in COUNTED:
+    told = out.numel() and function.path not in SILENT
+    if told and isinstance(function.overloads[0], Factory):
         state.warn(
             f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} "
             f"which does not match the computed number of elements {result.numel()}. Note that "
             "this may occur as a result of rounding error. The out tensor will be resized to a "
             f"tensor of shape ({result.numel()},)."
         )
-    elif out.numel() and path not in SILENT:
+    elif told:
         state.warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.shape)}, which does not match the required output shape "
