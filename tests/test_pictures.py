@@ -295,6 +295,19 @@ def test_names_of_leaves_and_modules_are_whole(tmp_path: Path) -> None:
     assert "value [5000] all 1" in rows  # one number for all of them is no scalar
 
 
+def test_a_long_name_is_divided_between_its_words(tmp_path: Path) -> None:
+    """And of numbers that do not fit on a wire their range is told."""
+    (tmp_path / "p.expr").write_text(
+        "first_projection_of_the_input_embedding = tensor([[0.1, -0.2, 2.3]], requires_grad=True)\n"
+        "y = (first_projection_of_the_input_embedding * 1.2345).sin().sum()\ny.backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    leaf = next(words_of(g) for g in boxes(svg) if "leaf" in g.attrib["class"])
+    assert leaf[:2] == ["first_projection_of_the_input_", "embedding"]
+    rows = [row for wire in wires(svg) for row in words_of(wire)]
+    assert "= -1.18…1.23" in rows and not any(row.endswith("…") for row in rows)
+
+
 def test_depth_draws_that_many_levels() -> None:
     text = drawn("two_paths", "--depth", "1")
     titles = [words_of(g)[0] for g in boxes(text)]
