@@ -66,7 +66,7 @@ def general_ways() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lane, "has_lanes", lambda row: False)
         patch.setattr(inplace, "specialise", inplace._general)
-        patch.setattr(backward, "is_ordinary", lambda create_graph, inputs: False)
+        patch.setattr(backward, "is_ordinary", lambda create_graph: False)
         _forget()
         for key, extra in ARITHMETIC:
             patch.setattr(Tensor, f"__{DUNDERS[key]}__", _operator(key, extra))
