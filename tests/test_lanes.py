@@ -185,7 +185,10 @@ def gradients_of_a_part(seed: int) -> tuple[Any, ...]:
     roots = draw.sample(inner, draw.randint(1, 2))
     wanted = draw.sample(inner, min(len(inner), draw.randint(1, 3)))
     keep = draw.random() < 0.3
-    found = T.autograd.grad([root.sum() for root in roots], wanted, None, keep, allow_unused=True)
+    ends = [root.sum() for root in roots]
+    found = T.autograd.grad(ends, wanted, None, keep, allow_unused=True)
+    if keep:  # what was not asked for has left nothing behind
+        found += T.autograd.grad(ends, (x, w), allow_unused=True)
     nodes = [root.grad_fn for root in roots if root.grad_fn is not None]
     for node in nodes:
         nodes += [edge for edge, _ in node.next_functions if edge not in (None, *nodes)]
