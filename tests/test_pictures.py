@@ -229,11 +229,12 @@ def test_words_on_wires_are_as_narrow_as_their_lines_allow() -> None:
 
 
 def test_modules_are_folded_by_their_names() -> None:
-    folds = [words_of(g)[0] for g in boxes(drawn("transformer", "--fold"))
-             if "data-members" in g.attrib]  # fmt: skip
-    assert folds == ["embed", "blocks.0", "blocks.1", "head"]
-    height = float(ET.fromstring(drawn("transformer", "--fold").encode()).attrib["height"])
-    assert height < 2 * 1080
+    text = drawn("transformer", "--fold")
+    folds = [g for g in boxes(text) if "data-members" in g.attrib]
+    assert [words_of(g)[0] for g in folds] == ["embed", "blocks.0", "blocks.1", "head"]
+    assert float(ET.fromstring(text.encode()).attrib["height"]) < 2 * 1080
+    titles = [g.findtext(f"{SVG}title") for g in folds]  # gradients come with the pass
+    assert titles[1] == "folded: blocks.0; Block · 22 operations · line 32"
 
 
 def test_nan_zero_and_none_are_words() -> None:
