@@ -64,12 +64,25 @@ PROGRAMS = {
     "mse_loss": "F.mse_loss(x[:21], x[21:42])",
     "smooth_l1_loss": "F.smooth_l1_loss(x[:21], x[21:42])",
     "nll_loss": "F.nll_loss(x[:160].view(40, 4), torch.arange(40) % 4)",
+    "nll_loss of many": "F.nll_loss(x.repeat(4).view(1000, 4), torch.arange(1000) % 4)",
+    "sums on three levels": (
+        "torch.cat([x.repeat(50).sum().view(1), x.repeat(9)[:8209].mean().view(1), "
+        "x.repeat(50).view(5000, 10).sum(0), x.repeat(50).view(2, 2500, 10).mean(1).view(-1)])"
+    ),
+    "sums of many rows": (
+        "torch.cat([x.repeat(20).view(k, -1).sum(1) for k in (4, 50, 400, 2000)])"
+    ),
+    "a bias of a large batch": (
+        "torch.autograd.grad(torch.zeros(500, 20) + (w := torch.ones(20).requires_grad_()), w, "
+        "x.detach().repeat(10).view(500, 20))[0]"
+    ),
     "a squared difference": "((x[:50] - x[50:100]) ** 2).mean()",
     "avg_pool2d": "F.avg_pool2d(x[:144].view(1, 4, 6, 6), 3)",
     "adaptive_avg_pool2d": "F.adaptive_avg_pool2d(x[:50].view(1, 2, 5, 5), 2)",
     "sum in double": "torch.stack([d[:n].sum() for n in (5, 12, 33, 70, 300)])",
     "sum of rows in double": "d[:200].view(20, 10).sum(1)",
     "sum of columns in double": "d[:200].view(10, 20).sum(0)",
+    "sums on three levels in double": "d.repeat(200)[:60000].view(6000, 10).sum(0)",
 }
 # What the library of matrices does that PyTorch runs on the processors these were measured on.
 # `a` and `b` give matrices with memory of their own, whose size they are told.

@@ -67,7 +67,7 @@ TRANSFORMS = run_state(_Transformations())
 # PyTorch sums it, and a scaled sum rounded once: what the engine itself asks of the table in
 # numerics/thresholds.py.
 SMALL = 32
-NOTICED = 1 << 16
+NOTICED = 1 << 18
 FUSED = 1 << 17
 
 

@@ -291,7 +291,9 @@ class Recorder:
         spot = self.stand(sys._getframe(2))
         changing = name in CHANGING or name.endswith("_") or "out" in kwargs
         # relu(x, inplace=True), dropout(x, 0.5, True, True)
-        changing = changing or "inplace" in kwargs or (args[-1:] and args[-1] is True)
+        changing = changing or kwargs.get("inplace", False)
+        if not changing and args and args[-1] is True:
+            changing = "inplace" in getattr(getattr(function, "__code__", None), "co_varnames", ())
         before = self._versions(args, kwargs) if changing else ()
         if name in ("__set__", "__delete__"):
             self._setting(function, args)

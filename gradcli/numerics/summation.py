@@ -2,7 +2,7 @@
 
 Floating-point sums depend on the order of additions. PyTorch's CPU kernel takes eight numbers at a
 time (or four in double precision), four such vectors side by side, and keeps partial sums of
-sixteen rounds. A sum written that
+sixteen rounds on four levels. A sum written that
 way equals PyTorch's bit for bit, which shows wherever a program prints a loss with all its digits.
 """
 
@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .thresholds import BESIDE, CASES, ONE_BY_ONE, SUMMED
+from .thresholds import IN_LANES, ONE_BY_ONE, SUMMED
 
 BYTES = 32  # of a vector
-SIDE_BY_SIDE, ROUNDS = 4, 16  # vectors, and rounds of a partial sum
+SIDE_BY_SIDE, ROUNDS, LEVELS = 4, 16, 4  # vectors; rounds of a partial sum, and levels of those
 
 
 def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
@@ -23,7 +23,7 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
         self = self.astype(dtype.numpy, copy=False)
     if self.dtype.char in "fd":
         whole = axis is None or len(axis) == self.ndim
-        if whole and not keepdim and self.size >= 5 and self.nbytes <= 4 * SUMMED:
+        if whole and not keepdim and 5 <= self.size <= SUMMED:
             if self.flags.c_contiguous and xp.__name__ == "numpy":
                 return _line(xp, self if self.ndim == 1 else self.reshape(-1))
         return _floating(xp, self, axis, keepdim)
@@ -112,14 +112,14 @@ def sum_of_cases(xp: Any, loss: Any) -> Any:
 
     The very first case climbs to the highest level, and the levels are added from the lowest one.
     """
-    count = loss.size
-    if loss.ndim != 1 or not _is_single(xp, loss) or not 1 < count <= CASES:
+    if loss.ndim != 1 or not _is_single(xp, loss) or loss.size < 2:
         return loss.sum(dtype=loss.dtype)
-    whole = (count - 1) // ROUNDS * ROUNDS
-    total, blocks = loss.dtype.type(0), loss[1 : whole + 1].reshape(-1, ROUNDS)
-    for level in (loss[whole + 1 :], xp.add.accumulate(blocks, axis=1)[:, -1]):
-        if level.size:
-            total = total + xp.add.accumulate(level)[-1]
+    total, level = loss.dtype.type(0), loss[1:]
+    while level.size:
+        whole = level.size // ROUNDS * ROUNDS
+        if whole < level.size:
+            total = total + xp.add.accumulate(level[whole:])[-1]
+        level = xp.add.accumulate(level[:whole].reshape(-1, ROUNDS), axis=1)[:, -1]
     return total + loss[0]
 
 
@@ -137,7 +137,7 @@ def sum_of_window(window: Any, ndim: int) -> Any:
 
 
 def _is_single(xp: Any, x: Any) -> bool:
-    return x.dtype.char == "f" and 0 < x.size <= SUMMED and xp.__name__ == "numpy"
+    return x.dtype.char == "f" and 0 < x.size <= IN_LANES and xp.__name__ == "numpy"
 
 
 def _in_lanes(xp: Any, x: Any, wide: int) -> Any:
@@ -162,8 +162,7 @@ def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> An
 
 def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, Any] | None:
     """(do reduced elements lie side by side, the elements with what is reduced first)."""
-    wide = axis == (0,) and self.ndim == 2 and self.shape[0] <= ROUNDS**2  # a layer's bias
-    if self.nbytes > 4 * (BESIDE if wide else SUMMED) or xp.__name__ != "numpy":
+    if self.size > SUMMED or xp.__name__ != "numpy":
         return None
     flags, ndim = self.flags, self.ndim
     if axis is None or len(axis) == ndim:
@@ -177,7 +176,9 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
     if outer == 1 and inner > 1:
         return False, self.reshape(-1, inner)
     if inner == 1:
-        return True, self.reshape(outer, -1).T
+        lines = self.reshape(outer, -1).T
+        many = len(lines) <= ONE_BY_ONE and self.size > IN_LANES  # short lines: side by side
+        return True, xp.ascontiguousarray(lines) if many else lines
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
 
 
@@ -210,12 +211,19 @@ def _line_of_squares(xp: Any, line: Any) -> Any:
 
 
 def _rounds(xp: Any, rows: Any) -> Any:
-    """Rows added one after another, sixteen of them making one partial sum."""
-    whole = rows.shape[0] // ROUNDS
-    if not whole:
-        return xp.add.reduce(rows, axis=0)
-    partial = xp.add.reduce(rows[: whole * ROUNDS].reshape(whole, ROUNDS, *rows.shape[1:]), axis=1)
-    return xp.add.reduce(rows[whole * ROUNDS :], axis=0) + xp.add.reduce(partial, axis=0)
+    """Rows added one after another, sixteen of them making one partial sum, sixteen of these one
+    of the next level; what is left over on each level is added from the lowest one up."""
+    add, count = xp.add.reduce, rows.shape[0]
+    step = max(ROUNDS, 1 << (count - 1).bit_length() // LEVELS)
+    total = None
+    for _ in range(LEVELS - 1):
+        whole = rows.shape[0] // step
+        rest = add(rows[whole * step :], axis=0)
+        total = rest if total is None else total + rest
+        if not whole:
+            return total
+        rows = add(rows[: whole * step].reshape(whole, step, *rows.shape[1:]), axis=1)
+    return total + add(rows, axis=0)
 
 
 def _four_sums(xp: Any, rows: Any) -> Any:

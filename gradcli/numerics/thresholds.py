@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "BESIDE", "CASES", "DOTS", "FILLED", "FUSED", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
+    "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
     "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED",
     "VECTORS",
 ]  # fmt: skip
@@ -31,26 +31,23 @@ ROUNDED = 1 << 13
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
 # last digit stays. Cost: 80 µs, 20 without.
 
-# NOTICED = 65,536, elements (`reduce_to` in the engine). The gradient of an operand that was spread
-# over others is a sum, of a bias or of a number that scales all data, and weights are updated by it
-# a thousand times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
+# NOTICED = 262,144, elements (`reduce_to` in the engine). The gradient of an operand that was
+# spread over others is a sum, of a bias or of a number that scales all data, and weights are
+# updated by it a thousand times. Cost: 6 to 12 µs (2,000 numbers, 256 by 32), 1 to 5 without.
 
-# Singles, or half as many doubles (summation.py). A loss is a sum, printed with all its digits.
-# PyTorch keeps partial sums on two levels up to here, on three beyond. Cost: 24 µs, 4 without.
-SUMMED = 8192
+# Elements (summation.py). A loss is a sum, printed with all its digits, and so is the gradient of a
+# layer's bias over a batch. Cost: 16 µs for 8,192, 2 without; 400 at the bound in one sum, 50
+# without; 450 in 512 lines, 55 without; 30 for 881 by 64 in columns, 18 without.
+SUMMED = 1 << 18
 
-# Singles that are added in columns, at most 256 in each: the gradient of a layer's bias. Cost:
-# 10 µs for 64 by 512, 4 without.
-BESIDE = 1 << 18
+# Singles of the kernels for rows (summation.py: softmax, norms), which add in lanes, and losses of
+# one batch (nll_loss), which are added on levels. Cost: 24 µs, 4 without.
+IN_LANES = 8192
 
 # Numbers of one sum (summation.py: pooling, columns, gradients of normalised columns). PyTorch
 # adds them one after another however many they are; each is a turn of a loop here. Cost: 118 µs
 # for eight columns of products, 4 without.
 ONE_BY_ONE = 64
-
-# Losses of one batch (summation.py: nll_loss). PyTorch adds them on levels of sixteen; two levels
-# end here. Cost: 4 µs, 1 without.
-CASES = 256
 
 # Products in batches of matrices (small_matmul.py). PyTorch's library adds those of small operands
 # in orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55
