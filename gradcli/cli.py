@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -198,6 +200,8 @@ def called() -> Any:
     line = sys.argv[1:]
     if line[:1] == ["help"]:
         line = [*(name for name in line[1:2] if name != "help"), "--help"]
+    if os.environ.get("_GRADCLI_COMPLETE") == "complete_bash":
+        os.environ.update(_without_equals(os.environ))
     try:
         return app(parted(with_settings(line))[0], prog_name="gradcli", standalone_mode=False)
     except typer.Abort:
@@ -206,6 +210,12 @@ def called() -> Any:
         if isinstance(end.__context__, BrokenPipeError):
             return 0  # typer says 1 of a reader that is gone
         raise
+
+
+def _without_equals(shell: Mapping[str, str]) -> dict[str, str]:
+    """What bash asks to complete: it makes three words of --wrt=w1, and typer expects two."""
+    words, left_out = re.subn(r"(?<=\s)=\s+(?=\S)", "", shell.get("COMP_WORDS", ""))
+    return {"COMP_WORDS": words, "COMP_CWORD": str(int(shell.get("COMP_CWORD", "0")) - left_out)}
 
 
 def misused(error: Exception) -> int | None:

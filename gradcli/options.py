@@ -340,7 +340,7 @@ def choice(field: str, *flags: str, of: tuple[str, ...], default: str, help: str
 def _limit(name: str, default: str, what: str, parse: Callable[[str], Any] = size) -> Option:
     return Option(
         name.replace("-", "_"), (f"--{name}",), what, default, parse,
-        metavar="TIME" if parse is seconds else "N", show_default=True,
+        metavar="TIME" if parse is seconds else "N", show_default=default[0].isdigit(),
         variable="GRADCLI_" + name.replace("-", "_").upper(), panel=LIMITED,
     )  # fmt: skip
 

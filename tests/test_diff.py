@@ -215,6 +215,24 @@ def test_long_graphs(home: Path) -> None:
     assert told(document("a.expr", "b.expr")) == [("tensor", "z")]
 
 
+def test_another_operation_within_a_module(home: Path) -> None:
+    """That is where they part, and not a parameter that both updated otherwise."""
+    text = "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\n"
+    text += "net(torch.ones(1, 2)).sum().backward()\n"
+    step = "optim.SGD(net.parameters(), lr=0.1).step()\n"
+    (home / "a.expr").write_text(text + step)
+    (home / "b.expr").write_text(text.replace("ReLU", "Tanh") + step)
+    page = gradcli("diff", "a.expr", "b.expr").stdout
+    assert (
+        """
+first divergence  ReluBackward0: operation 3
+  A  line 2  net(torch.ones(1, 2))  ReluBackward0
+  B  line 2  net(torch.ones(1, 2))  TanhBackward0
+"""
+        in page
+    )
+
+
 def test_the_page(home: Path) -> None:
     (home / "b.expr").write_text(BASE.replace("h - 0.5", "h * 0.5"))
     page = gradcli("diff", "a.expr", "b.expr").stdout

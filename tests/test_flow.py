@@ -209,7 +209,7 @@ def test_a_curve_keeps_the_largest_of_each_group(length: int) -> None:
 def test_a_curve_in_bars() -> None:
     look = Look()
     assert curve((1.0, 10.0, 100.0), look) == "▁▅█"
-    assert curve((1.0, 0.0, math.nan), look) == "▅ !"
+    assert curve((1.0, 0.0, math.nan), look) == "▅0!"
     assert curve((0.0, 0.0), look) == "0"
     assert curve(tuple(10.0**i for i in range(64)), look) == "▁▁▂▃▄▅▆▇██"
     assert curve((1.0, 100.0), look._replace(unicode=False)) == "_@"

@@ -8,6 +8,7 @@ error texts.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -66,7 +67,7 @@ def general_ways() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lane, "has_lanes", lambda row: False)
         patch.setattr(inplace, "specialise", inplace._general)
-        patch.setattr(backward, "is_ordinary", lambda create_graph, inputs: False)
+        patch.setattr(backward, "is_ordinary", lambda create_graph: False)
         _forget()
         for key, extra in ARITHMETIC:
             patch.setattr(Tensor, f"__{DUNDERS[key]}__", _operator(key, extra))
@@ -164,6 +165,42 @@ def test_programs(kind: str) -> None:
     fast = run()
     with general_ways():
         assert run() == fast
+
+
+def gradients_of_a_part(seed: int) -> tuple[Any, ...]:
+    """Gradients of some tensors of a random graph, and which of its nodes have freed what they
+    saved: shared results, several outputs, changes in place, inputs in the middle."""
+    T: Any = gradcli
+    draw = random.Random(seed)
+    x, w = (T.linspace(-1, 1 + one, 3).requires_grad_() for one in range(2))
+    made: list[Any] = [x, w, x * w]
+    for _ in range(draw.randint(3, 12)):
+        a, b = draw.choice(made), draw.choice(made)
+        made.append(draw.choice([
+            lambda a=a, b=b: a * b, lambda a=a, b=b: a + b, lambda a=a: a.sin(),
+            lambda a=a: T.stack(a.unbind(0)) * 2, lambda a=a: a.clone().mul_(3)[:3],
+            lambda a=a, b=b: a.detach() * b, lambda a=a: a.max(0)[0] * a,
+        ])())  # fmt: skip
+    inner = [one for one in made if one.requires_grad]
+    roots = draw.sample(inner, draw.randint(1, 2))
+    wanted = draw.sample(inner, min(len(inner), draw.randint(1, 3)))
+    keep = draw.random() < 0.3
+    ends = [root.sum() for root in roots]
+    found = T.autograd.grad(ends, wanted, None, keep, allow_unused=True)
+    if keep:  # what was not asked for has left nothing behind
+        found += T.autograd.grad(ends, (x, w), allow_unused=True)
+    nodes = [root.grad_fn for root in roots if root.grad_fn is not None]
+    for node in nodes:
+        nodes += [edge for edge, _ in node.next_functions if edge not in (None, *nodes)]
+    gradients = [None if one is None else (one.tolist(), one._version) for one in found]
+    return gradients, [(node.name(), node.freed) for node in nodes]
+
+
+def test_a_pass_to_some_inputs_is_the_walk() -> None:
+    """`grad` over the nodes above its inputs alone."""
+    fast = [gradients_of_a_part(seed) for seed in range(150)]
+    with general_ways():
+        assert [gradients_of_a_part(seed) for seed in range(150)] == fast
 
 
 def test_attributes_of_nodes_cost_no_other_attribute() -> None:

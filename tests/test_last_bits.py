@@ -48,6 +48,11 @@ PROGRAMS = {
     "layer_norm scaled": "back(lambda x: F.layer_norm(x, (6,), x[0], x[1]), x[:24].view(4, 6))",
     "layer_norm, flat": "flat(lambda x: F.layer_norm(x, (5,)), x[:20].view(4, 5))",
     "batch_norm": "back(lambda x: F.batch_norm(x, None, None, training=True), x[:20].view(5, 4))",
+    "batch_norm of many": (
+        "torch.cat([back(lambda x: F.batch_norm(x, None, None, training=True), "
+        "x.detach().repeat(4)[:m].view(s)).view(-1) "
+        "for m, s in ((1280, (64, 20)), (1040, (130, 8)), (396, (3, 4, 33)), (588, (4, 3, 7, 7)))])"
+    ),
     "batch_norm, flat": (
         "flat(lambda x: F.batch_norm(x, *2 * [None], training=True), x[:20].view(5, 4))"
     ),

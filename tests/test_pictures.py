@@ -229,11 +229,12 @@ def test_words_on_wires_are_as_narrow_as_their_lines_allow() -> None:
 
 
 def test_modules_are_folded_by_their_names() -> None:
-    folds = [words_of(g)[0] for g in boxes(drawn("transformer", "--fold"))
-             if "data-members" in g.attrib]  # fmt: skip
-    assert folds == ["embed", "blocks.0", "blocks.1", "head"]
-    height = float(ET.fromstring(drawn("transformer", "--fold").encode()).attrib["height"])
-    assert height < 2 * 1080
+    text = drawn("transformer", "--fold")
+    folds = [g for g in boxes(text) if "data-members" in g.attrib]
+    assert [words_of(g)[0] for g in folds] == ["embed", "blocks.0", "blocks.1", "head"]
+    assert float(ET.fromstring(text.encode()).attrib["height"]) < 2 * 1080
+    titles = [g.findtext(f"{SVG}title") for g in folds]  # gradients come with the pass
+    assert titles[1] == "folded: blocks.0; Block · 22 operations · line 32"
 
 
 def test_nan_zero_and_none_are_words() -> None:
@@ -293,6 +294,19 @@ def test_names_of_leaves_and_modules_are_whole(tmp_path: Path) -> None:
     assert "each element times its own" in " ".join(rows)
     assert max(map(len, rows)) <= 38
     assert "value [5000] all 1" in rows  # one number for all of them is no scalar
+
+
+def test_a_long_name_is_divided_between_its_words(tmp_path: Path) -> None:
+    """And of numbers that do not fit on a wire their range is told."""
+    (tmp_path / "p.expr").write_text(
+        "first_projection_of_the_input_embedding = tensor([[0.1, -0.2, 2.3]], requires_grad=True)\n"
+        "y = (first_projection_of_the_input_embedding * 1.2345).sin().sum()\ny.backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    leaf = next(words_of(g) for g in boxes(svg) if "leaf" in g.attrib["class"])
+    assert leaf[:2] == ["first_projection_of_the_input_", "embedding"]
+    rows = [row for wire in wires(svg) for row in words_of(wire)]
+    assert "= -1.18…1.23" in rows and not any(row.endswith("…") for row in rows)
 
 
 def test_depth_draws_that_many_levels() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -114,6 +115,22 @@ def test_each_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fish.complete() == "two_paths"
     zsh = ZshComplete(command, {}, "gradcli", "_GRADCLI_COMPLETE")
     assert zsh.complete() == "_arguments '*: :((\"two_paths\"))'"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("--wrt=a,", "a,w1"), ("--wrt=", "w1"), ("--wrt=L", "L"), ("--fo", "--format")],
+)
+def test_bash_divides_words_at_equals_signs(words: str, expected: str) -> None:
+    asked = ["gradcli", "grad", "chain.expr", *re.split("(?<==)|(?==)", words)]
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "_GRADCLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": "\n".join(filter(None, asked)),
+        "COMP_CWORD": str(len(list(filter(None, asked))) - 1),
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "gradcli"], env=environment, capture_output=True,
+                          text=True, check=True)  # fmt: skip
+    assert done.stdout.splitlines()[:1] == [expected]
 
 
 def test_names_load_no_engine() -> None:

@@ -152,6 +152,27 @@ def test_a_warning_and_its_advice_are_wrapped(tmp_path: Path) -> None:
     assert "help: gradcli why p.expr NAME, for the tensor that was" in rows
 
 
+def test_sentences_without_room_beside_stand_below_their_rows(tmp_path: Path) -> None:
+    text = """\
+net = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1, bias=False))
+opt = optim.SGD(net.parameters(), lr=0.1)
+w = torch.tensor(1., requires_grad=True)
+for i in range(2):
+    net(torch.ones(1, 1)).sum().backward()
+    opt.step()
+"""
+    (tmp_path / "p.expr").write_text(text, "utf-8")
+    rows = [row.rstrip() for row in plain(on_terminal(tmp_path, 80, "why", "p.expr"))]
+    at = rows.index("net.0.weight  stale    5")
+    assert rows[at + 1 : at + 5] == [
+        "    grad is the sum of 2 backward calls: nothing cleared it between them,",
+        "    although net.0.weight was updated.",
+        "net.0.bias    stale    5",
+        "net.1.weight  stale    5",
+    ]
+    assert rows[at - 1].startswith("    grad is None: ")
+
+
 def test_rows_of_numbers_keep_their_columns(tmp_path: Path) -> None:
     text = """\
 a_long_name_of_a_weight = torch.linspace(-1, 1, 16).reshape(2, 8).requires_grad_()

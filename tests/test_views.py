@@ -166,6 +166,15 @@ def test_changes_that_no_version_counts() -> None:
     assert "1 → 2" in rows[-1]
 
 
+def test_changes_of_what_has_no_name_are_counted() -> None:
+    step = "w = torch.ones(2, requires_grad=True)\nopt = optim.Adam([w])\nw.sum().backward()\n"
+    found = told(f"{step}opt.step()\n")
+    assert [(one.name, one.line) for one in found.writes] == [("w", 4)]
+    assert found.changes == found.nameless + 1 > 1
+    page = answer("trace", "--views", stdin=f"{step}opt.step()\n")
+    assert f"{found.nameless} changes of tensors that no name leads to" in page
+
+
 def test_the_document() -> None:
     for words in ((), ("--all",)):
         document = json.loads(

@@ -144,7 +144,7 @@ COMMAND = Command(
             "Recorded answers",
             flag("update", "--update", help="Record what each program prints, in FILE.out."),
             flag("review", "--review",
-                 help="Ask of each new or changed answer whether to record it."),
+                 help="Ask for each new or changed answer whether to record it."),
         ),
         *under(
             "Which programs",

@@ -48,10 +48,10 @@ COMMAND = Command(
     gradcli ops                      all of them, a line each
     gradcli ops tanh                 everything about one, with an example
     gradcli ops TanhBackward0        the operator that makes this node
-    gradcli ops @                    the operator of a sign; of a layer: nn.Linear
-    gradcli ops "arc cosine"         those that match these words, best first
-    gradcli ops 'relu*'              those whose names match, a line each
-    gradcli ops --filter softmax     those that concern a word
+    gradcli ops @                    the operator of a symbol; nn.Linear: of a layer
+    gradcli ops "arc cosine"         operators that match these words, best first
+    gradcli ops 'relu*'              operators whose names match, a line each
+    gradcli ops --filter softmax     operators that concern a word
     """,
     Arguments,
     (

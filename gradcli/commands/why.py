@@ -35,9 +35,9 @@ COMMAND = Command(
     """,
     Arguments,
     (
-        Option("words", (), "The program (- is standard input; may be left out as elsewhere), and "
+        Option("words", (), "The program (- reads standard input; optional, as elsewhere), and "
                "a tensor's name: x, x.grad[1,0], weights[0], net.0.weight. Without a name every "
-               "leaf gets its verdict.", (), many=True, metavar="[FILE] [NAME]", kind="word"),
+               "leaf is explained.", (), many=True, metavar="[FILE] [NAME]", kind="word"),
         flag("no_try", "--no-try", help="Do not run the program again to try the advice."),
         flag("try_", "--try", help="With --engine torch: run a .py file again too, in a separate "
              "process. Files that it writes are written twice."),

@@ -43,7 +43,7 @@ class AutogradMeta:
 
     __slots__ = (
         "grad", "accumulator", "hooks", "post_hooks", "retains_grad", "is_parameter",
-        "base", "view_version", "creation", "inference", "mark",
+        "persistent", "base", "view_version", "creation", "inference", "mark",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -53,6 +53,7 @@ class AutogradMeta:
         self.post_hooks: dict[int, Callable[..., Any]] | None = None
         self.retains_grad = False
         self.is_parameter = False
+        self.persistent: bool | None = None  # of a buffer that nn.Buffer made
         self.base: Tensor | None = None
         self.view_version = 0
         self.creation = ""  # how a view was made, where that forbids changing it in place
@@ -402,6 +403,8 @@ class Tensor(Values, metaclass=Named):
         out._requires_grad = self.requires_grad
         if self.is_parameter:
             out._need_meta().is_parameter = True
+        if self._meta is not None and self._meta.persistent is not None:
+            out._need_meta().persistent = self._meta.persistent
         if self._meta is not None and self._meta.grad is not None:
             out._need_meta().grad = self._meta.grad.__deepcopy__(memo)
         return out

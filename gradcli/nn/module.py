@@ -15,7 +15,7 @@ from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from . import state
 from .derived import derived, parametrizations
-from .parameter import Buffer
+from .parameter import Buffer, persistence
 from .registered import (
     TABLES,
     check_name,
@@ -112,7 +112,7 @@ class Module(metaclass=Housed):
             only_none(value, "child module", name, "torch.nn.Module or None")
             own["_modules"][name] = None
         elif isinstance(value, Buffer):
-            self.register_buffer(name, value.data, value.persistent)
+            self.register_buffer(name, value, persistent=bool(persistence(value)))
         elif name in (own.get("_buffers") or ()):
             if not isinstance(value, Tensor):
                 only_none(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None")

@@ -46,11 +46,26 @@ def _empty() -> Tensor:
     return tensor([])
 
 
-class Buffer:
-    """A tensor that belongs to a module's state and is not trained."""
+class _BufferType(type):
+    """A buffer is a tensor with a flag, too."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return persistence(value) is not None
+
+
+class Buffer(metaclass=_BufferType):
+    """A tensor that belongs to a module's state and is not trained; it shares the data's memory."""
 
     PUBLIC: tuple[str, ...] = ()
 
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        self.data = _empty() if data is None else data
-        self.persistent = persistent
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        data = _empty() if data is None else data
+        buffer = data.detach()
+        buffer.requires_grad_(data.requires_grad)
+        buffer._need_meta().persistent = persistent
+        return buffer
+
+
+def persistence(value: Any) -> bool | None:
+    """Whether a state_dict has a buffer; None for other values."""
+    return value._meta.persistent if isinstance(value, Tensor) and value._meta else None

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .summation import products_down, sum_down
-from .thresholds import NORMALISED, ROW
+from .summation import products_down, products_in_a_row, sum_down, sum_in_a_row
+from .thresholds import BATCH, FUSED, NORMALISED, ROW
 
 LANES = 8
 
@@ -28,7 +28,8 @@ def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
     In a matrix one row after another is added; images are added up in double.
     """
     others = tuple(place for place in range(x.ndim) if place != 1)
-    if x.dtype.char != "f" or not 0 < x.size <= NORMALISED:
+    bound = NORMALISED if x.ndim == 2 and len(x) > BATCH else FUSED
+    if x.dtype.char != "f" or not 0 < x.size <= bound:
         mean, spread = moments(x, others)
         return mean.reshape(-1), spread.reshape(-1)
     count = x.size // x.shape[1]
@@ -37,9 +38,26 @@ def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
         distance = x - mean
         return mean, products_down(xp, distance, distance, 0)[0] / x.dtype.type(count)
     mean = moments(x, others)[0]
-    distance = (x - mean).astype("float64")
-    spread = (distance * distance).mean(axis=others)
-    return mean.reshape(-1), spread.astype(x.dtype)
+    distance = x - mean  # squares are rounded, their sum too, in which they are added in double
+    spread = (distance * distance).sum(axis=others, dtype="float64").astype(x.dtype)
+    return mean.reshape(-1), spread / x.dtype.type(count)
+
+
+def shares_of_channels(xp: Any, grad: Any, centred: Any) -> tuple[Any, Any]:
+    """The sums of the gradient, and of its products with the centred input, of each channel.
+
+    In a matrix one row after another is added; of images each plane in eight lanes, and the planes
+    in double, which the sums keep.
+    """
+    if grad.ndim == 2 and grad.flags.c_contiguous:
+        return sum_down(xp, grad), products_down(xp, centred, grad, 0)[0]
+    sums = grad, grad * centred
+    if grad.ndim > 2 and grad.flags.c_contiguous and 0 < grad.size <= FUSED:
+        planes, inputs = (x.reshape(*x.shape[:2], -1) for x in (grad, centred))
+        sums = sum_in_a_row(xp, planes, LANES), products_in_a_row(xp, inputs, planes, LANES)
+    axes = tuple(place for place in range(sums[0].ndim) if place != 1)
+    total, tilt = (part.sum(axis=axes, dtype="float64") for part in sums)
+    return total, tilt
 
 
 def moments_of_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
@@ -92,6 +110,6 @@ def _joined(
 
 def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
     """x * factor + offset; singles with one rounding, as a product of two is exact in double."""
-    if x.dtype.char != "f" or x.size > NORMALISED:
+    if x.dtype.char != "f" or x.size > FUSED:
         return x * factor + offset
     return (xp.multiply(x, factor, dtype="float64") + offset).astype(x.dtype)

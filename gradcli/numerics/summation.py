@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .thresholds import IN_LANES, ONE_BY_ONE, SUMMED
+from .thresholds import BATCH, IN_LANES, ONE_BY_ONE, SUMMED
 
 BYTES = 32  # of a vector
 SIDE_BY_SIDE, ROUNDS, LEVELS = 4, 16, 4  # vectors; rounds of a partial sum, and levels of those
@@ -91,14 +91,14 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
 
 def sum_down(xp: Any, x: Any) -> Any:
     """The sum along the first dimension, one row after another, however the array lies."""
-    if not _is_single(xp, x) or len(x) > ONE_BY_ONE:
+    if not _is_single(xp, x) or len(x) > BATCH:
         return x.sum(axis=0)
     return xp.add.accumulate(x, axis=0)[-1]
 
 
 def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
     """The sum of x * y along a dimension that is not the last, each step rounded once."""
-    if not _is_single(xp, x) or x.shape[dim] > ONE_BY_ONE:
+    if not _is_single(xp, x) or x.shape[dim] > BATCH:
         return (x * y).sum(axis=dim, keepdims=True)
     products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
     total = products[0].astype("float32")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
+    "BATCH", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
     "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED",
     "VECTORS",
 ]  # fmt: skip
@@ -42,12 +42,16 @@ SUMMED = 1 << 18
 
 # Singles of the kernels for rows (summation.py: softmax, norms), which add in lanes, and losses of
 # one batch (nll_loss), which are added on levels. Cost: 24 µs, 4 without.
-IN_LANES = 8192
+IN_LANES = 1 << 17
 
-# Numbers of one sum (summation.py: pooling, columns, gradients of normalised columns). PyTorch
-# adds them one after another however many they are; each is a turn of a loop here. Cost: 118 µs
-# for eight columns of products, 4 without.
+# Numbers of one sum (summation.py: pooling). PyTorch adds them one after another however many they
+# are; each is a turn of a loop here.
 ONE_BY_ONE = 64
+
+# Rows of a batch that is normalised, or that softmax has down its columns (summation.py): each is a
+# turn of a loop here as well. What a layer before a batch norm gets is zero but for these
+# roundings, and Adam makes steps of them. Cost: 118 µs for 64 rows, 4 without.
+BATCH = 256
 
 # Products in batches of matrices (small_matmul.py). PyTorch's library adds those of small operands
 # in orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55

@@ -67,11 +67,18 @@ def _side_by_side(
     ]  # fmt: skip
     first_of_all = comparison.first(found)
     if found:
-        exact = a.engine == b.engine
-        first_of_all = parting(*steps, tolerance, exact=exact) or first_of_all
+        part = parting(*steps, tolerance, exact=a.engine == b.engine)
+        # A name whose operation is another one says it better.
+        if part is not None and (part.kind == "value" or _is_number(first_of_all)):
+            first_of_all = part
     types = sides[0].dtype, sides[1].dtype
     digits = by_line(paired(*steps, exact=a.engine == b.engine), types)
     return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same(), digits)
+
+
+def _is_number(fact: DifferenceFact | None) -> bool:
+    """Whether only numbers differ there."""
+    return fact is not None and fact.kind in ("value", "gradient")
 
 
 def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:

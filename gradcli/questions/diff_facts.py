@@ -255,9 +255,15 @@ Steps = tuple[StepFact, ...]
 def parting(
     a: Steps, b: Steps, tolerance: Tolerance, *, exact: bool = True
 ) -> DifferenceFact | None:
-    """Where two runs of one shape part; None where they do not, or have another shape."""
-    pairs = paired(a, b, exact=exact)
+    """Where two runs part: at another operation, or at one that gave another value; None where
+    they do not, or where a value has another shape."""
+    pairs = paired(a, b, exact=exact) or (list(zip(a, b, strict=False)) if exact else [])
     for number, (mine, yours) in enumerate(pairs, 1):
+        if mine.node != yours.node:
+            return DifferenceFact(
+                "node", mine.node, f"operation {number}", mine.node, yours.node, mine.line,
+                yours.line, mine.text, yours.text,
+            )  # fmt: skip
         if tolerance.close(mine.value, yours.value):
             continue
         if not _alike(mine.value, yours.value):

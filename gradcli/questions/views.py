@@ -24,7 +24,7 @@ def views(ran: Ran, found: Collected) -> ViewsFact | None:
     told = tuple(_views(found, names, memory))
     counters = {names(tensor)[0]: key_of(counter_of(tensor)) for tensor in found.held}
     changes = tuple(_writes(ran, writes, told, memory, names, counters))
-    return ViewsFact(told, changes, writes.count)
+    return ViewsFact(told, changes, writes.count, len(writes.entries) - len(changes))
 
 
 def _views(found: Collected, names: Names, memory: dict[int, int]) -> Iterator[ViewFact]:
@@ -61,7 +61,9 @@ def _writes(
         tensor = entry.tensor()
         name = NAMELESS if tensor is None else names(tensor)[0]
         seen = sharing.get(memory.get(entry.memory, -1), [])
-        if name == NAMELESS and seen:  # x[0] = 5 changes a part of x that has no name
+        if name == NAMELESS and not seen:
+            continue
+        if name == NAMELESS:  # x[0] = 5 changes a part of x that has no name
             name = seen[0]
         counted = counters.get(name, entry.counter) == entry.counter
         yield WriteFact(

@@ -45,7 +45,7 @@ LEGEND = (
     "largest change    the leaf that changed most before the next pass: norm(change) / "
     "norm(value), or `from 0`",
     "curve             norms from the first pass to the last on a scale of powers of ten; the "
-    "lowest and the highest bar are the least and the largest of this row, 0 is below all, ! is "
+    "lowest and the highest bar are the least and the largest of this row, 0 is a zero, ! is "
     "NaN or infinite",
     "first → last      the norm in the first pass and in the last one",
     "zeros             the share of elements that were 0, of the gradients of all passes",
@@ -240,11 +240,11 @@ def curve(groups: tuple[float, ...], look: Look, steps: int = STEPS) -> str:
         if not value < inf:
             text += "!"
         elif value <= 0:
-            text += " "
+            text += "0"  # no bar
         else:
             share = (log10(value) - low) / room if room > 1e-3 else 0.5
             text += bars[min(len(bars) - 1, int(share * len(bars)))]
-    return text if text.strip() else "0" if text else ""
+    return text if text.strip("0") else text[:1]
 
 
 def _reduced(groups: tuple[float, ...], steps: int) -> list[float]:

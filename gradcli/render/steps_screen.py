@@ -24,7 +24,7 @@ KEYS = {
     "b": "back", "\x7f": "back", "\x1b[D": "back", "\x1b[A": "back", "r": "run", "p": "pass",
     "h": "help", "?": "help", "q": "quit", "\x04": "quit",
 }  # fmt: skip
-HINT = " n next   b back   r run   p pass   : a command, such as show a.grad   h help   q quit"
+HINT = " n next  b back  r run  p pass  h help  q quit  : a command, as show a.grad"
 LEAST_ANSWER = 8  # lines of the present step that are always there
 
 

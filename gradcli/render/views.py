@@ -41,8 +41,14 @@ def _tensors(fact: ViewsFact, look: Look) -> list[Line]:
 
 
 def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
+    rest: list[Line] = []
+    if left := fact.changes - len(fact.writes) - fact.nameless:
+        rest.append((cell(f"{counted(left, 'later change')} in place", "dim"),))
+    if fact.nameless:
+        words = f"{counted(fact.nameless, 'change')} of tensors that no name leads to"
+        rest.append((cell(words, "dim"),))
     if not fact.writes:
-        return []
+        return rest
     arrow = "→" if look.unicode else "->"
     heads = ("tensor", "changed in place", "version", "seen by", "line")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
@@ -61,8 +67,4 @@ def _changes(fact: ViewsFact, look: Look, folds: Folds) -> list[Line]:
         ))  # fmt: skip
     first = (0, least((row[0] for row in rows if len(row) > 2), look, LEAST))
     giving = (((1, 16), (3, 12)), (first,), ((1, 8), (3, 8)))
-    found = columns(rows, look, giving=giving, right=frozenset({4}), kept="name")
-    left = fact.changes - len(fact.writes)
-    if left:
-        found.append((cell(f"{counted(left, 'later change')} in place", "dim"),))
-    return found
+    return [*columns(rows, look, giving=giving, right=frozenset({4}), kept="name"), *rest]

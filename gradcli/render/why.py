@@ -49,7 +49,7 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
     if reports:
         rows = [tuple(Cell(head, "head") for head in ("tensor", "verdict", "lines", "why"))]
         rows.extend(map(_row, reports))
-        lines.extend(columns(rows, look, giving=(((3, 24),), 2)))
+        lines.extend(_table(rows, look))
         worst = next((report for report in reports if report.verdict != "fine"), None)
         if worst is not None:
             command = f"gradcli why {file} {shlex.quote(worst.name)}".replace("<stdin> ", "")
@@ -57,6 +57,25 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
     elif whole.error is None:
         lines.append((cell("none of the leaves has a name"),))
     return after(whole.output, paint(lines, look), streamed=False)
+
+
+def _table(rows: Sequence[tuple[Cell, ...]], look: Look) -> list[Line]:
+    """Where a page has no room for the sentences they stand below their rows; one that is like that
+    of the row above, but for the name, is not said again."""
+    natural = columns(rows, look._replace(whole=True))
+    widest = max(sum(width_of(piece.text) for piece in line) for line in natural)
+    if look.whole or widest <= look.width:
+        return natural
+    narrow: list[tuple[Cell, ...]] = []
+    before = rows[0][3].text  # the word for the column
+    for row in rows:
+        narrow.append(row[:3])
+        alike = row[3].text.replace(row[0].text, "")
+        if alike != before:
+            before = alike
+            told = textwrap.wrap(row[3].text, look.width - 2 * len(INDENT))
+            narrow.extend((Cell(2 * INDENT + part),) for part in told)
+    return columns(narrow, look, giving=(2, ((0, 12),)))
 
 
 def _row(report: WhyReport) -> tuple[Cell, ...]:

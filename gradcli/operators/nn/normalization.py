@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Reduced, operator
-from ...numerics.moments import LANES, fused, moments_of_channels, moments_of_rows
-from ...numerics.summation import products_down, products_in_a_row, sum_down, sum_in_a_row
+from ...numerics.moments import (
+    LANES,
+    fused,
+    moments_of_channels,
+    moments_of_rows,
+    shares_of_channels,
+)
+from ...numerics.summation import products_in_a_row, sum_in_a_row
 from ...numerics.thresholds import NORMALISED
 from ..conventions import Late, constant, floating_only
 from ..reduce.sums import sum_dims
@@ -281,24 +287,24 @@ def _batch_norm_backward(
     xp: Any, grad: Any, x: Any, weight: Any, running_mean: Any, running_var: Any, save_mean: Any,
     save_invstd: Any, train: bool, eps: float, output_mask: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    dims = _others(x)
     mean, invstd = _statistics(xp, x, running_mean, running_var, save_mean, save_invstd, train, eps)
     centred = x - mean
-    if x.ndim == 2 and grad.flags.c_contiguous:  # one row after another, as the mean was found
-        total, tilt = sum_down(xp, grad), products_down(xp, centred, grad, 0)[0]
-    else:
-        total = grad.sum(axis=dims, dtype="float64").astype(x.dtype)
-        tilt = (grad * centred).sum(axis=dims, dtype="float64").astype(x.dtype)
-    scaled = tilt * invstd.reshape(-1)
+    total, tilt = shares_of_channels(xp, grad, centred)
+    factor, count = invstd.reshape(-1), x.size // x.shape[1]
+    scaled = (tilt * factor).astype(x.dtype, copy=False)
     dx = None
     if output_mask[0]:
         w = 1 if weight is None else _column(x, weight)
         if train:
-            count = x.size // x.shape[1]
-            along = _column(x, scaled) * invstd / count
-            dx = (grad - _column(x, total) / count - centred * along) * invstd * w
+            along = _column(x, tilt.astype(x.dtype, copy=False) * factor * factor / count)
+            level = _column(x, (total / count).astype(x.dtype, copy=False))
+            dx = fused(xp, -centred, along, grad - level)
+            if (left := x.shape[1] % LANES) and x.ndim == 2:  # the last columns fill no vector
+                dx[:, -left:] = (grad - level - centred * along)[:, -left:]
+            dx = dx * invstd * w
         else:
             dx = grad * invstd * w
+    total = total.astype(x.dtype, copy=False)
     return dx, scaled if output_mask[1] else None, total if output_mask[2] else None
 
 

@@ -43,9 +43,10 @@ def lost(ran: Ran, text: str) -> Question | None:
     """The question of a leaf of the last pass by the name that it had there, and that leads
     nowhere at the end; by the words that made it where it never had one."""
     assert ran.program is not None
-    words = {id(one.tensor): one.name for one in leaves_of(ran.program, ran.recording)}
-    for leaf in ran.recording.standing.last:
-        name = ran.recording.names.of_leaf(leaf) or words.get(id(leaf), "")
+    names = ran.recording.names
+    stood = [(names.of_leaf(leaf), leaf) for leaf in ran.recording.standing.last]
+    stood += [(one.name, one.tensor) for one in leaves_of(ran.program, ran.recording)]
+    for name, leaf in stood:
         rest = text.removeprefix(name)
         if name and rest != text and not rest.removeprefix(".grad").strip("[]0123456789,- "):
             return question_of(f"x{rest}", {"x": leaf}, {})._replace(name=name)

@@ -33,11 +33,13 @@ class WriteFact(NamedTuple):
 
 
 class ViewsFact(NamedTuple):
-    """All of it; of very many changes the first ones, `changes` in all."""
+    """All of it; of very many changes the first ones, `changes` in all. `nameless` are those of
+    tensors that no name leads to, such as an optimizer's."""
 
     views: tuple[ViewFact, ...] = ()
     writes: tuple[WriteFact, ...] = ()
     changes: int = 0
+    nameless: int = 0
 
     def shared(self) -> tuple[ViewFact, ...]:
         """Those that are views, share memory, or were changed."""

@@ -15,4 +15,5 @@ def views(fact: ViewsFact | None) -> dict[str, Any] | None:
         "tensors": [one._asdict() for one in fact.views],
         "writes": [one._asdict() for one in fact.writes],
         "changes": fact.changes,
+        "nameless": fact.nameless,
     }

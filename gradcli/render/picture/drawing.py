@@ -283,7 +283,7 @@ class Drawing:
             where = "in between" if atom.kind == "middle" else "behind these"
             head = counted(count, "more operation")
             rows = [Row(f"⋯ {head}", "title"), Row(line_text(f"{where}{_at(lines)}"), "kind")]
-        title = full("folded: " + "; ".join(row.text for row in rows))
+        title = full("folded: " + "; ".join(r.text for r in rows if r.style in ("title", "kind")))
         return Box(key, "fold", tuple(rows), title, members=(*atom.nodes, *inside),
                    times=atom.times, lines=tuple(lines[:50]))  # fmt: skip
 

@@ -37,7 +37,7 @@ def name_rows(name: str) -> Iterator[Row]:
         if width_of(left) <= WIDEST:
             break
         line = cut(left, WIDEST, "")
-        at = max(line.rfind("."), line.rfind("["), 0) or len(line)
+        at = max(line.rfind("."), line.rfind("["), 0) or line.rfind("_") + 1 or len(line)
         yield Row(left[:at], "title")
         left = left[at:]
     yield Row(cut(left, WIDEST), "title")
@@ -332,7 +332,9 @@ def small(value: ValueFact) -> str:
     if value.range is not None and value.range.low == value.range.high:
         return f"{value.range.low:.4g}"
     if value.text is not None and prod(value.shape) <= FEW:
-        return _elements(" ".join(lines_of(value)))
+        told = _elements(" ".join(lines_of(value)))
+        if value.range is None or width_of(told) <= ELEMENTS:
+            return told
     if value.range is None:
         bad = value.text is not None and "nan" in value.text
         size = str(list(value.shape)) if value.text is None else size_of(value)
