@@ -209,6 +209,8 @@ def test_a_result_that_had_a_name_is_differentiated(home: Path) -> None:  # noqa
     first, again = (json.loads(here(*wanted, *more).stdout)["gradients"][0]["grad"]
                     for more in (("--pass", "1"), ("--of", "loss#1")))  # fmt: skip
     assert first == again
+    page = here("grad", path, "--of", "loss#1", "--wrt", "net.0.weight").stdout
+    assert page.splitlines()[0].endswith("line 9")
     done = here("trace", path, "--of", "s#7")
     assert (done.returncode, "s stood for 2 tensors" in done.stderr) == (2, True)
     assert here("trace", path, "--wrt", "zz").returncode == 2

@@ -79,11 +79,13 @@ class Outcome:
         self.backward_calls = backward_calls
         self.error, self.steps = error, steps
 
-    def with_bindings(self, more: dict[str, Any]) -> Outcome:
-        """The same with more names."""
+    def with_bindings(
+        self, more: dict[str, Any], nodes: Mapping[str, ast.AST] | None = None
+    ) -> Outcome:
+        """The same with more names, and where in the text they were bound."""
         return Outcome(
             self.program, {**self.bindings, **more}, self.rebindings, self.backward_calls,
-            self.error, self.steps, self.nodes, self.machine,
+            self.error, self.steps, {**self.nodes, **(nodes or {})}, self.machine,
         )  # fmt: skip
 
     @cached_property

@@ -16,7 +16,7 @@ from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
-from ..recording.sides import AnyTensor, origin_of
+from ..recording.sides import AnyTensor, node_of, origin_of
 from .asked_names import AskedNames
 
 # Functions with passes of their own: what these go over is not what they return.
@@ -132,7 +132,10 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
                 found[text] = outcome.evaluate(text, "--of")
             if not isinstance(found[text], AnyTensor):
                 raise UsageError(f"--of {text}: its value is not a tensor")
-    return ran._replace(outcome=outcome.with_bindings(found)) if found else ran
+    origins = {text: origin_of(node) for text, value in found.items()
+               if (node := node_of(value)) is not None}  # fmt: skip
+    made = {text: origin for text, origin in origins.items() if is_here(origin)}
+    return ran._replace(outcome=outcome.with_bindings(found, made)) if found else ran
 
 
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:
