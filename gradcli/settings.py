@@ -74,7 +74,8 @@ def _table(path: str) -> dict[str, Any] | None:
             raise ValueError("a key has too many parts")
         tool = tomllib.loads(text).get("tool", {})
     except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{path} can't be read: {error}") from None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise SettingsError(f"{path} can't be read: {why}") from None
     table = tool.get("gradcli") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise SettingsError(f"{path}: {TABLE} is not a table")

@@ -67,6 +67,7 @@ def test_the_nearest_table_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -
      ("quiet = 1000000000", "quiet in [tool.gradcli]: a number from 0 to 9 is expected"),
      ("quiet = inf", "a number from 0 to 9 is expected"),
      ("a." * 40_000 + "b = 1", "can't be read: a key has too many parts"),
+    ("a = " + "[" * 60_000, "can't be read: it is nested too deeply"),
      ("#" * (1 << 17), "can't be read: it has more than 131,072 bytes"),
      ("= 3", "can't be read")],
 )  # fmt: skip

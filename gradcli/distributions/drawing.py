@@ -12,8 +12,10 @@ import numpy
 
 from ..engine.class_name import name_in_messages
 from ..engine.dtypes import FLOATING, float64
+from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array
 from ..numerics import gamma_binomial
+from ..numerics.gamma_binomial import DRAWN
 from ..numerics.random import Generator, default_generator
 
 
@@ -41,6 +43,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
             f"poisson(): argument 'generator' (position 2) must be torch.Generator, not {kind}"
         )
     source, _ = _sources(generator)
+    state.charge(input.numel() * DRAWN)
     made: Any = from_array(source.poisson(_array(input), input.dtype))
     return made.to(input.device)
 
@@ -51,6 +54,7 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
     _check("binomial", "prob", 2, prob)
     _, uniform = _sources(generator)
     counts, chances = numpy.broadcast_arrays(_array(count), _array(prob))
+    state.charge(counts.size * DRAWN)
     pairs = zip(counts.ravel(), chances.ravel(), strict=True)
     drawn = [gamma_binomial.binomial(n, p, uniform) for n, p in pairs]
     return _tensor(drawn, count.new_empty(counts.shape))

@@ -46,6 +46,9 @@ def gamma(alpha: Any, uniform: Draw, normal: Draw) -> float:
             return scale * d * v
 
 
+DRAWN = 48  # steps that a number takes: each is made by itself
+
+
 def gammas(alphas: Any, source: Any) -> Any:
     """A number for each concentration of an array, from a generator's stream; never zero."""
 

@@ -87,17 +87,18 @@ def operands_named(error: TypeError) -> Any:
     message, trace = error.args[0], error.__traceback__
     if trace is None or type(message) is not str:
         return message
-    match = _OPERANDS.fullmatch(message) or _JOINED.fullmatch(message) or _ONE.fullmatch(message)
+    joined, alone = _JOINED.fullmatch(message), _ONE.fullmatch(message)
+    match = _OPERANDS.fullmatch(message) or joined or alone
     while trace.tb_next is not None:
         trace = trace.tb_next
     here = trace.tb_frame.f_locals
-    if match is not None and match.re is _ONE:
+    if match is not None and match is alone:
         one = next((v for v in here.values() if name_in_messages(type(v)) == match[2]), None)
         return message if one is None else f"{match[1]}{type_name(one)}{match[3]}"
     if match is None or "a" not in here or "b" not in here:
         return message
     a, b = here["a"], here["b"]
-    if match.re is _JOINED:
+    if match is joined:
         right = match[2] == name_in_messages(type(b))
         return f'{match[1]}"{type_name(b)}"{match[3]}' if right else message
     if (name_in_messages(type(a)), name_in_messages(type(b))) != match.groups()[1:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.conversion import converted, device_named
+from ...engine.mode import state
 from ...engine.operator import operator
 from ..conventions import check_precision
 from .random import chosen
@@ -15,14 +16,16 @@ def _on_the_host(value: Any) -> Any:
 
 
 def _drawn(kind: Any, self: Any, source: Any) -> Any:
-    from ...numerics.gamma_binomial import gammas
+    from ...numerics.gamma_binomial import DRAWN, gammas
 
+    state.charge(self.size * DRAWN)
     return kind.xp.asarray(gammas(_on_the_host(self), chosen(source)))
 
 
 def _shared(kind: Any, self: Any, source: Any) -> Any:
-    from ...numerics.gamma_binomial import shares
+    from ...numerics.gamma_binomial import DRAWN, shares
 
+    state.charge(self.size * DRAWN)
     return kind.xp.asarray(shares(_on_the_host(self), chosen(source)))
 
 
