@@ -202,6 +202,21 @@ def test_a_leaf_without_a_name_is_asked_by_its_words(home: Path) -> None:  # noq
         assert (done.returncode, words in done.stdout) == (0, True), done
 
 
+def test_a_parameter_that_only_self_led_to_is_asked(home: Path) -> None:  # noqa: F811
+    text = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(1, 1)
+    def forward(self, x):
+        return self.lin(x)
+print(Net()(torch.ones(1, 1)).shape)
+"""
+    (home / "p.expr").write_text(text, encoding="utf-8")
+    done = here("why", str(home / "p.expr"), "self.lin.bias")
+    assert (done.returncode, "backward was never called" in done.stdout) == (0, True), done
+
+
 def test_a_result_that_had_a_name_is_differentiated(home: Path) -> None:  # noqa: F811
     (home / "p.expr").write_text(NAMED, encoding="utf-8")
     path = str(home / "p.expr")

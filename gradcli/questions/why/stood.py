@@ -7,7 +7,7 @@ from typing import Any
 from ...pipeline.request import Ran
 from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
-from ..graph import leaves_of
+from ..graph import leaves_of, module_tensors
 from .case import Case, Finding
 from .names import Question, question_of
 from .passes import Pass
@@ -42,10 +42,12 @@ def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
 def lost(ran: Ran, text: str) -> Question | None:
     """The question of a leaf of the last pass by the name that it had there, and that leads
     nowhere at the end; by the words that made it where it never had one."""
-    assert ran.program is not None
+    assert ran.program is not None and ran.outcome is not None
     names = ran.recording.names
+    inner = module_tensors(names.reached(ran.outcome.bindings), ran.recording)
     stood = [(names.of_leaf(leaf), leaf) for leaf in ran.recording.standing.last]
-    stood += [(one.name, one.tensor) for one in leaves_of(ran.program, ran.recording)]
+    every = [*leaves_of(ran.program, ran.recording), *inner]
+    stood += [(one.name, one.tensor) for one in every]
     for name, leaf in stood:
         rest = text.removeprefix(name)
         if name and rest != text and not rest.removeprefix(".grad").strip("[]0123456789,- "):
