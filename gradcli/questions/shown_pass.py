@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from ..opening import UsageError
@@ -114,15 +114,15 @@ def below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
 
 def flows(
     recording: Recording, one: Pass | None, found: Collected, modules: Modules,
-    leaves: Mapping[int, Named], *, full: bool,
+    leaves: Mapping[int, Named], *, full: bool, below: Container[int] | None = None,
 ) -> tuple[FlowFact, ...]:  # fmt: skip
-    """What was computed at each node, and what flowed into it in the pass; leaves too, by
-    the names that they had: `leaves` has them by identity."""
+    """What was computed at each node (or at those `below` a pass), and what flowed into it in the
+    pass; leaves too, by the names that they had: `leaves` has them by identity."""
     numbers = found.numbers
     facts = []
     for entry in (*recording.values.first.values(), *recording.values.last.values()):
         number = numbers.get(id(entry.node))
-        if number is None:
+        if number is None or (below is not None and number not in below):
             continue
         key = id(entry.node), entry.output_nr
         grad = snapshot_text(restored(one.flows.get(key)) if one else None, full=full)

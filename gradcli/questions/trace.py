@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language.classes import is_instance
@@ -214,7 +214,7 @@ def _passes(
         which = _shown_pass(ran, one)
         roots = tuple(shown_pass.roots_of(one, found, ran.recording.names.of_node))
         below = shown_pass.below(found.nodes, {root.node for root in roots})
-        every = _flows(ran, one, found, options._replace(flows=True))
+        every = _flows(ran, one, found, options._replace(flows=True), below)
         flows = tuple(flow for flow in every if flow.node in below)
         assert which is not None
         yield PassFact(which, roots, flows, shown_pass.seeds_of(one))
@@ -245,7 +245,10 @@ def _shown_pass(ran: Ran, one: Pass | None) -> ShownPass | None:
     return shown_pass.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
 
 
-def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tuple[FlowFact, ...]:
+def _flows(
+    ran: Ran, one: Pass | None, found: Collected, options: Options,
+    below: Container[int] | None = None,
+) -> tuple[FlowFact, ...]:  # fmt: skip
     if not options.flows:
         return ()
     assert ran.outcome is not None
@@ -259,7 +262,9 @@ def _flows(ran: Ran, one: Pass | None, found: Collected, options: Options) -> tu
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
-    return shown_pass.flows(recording, one, found, path_of, leaves, full=not options.texts)
+    return shown_pass.flows(
+        recording, one, found, path_of, leaves, full=not options.texts, below=below
+    )
 
 
 # ---------------------------------------------------------------- missing values

@@ -78,14 +78,16 @@ def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum:
             _move(running_mean, mean, momentum)
         if running_var is not None:
             wide = input.float() if input.dtype.is_reduced else input
-            _move(running_var, wide.detach().var(dims), momentum)
+            _move(running_var, wide.detach().var(dims), momentum, once=True)
 
 
-def _move(running: Any, batch: Any, momentum: float) -> None:
+def _move(running: Any, batch: Any, momentum: float, *, once: bool = False) -> None:
+    """`once`: product and sum are rounded in one, as PyTorch's compiler has it of variances."""
     old = running
     if running.dtype.is_reduced:
         old, batch = running.float(), batch.float()
-    running.data.copy_(batch * momentum + old * (1 - momentum))
+    kept = old * (1 - momentum)
+    running.data.copy_(kept.add(batch, alpha=momentum) if once else batch * momentum + kept)
 
 
 composite(
