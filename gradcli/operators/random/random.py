@@ -271,6 +271,10 @@ operator(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, "
     "Generator? generator=None) -> Tensor",
     dtype="int64",
+    # Places of eight bytes, and the fractions and sums that they are found by.
+    cost=lambda self, num_samples, replacement, generator: (
+        6 * num_samples * (self.shape[0] if self.dim() > 1 else 1) + self.numel()
+    ),
     forward=lambda kind, self, num_samples, replacement, generator: _placed(
         kind,
         chosen(generator).multinomial(
