@@ -109,7 +109,7 @@ def test_a_limit_that_pythons_parser_meets_names_the_line(
         return ast.parse(part).body
 
     monkeypatch.setattr(program, "parsed", endless)
-    monkeypatch.setattr(program.Held, "is_much", lambda held: True)
+    monkeypatch.setattr(program.MemoryUse, "is_much", lambda held: True)
     error = ran(text, Limits()).error
     assert error is not None and error.span is not None and error.type == "LimitReached"
     assert (error.file, error.span.line, error.span.column) == ("p.expr", *place)
