@@ -35,7 +35,7 @@ def programs() -> Iterator[object]:
 def ended(text: str) -> Taken:
     """What a program took, which is little enough."""
     took = run(
-        "run", "-", "--max-steps", "500_000", "--timeout", f"{TIMEOUT}s", "--max-memory",
+        "run", "-", "--max-steps", "150_000", "--timeout", f"{TIMEOUT}s", "--max-memory",
         str(MEMORY), "--max-output", "1MB", text=text,
     )  # fmt: skip
     assert took.status in (0, 2, 3, 4), took
