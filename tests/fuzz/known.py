@@ -65,7 +65,7 @@ KNOWN: tuple[Known, ...] = (
         r"nn\.(GRU|LSTM|RNN)",
     ),
     Known(
-        "(grad )?value|output|plain|names|type|strides",
+        "(grad )?(value|graph)|node|output|plain|names|type|strides",
         "",
         "a group of one number, and its gradient, is what its roundings leave; Adam divides by it",
         r"(Group|Layer|RMS)Norm\((1, )?1\)",
