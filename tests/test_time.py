@@ -68,7 +68,7 @@ def test_the_last_words_show_a_long_line_in_part_and_are_harmless(tmp_path: Path
     place, quoted, mark, words = done.stderr.splitlines()
     assert done.returncode == 4 and words == WORDS.replace("1 second", "0.5 seconds")
     assert place.endswith(r"odd\x1b[31m.expr:1:918") and mark.index("^") == quoted.index("z = abs")
-    assert quoted.startswith(r"  1 | '\u202e'; z = abs(1); y = 2; ") and len(quoted) < 80
+    assert r"'\u202e'; z = abs(1); y = 2; " in quoted and len(quoted) < 80
 
 
 @LINUX
