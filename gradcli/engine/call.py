@@ -24,7 +24,17 @@ from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
 from .promotion import meet, one_device, shape_error
-from .results import finish, guard, infer, make_view, refused, tracked_by_base, versions_of, watch
+from .results import (
+    finish,
+    guard,
+    infer,
+    make_view,
+    refused,
+    tracked_by_base,
+    version_of,
+    versions_of,
+    watch,
+)
 from .row import Row
 from .saved import show_saved
 from .tensor import Tensor, formed
@@ -125,6 +135,7 @@ def _names(row: Row) -> dict[str, Any]:
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
+        "version_of": version_of,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "tracked_by_base": tracked_by_base,

@@ -412,9 +412,13 @@ class FastPath:
         if values == ["None"] and row.output_count == 1:
             return  # the result alone is saved: see `saved_output`
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-        condition = " or ".join(tests)
         if tests:
-            write(f"if {condition}: node.versions = versions_of(saved)")
+            counted = "".join(
+                f"version_of(saved[{place}]), " if key in tensors else "0, "
+                for place, key in enumerate(row.saved_keys)
+            )
+            versions = "versions_of(saved)" if "True" in tests else f"({counted})"
+            write(f"if {' or '.join(tests)}: node.versions = {versions}")
 
     def has_storage(self, p: Parameter) -> list[str]:
         """Tests for a saved tensor whose version may be other than 0."""
