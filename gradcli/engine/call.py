@@ -19,7 +19,7 @@ import numpy
 
 from . import dtypes, fast_path as lane
 from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
-from .layout import LAYOUTS, iterated
+from .layout import LAYOUTS, element_strides, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
@@ -122,7 +122,7 @@ def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
         "None, " if key in known else f"{writer.derived(key)}, " for key in row.saved_keys
     )
     lines = [f"def facts({writer.given}):", f"    return ({facts})"]
-    return compiled(row, "facts", lines, {"Tensor": Tensor})
+    return compiled(row, "facts", lines, {"Tensor": Tensor, "element_strides": element_strides})
 
 
 def _names(row: Row) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _names(row: Row) -> dict[str, Any]:
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
-        "version_of": version_of,
+        "version_of": version_of, "element_strides": element_strides,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "tracked_by_base": tracked_by_base,
