@@ -18,7 +18,7 @@ from typing import Any
 import numpy
 
 from . import dtypes, fast_path as lane
-from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
+from .fast_path import ALIKE, GENERAL, NUMBER, OPERATOR, ORDINARY, FastPath
 from .layout import LAYOUTS, element_strides, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
@@ -42,10 +42,19 @@ from .tensor import Tensor, formed
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    given, names = ", ".join(row.signature.names), _names(row)
     taken = _with_defaults(row)
     if not lane.has_lanes(row):
-        return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), names)
+        return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), _names(row))
+    next_one = ORDINARY if len(row.tensors) == 2 else GENERAL
+    lines = FastPath(row, ALIKE).function("run", taken, f"{next_one}({_given(row)})")
+    return compiled(row, "run", lines, lanes(row))
+
+
+@functools.cache
+def lanes(row: Row) -> dict[str, Any]:
+    """The names that the lanes of a row share, the lanes themselves among them."""
+    given, names = _given(row), _names(row)
+    names["run"] = lambda *arguments: row.run(*arguments)
     otherwise = f"{GENERAL}({given})"
     _later(row, GENERAL, "", names)
     if len(row.tensors) == 2:
@@ -54,8 +63,11 @@ def specialise(row: Row) -> Callable[..., Any]:
             second = row.tensors[1].name
             otherwise = f"({NUMBER}({given}) if {second}.__class__ in NUMBERS else {otherwise})"
         _later(row, ORDINARY, otherwise, names)
-        otherwise = f"{ORDINARY}({given})"
-    return compiled(row, "run", FastPath(row, ALIKE).function("run", taken, otherwise), names)
+    return names
+
+
+def _given(row: Row) -> str:
+    return ", ".join(row.signature.names)
 
 
 def _with_defaults(row: Row) -> str:
@@ -71,11 +83,10 @@ def _with_defaults(row: Row) -> str:
 
 def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:
     """A lane that is written when the first call comes through it, under its name in `names`."""
-    given = ", ".join(row.signature.names)
 
     def first(*arguments: Any) -> Any:
-        written = compiled(row, name, FastPath(row, name).function(name, given, otherwise), names)
-        return written(*arguments)
+        lines = FastPath(row, name).function(name, _given(row), otherwise)
+        return compiled(row, name, lines, names)(*arguments)
 
     names[name] = first
 
@@ -88,16 +99,16 @@ def python_operator(
     What is no tensor and no number goes to `otherwise`. So do numbers inside a formula: PyTorch's
     C++ takes the Scalar overload where its Python bindings wrap the number.
     """
-    names = row.run.__globals__  # so that a lane is written once
+    names = lanes(row)  # so that a lane is written once
     names.update(constants, otherwise=otherwise)
     x, y = (p.name for p in row.tensors)
-    given = ", ".join(row.signature.names)
+    given = _given(row)
     others = (
         f"({ORDINARY}({given}) if {y}.__class__ is Tensor else {NUMBER}({given})"
         f" if {y}.__class__ in NUMBERS and not state.formula else otherwise({x}, {y}))"
     )
-    lines = FastPath(row, ALIKE, plain_symbol=True).function("operator", f"{x}, {y}", others)
-    return compiled(row, "operator", lines, names)
+    lines = FastPath(row, ALIKE, plain_symbol=True).function(OPERATOR, f"{x}, {y}", others)
+    return compiled(row, OPERATOR, lines, names)
 
 
 def compiled(
