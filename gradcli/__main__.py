@@ -1,6 +1,6 @@
 """gradcli as `python -m gradcli`."""
 
-from .door import process
+from .entry import process
 
 if __name__ == "__main__":
     process()

@@ -15,12 +15,12 @@ from oracle import oracle, torch
 from programs_under import sections
 from test_cli import gradcli
 
+from gradcli.command_line import read
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
 from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
-from gradcli.reading import read
 from gradcli.render import json as documents
 
 ROOT = Path(__file__).parent.parent
@@ -332,7 +332,7 @@ class StandardInput(io.TextIOWrapper):
 
 def command(*words: str, code: str = "pass") -> subprocess.CompletedProcess[str]:
     """The command in a process of its own; `code` runs before it."""
-    start = f"import sys; {code}; from gradcli.door import main; sys.argv[0] = 'gradcli'; main()"
+    start = f"import sys; {code}; from gradcli.entry import main; sys.argv[0] = 'gradcli'; main()"
     return subprocess.run(
         [sys.executable, "-c", start, *words], capture_output=True, encoding="utf-8", check=False
     )

@@ -23,10 +23,10 @@ from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of, with_expressions
+from .interventions import Interventions, complain, watching
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown_pass import chosen, keep
-from .watching import Interventions, complain, watching
 from .why.names import at_path
 
 NOTHING_REQUIRES_GRAD = (

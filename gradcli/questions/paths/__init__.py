@@ -26,9 +26,9 @@ from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import with_expressions
+from ..interventions import Interventions, complain, watching
 from ..seeds import seed_facts
 from ..shown_pass import chosen, keep, passes_there
-from ..watching import Interventions, complain, watching
 from .chain import Chain, number_of
 from .equal import equal
 from .facts import Facts, Seeds

@@ -21,9 +21,9 @@ from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering, with_expressions
+from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
 from ..shown_pass import passes_there, root_nodes
-from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, Pausing, Reached
