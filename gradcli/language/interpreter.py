@@ -212,10 +212,10 @@ class Machine:
     def statements(self, budget: Budget) -> None:
         """A top-level statement runs once: its closures are made just before and dropped after."""
         compiler, frame, mark = self.compiler, self.compiler.frame, self.mark
-        module = self.program.module
+        module, source = self.program.module, self.program.source
         for node in self.program.body:
             if mark is not None:
-                mark(node.lineno, node.col_offset + 1)
+                mark(*source.start_of(node))
             budget.fuel -= 1
             if budget.fuel < 0:
                 budget.refill()
