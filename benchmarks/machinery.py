@@ -90,7 +90,7 @@ def _walked(chain: str) -> tuple[float, float]:
 
 def whole(command: str) -> float:
     """Milliseconds of processor time that a command takes in a process."""
-    from gradcli.entry import main
+    from gradcli.door import main
 
     sys.argv = ["gradcli", command, str(PROGRAM)]
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends

@@ -1,6 +1,6 @@
 """gradcli as `python -m gradcli`."""
 
-from .entry import process
+from .door import process
 
 if __name__ == "__main__":
     process()

@@ -82,7 +82,7 @@ def _serve() -> None:
 
 
 def _command(words: list[str]) -> None:
-    from gradcli.entry import process
+    from gradcli.door import process
 
     sys.argv = ["gradcli", *words]
     for number, name in enumerate(("stdin", "stdout", "stderr")):

@@ -21,7 +21,7 @@ ORDER = (
     (
         "__init__",
         "__main__",
-        "entry",
+        "door",
         "cli",
         "command_line",
         "inspect",
@@ -85,7 +85,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
 LIGHT = {
     "cli": ("numpy", "rich", OWN + "engine", OWN + "operators", OWN + "pipeline", OWN + "render"),
     "commands": ("numpy", *DRAWERS, OWN + "engine", OWN + "operators", OWN + "pipeline"),
-    "entry": ("numpy", *DRAWERS, OWN + "cli", OWN + "engine", OWN + "operators", OWN + "pipeline"),
+    "door": ("numpy", *DRAWERS, OWN + "cli", OWN + "engine", OWN + "operators", OWN + "pipeline"),
     "command_line": ("numpy", *DRAWERS, OWN + "cli", OWN + "engine", OWN + "operators"),
     "options": ("numpy", *DRAWERS, OWN + "engine", OWN + "operators"),
     "language/source": ("numpy", OWN + "engine"),

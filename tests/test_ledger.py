@@ -358,9 +358,9 @@ def test_a_program_that_is_only_run_loads_none_of_this(home: Path) -> None:  # n
     import sys
 
     code = (
-        "import sys, gradcli.entry\n"
+        "import sys, gradcli.door\n"
         "sys.argv = ['gradcli', 'run', 'two_paths.expr']\n"
-        "try: gradcli.entry.main()\n"
+        "try: gradcli.door.main()\n"
         "except SystemExit: pass\n"
         "print(*sorted(n for n in sys.modules if n.startswith('gradcli.recording')))\n"
     )

@@ -332,7 +332,7 @@ class StandardInput(io.TextIOWrapper):
 
 def command(*words: str, code: str = "pass") -> subprocess.CompletedProcess[str]:
     """The command in a process of its own; `code` runs before it."""
-    start = f"import sys; {code}; from gradcli.entry import main; sys.argv[0] = 'gradcli'; main()"
+    start = f"import sys; {code}; from gradcli.door import main; sys.argv[0] = 'gradcli'; main()"
     return subprocess.run(
         [sys.executable, "-c", start, *words], capture_output=True, encoding="utf-8", check=False
     )

@@ -48,7 +48,7 @@ def test_every_declaration_is_listed() -> None:
 def test_the_list_loads_no_array_library() -> None:
     code = (
         "import sys; sys.argv = ['gradcli', 'ops']\n"
-        "from gradcli.entry import main\n"
+        "from gradcli.door import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print('numpy' in sys.modules, 'rich' in sys.modules, file=sys.stderr)"
     )

@@ -138,7 +138,7 @@ def test_names_load_no_engine() -> None:
     code = (
         "import atexit, sys\n"
         "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
-        "from gradcli.entry import main\nmain()"
+        "from gradcli.door import main\nmain()"
     )
     environment = {
         **os.environ, "PYTHONPATH": str(ROOT), "_GRADCLI_COMPLETE": "complete_bash",

@@ -13,7 +13,7 @@ from test_cli import ROOT, answer, home  # noqa: F401
 
 def modules_after(*words: str) -> set[str]:
     code = (
-        "import sys\nfrom gradcli.entry import main\n"
+        "import sys\nfrom gradcli.door import main\n"
         f"sys.argv = ['gradcli', *{list(words)!r}]\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(' '.join(sorted(sys.modules)), file=sys.stderr)"

@@ -83,13 +83,13 @@ def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path: Path) -> No
 INTERRUPTED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from gradcli import entry
+from gradcli import door
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == {name!r}:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-entry.process()
+door.process()
 """
 LOADED = ["gradcli.ending", "gradcli.command_line",
           "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",

@@ -237,7 +237,7 @@ def test_without_colours_nothing_is_escaped(program: Path, environment: dict[str
 def test_a_pipe_never_loads_rich(program: Path) -> None:
     script = (
         "import sys; sys.argv = ['gradcli', *sys.argv[1:]]\n"
-        "from gradcli.entry import main\n"
+        "from gradcli.door import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('rich', 'pygments')])"

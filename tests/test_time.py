@@ -27,7 +27,7 @@ ENDLESS = {
     "pattern": lambda value: re.match("(a*)*b", "a" * 60),
 }
 PRELUDE["abs"] = Builtin("abs", ENDLESS[sys.argv.pop(1)])
-from gradcli.entry import process
+from gradcli.door import process
 process()
 """
 
@@ -43,7 +43,7 @@ def planted(call: str, *words: str, program: str) -> subprocess.CompletedProcess
 PARSER = """
 import itertools
 from gradcli.language import program
-from gradcli.entry import process
+from gradcli.door import process
 program.parsed = lambda text: max(itertools.repeat(1))
 process()
 """

@@ -166,7 +166,7 @@ def serve(asked: socket.socket) -> None:
 
 def _become(request: Any, ends: list[int]) -> None:
     """The command, as Python would have started it."""
-    from gradcli.entry import process
+    from gradcli.door import process
 
     for place, end in enumerate(ends):
         os.dup2(end, place)
