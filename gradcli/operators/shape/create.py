@@ -139,6 +139,7 @@ composite(
 
 MOST_WHOLE = 2.0**63
 
+
 def _check_range(start: Any, end: Any, step: Any) -> None:
     if not (step > 0 or step < 0):
         raise RuntimeError("step must be nonzero")
