@@ -21,6 +21,10 @@ from types import FrameType
 from .diagnostics import ExitStatus, LimitReached
 from .interrupts import interruptible
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .net import Net, Quote
+
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes
 START = 0.3  # seconds of work more, for what comes before the program
@@ -56,11 +60,12 @@ class Clock:
 class _Open:
     """A deadline that is in force, and the net beneath it once a program is read."""
 
-    __slots__ = ("mark", "name", "net", "seconds")
+    __slots__ = ("held", "mark", "name", "net", "seconds")
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.net = ExitStack()
+        self.held: Net | None = None
         self.name: str | None = None
         self.mark: Mark = _come_to
 
@@ -91,16 +96,19 @@ def reading(name: str) -> Mark | None:
     here = _in_force[-1]
     if here.name != name:
         here.net.close()
-        mark = here.net.enter_context(_net(name, here.seconds))
-        here.name, here.mark = name, _come_to if mark is None else _both(_come_to, mark)
+        held = here.held = here.net.enter_context(_net(name, here.seconds))
+        here.name, here.mark = name, _come_to if held is None else _both(_come_to, held.at)
         _places.clear()
     return _both(_listening[-1], here.mark) if _listening else here.mark
 
 
-def begin(name: str) -> Mark | None:
-    """A program of this name starts to run."""
+def begin(name: str, quote: Quote) -> Mark | None:
+    """A program of this name starts to run; `quote` gives the text of a place."""
     interruptible()
-    return reading(name)
+    mark = reading(name)
+    if mark is not None and _in_force[-1].held is not None:
+        _in_force[-1].held.quote = quote
+    return mark
 
 
 @contextmanager
@@ -131,7 +139,7 @@ def _both(one: Mark, other: Mark) -> Mark:
 
 
 @contextmanager
-def _net(name: str, seconds: float) -> Iterator[Mark | None]:
+def _net(name: str, seconds: float) -> Iterator[Net | None]:
     last = max(2 * seconds, seconds + 1)
     try:
         if not sys.platform.startswith("linux"):
@@ -144,7 +152,7 @@ def _net(name: str, seconds: float) -> Iterator[Mark | None]:
             yield None
         return
     try:
-        yield net.at
+        yield net
     finally:
         net.gone()
 

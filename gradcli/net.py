@@ -12,41 +12,42 @@ import ctypes  # NumPy has loaded it
 import os
 import struct
 import time
+from collections.abc import Callable
 from typing import Any
 
 from .diagnostics import ExitStatus
 
+Quote = Callable[[int, int], str]
 SEMAPHORE = 64  # bytes, more than a sem_t has
 PATIENCE = 5  # seconds
 BREATH = 0.1  # seconds between the last words and the end
+ROOM = 4096  # bytes of the last words at most, and as many that the stream keeps to itself
 CLOCK_MONOTONIC, CLOCK_PROCESS = 1, 2  # <time.h> of Linux, as the constants below
 ON_A_THREAD = 2  # SIGEV_THREAD
 FULLY_BUFFERED = 0  # _IOFBF
-LONGEST_PLACE = 24
-ROOM = 4096  # a stream with little room for them writes the words at once
 
 
 class Net:
     """The timers of one run: processor time and clock, in seconds from now.
 
-    `at` says which place the last words name from then on.
+    `at` says which place the last words name from then on, and `quote` gives the lines of text
+    that stand below it.
     """
 
     def __init__(self, name: str, words: str, work: float, clock: float) -> None:
+        self.name, self.words = name, words
+        self.quote: Quote | None = None
         self.timers: list[Any] = []
-        self.libc = libc = ctypes.CDLL(None)
+        self.libc = libc = ctypes.PyDLL(None)
         libc.fdopen.restype = ctypes.c_void_p
-        head, tail = (text.encode("utf-8", "backslashreplace") for text in (name, words))
-        said = head + b" " * LONGEST_PLACE + b"\n" + tail
-        self.start = len(head)
-        self.buffer = ctypes.create_string_buffer(len(said) + ROOM)
-        self.view = memoryview(self.buffer).cast("B")
+        self.buffer = ctypes.create_string_buffer(2 * ROOM)
         self.stream = ctypes.c_void_p(libc.fdopen(os.dup(2), b"w"))
         if not self.stream:
             raise OSError("no stream")
         size = ctypes.c_size_t(len(self.buffer))
         libc.setvbuf(self.stream, self.buffer, FULLY_BUFFERED, size)
-        libc.fputs(said, self.stream)  # into the buffer: nothing is written before fflush
+        self.forget = getattr(libc, "__fpurge")  # a class would rename it
+        self._say(f"{name}\n{words}")
         self._begin()
         for kind, seconds in ((CLOCK_PROCESS, work), (CLOCK_MONOTONIC, clock)):
             self._set(kind, seconds - BREATH, libc.fflush, self.stream.value)
@@ -78,14 +79,19 @@ class Net:
         spec = struct.pack("@4l", 0, 0, whole, int((seconds - whole) * 1e9) or 1)
         return not self.libc.timer_settime(timer, 0, spec, None)
 
+    def _say(self, said: str) -> None:
+        """Into the buffer, in place of what is there: nothing is written before fflush."""
+        self.forget(self.stream)
+        self.libc.fputs(said.encode("utf-8", "backslashreplace")[-ROOM:], self.stream)
+
     def at(self, line: int, column: int) -> None:
         """The program has come here."""
-        place = b":%d:%d" % (line, column)
-        self.view[self.start : self.start + LONGEST_PLACE] = place.ljust(LONGEST_PLACE)
+        quoted = "" if self.quote is None else self.quote(line, column)
+        self._say(f"{self.name}:{line}:{column}\n{quoted}{self.words}")
 
     def gone(self) -> None:
         """No timer is left, and nothing to be written."""
         for timer in self.timers:
             self.libc.timer_delete(timer)
-        getattr(self.libc, "__fpurge")(self.stream)  # a class would rename it
+        self.forget(self.stream)
         self.libc.fclose(self.stream)

@@ -17,6 +17,7 @@ SUFFIX = ".expr"
 PROGRAMS = (SUFFIX, ".py", ".ipynb")
 PICTURES = 16  # a notebook holds pictures besides its text: it may be so many times as large
 LOOKED_AT = 10_000  # names of a folder
+OUTSIDE = "is a link that leads out of its folder: name what it leads to"
 PATIENCE = 1.0  # seconds in which the other end of a pipe may be opened
 
 
@@ -92,8 +93,28 @@ def _only_one(most: int) -> Opened:
     raise UsageError(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
 
 
+def leads_out(path: str) -> bool:
+    """Does a link lead out of the folder? Who made the folder may have made the link.
+
+    The folder is the current one for a path below it, and else the one that the path names; what
+    lies in /dev is the system's own.
+    """
+    here = os.path.realpath(os.curdir)
+    named = os.path.abspath(path)
+    if named.startswith(("/dev/", "/proc/self/fd/")):
+        return False
+    root = here if within(here, named) else os.path.realpath(os.path.dirname(named))
+    return not within(root, os.path.realpath(path))
+
+
+def within(root: str, path: str) -> bool:
+    return path == root or path.startswith(os.path.join(root, ""))
+
+
 def _read(path: str, most: int) -> bytes:
     try:
+        if leads_out(path):
+            raise UsageError(f"{path} {OUTSIDE}")
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             raise UsageError(f"{path} is a folder", _inside(path))

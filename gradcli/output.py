@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from . import progress
-from .opening import PATIENCE
+from .opening import OUTSIDE, PATIENCE, leads_out
 from .render.escape import Terminal
 from .render.text import Look
 
@@ -108,8 +108,8 @@ def save(path: str, pieces: Iterable[Terminal]) -> None:
         ) as file:
             file.writelines(pieces)
         return
-    if _leads_out(path):
-        raise OSError(errno.EPERM, "a link leads out of this folder; name the place it leads to")
+    if leads_out(path):
+        raise OSError(errno.EPERM, f"it {OUTSIDE}")
     if os.path.exists(path) and not os.path.isfile(path):
         # A device or a pipe is written to; putting a file in its place would destroy it.
         with open(
@@ -121,14 +121,6 @@ def save(path: str, pieces: Iterable[Terminal]) -> None:
     if os.path.islink(path) and not os.path.exists(path):
         raise OSError(errno.ENOENT, "it is a link that leads to nothing")
     put_in_place(os.path.realpath(path), pieces)  # the file behind a link is meant, not the link
-
-
-def _leads_out(path: str) -> bool:
-    """Does a path below this folder lead elsewhere? Who made the folder may have made the link."""
-    here = os.path.join(os.path.realpath(os.curdir), "")
-    named = os.path.join(here, path)
-    below = os.path.normpath(named).startswith(here)
-    return below and not os.path.realpath(named).startswith(here)
 
 
 def put_in_place(path: str, pieces: Iterable[Terminal]) -> None:

@@ -95,7 +95,7 @@ def test_out_follows_no_link_out_of_the_folder(home: Path, out: str) -> None:  #
     os.chdir(home / "in")  # the fixture goes back
     for options in (("run", "-o"), ("check", "--junit"), ("check", "--sarif")):
         done = gradcli(options[0], "a.expr", options[1], out)
-        assert done.returncode == 2 and "leads out of this folder" in done.stderr
+        assert done.returncode == 2 and "is a link that leads out of its folder" in done.stderr
     assert today.read_text() == "keep\n"
     assert gradcli("run", "a.expr", "-o", "../reports/today").returncode == 0
 
@@ -160,6 +160,30 @@ def test_a_link_out_of_its_folder_is_not_followed_by_its_name(
     assert "b.expr is a link that leads out of its folder" in done.stdout
     assert "passed  c.expr" in done.stdout
     assert "hunter" in gradcli("check", "in/b.expr").stdout  # within the folder of the command
+
+
+@pytest.mark.parametrize("verb", ["run", "trace", "check", "diff"])
+def test_no_command_reads_a_program_through_a_link_that_leads_out(home: Path, verb: str) -> None:  # noqa: F811
+    write(home, "secret/a.expr", "password = hunter2\n")
+    write(home, "in/own.expr", "print(1)\n")
+    (home / "in" / "file.expr").symlink_to(home / "secret" / "a.expr")
+    (home / "in" / "folder").symlink_to(home / "secret")
+    (home / "in" / "own_link.expr").symlink_to("own.expr")
+    other = ["own.expr"] if verb == "diff" else []
+    elsewhere = str(home / "in" / "file.expr")
+    os.chdir(home / "in")  # the fixture goes back
+    assert gradcli(verb, "own_link.expr", *other).returncode == 0
+    assert gradcli(verb, "../in/own.expr", *other).returncode == 0
+    os.chdir(home / "secret")
+    away = gradcli(verb, "../in/own_link.expr", *([elsewhere] if other else []))
+    assert away.returncode == (2 if other else 0)
+    os.chdir(home / "in")
+    for path in ("file.expr", "folder/a.expr", elsewhere):
+        done = gradcli(verb, path, *other)
+        assert done.returncode == 2 and "hunter" not in done.stdout + done.stderr
+        assert f"{path} is a link that leads out of its folder" in done.stdout + done.stderr
+    done = gradcli("check", "folder")
+    assert done.returncode == 2 and "folder is a link that leads out" in done.stdout
 
 
 def test_links_that_lead_out_are_reported_and_not_followed(home: Path) -> None:  # noqa: F811

@@ -57,17 +57,26 @@ WORDS = "LimitReached: the limit of 1 second is reached; --timeout raises it"
 def test_an_endless_call_in_c_is_ended_in_words(command: str) -> None:
     done = planted("iterator", command, "--timeout", "1", program=PROGRAM)
     assert done.returncode == 4, done.stderr
-    place, words = done.stderr.splitlines()
-    assert place.rstrip() == "<stdin>:2:1" and words == WORDS
+    assert done.stderr == f"<stdin>:2:1\n  2 | for i in range(3):\n    | ^\n{WORDS}\n"
+
+
+@LINUX
+def test_the_last_words_show_a_long_line_in_part_and_are_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "odd\x1b[31m.expr"
+    path.write_text("x = '" + "é" * 900 + "'; y = '\u202e'; z = abs(1); " + "y = 2; " * 1000)
+    done = planted("iterator", "run", "--timeout", "0.5", str(path), program="")
+    place, quoted, mark, words = done.stderr.splitlines()
+    assert done.returncode == 4 and words == WORDS.replace("1 second", "0.5 seconds")
+    assert place.endswith(r"odd\x1b[31m.expr:1:918") and mark.index("^") == quoted.index("z = abs")
+    assert r"'\u202e'; z = abs(1); y = 2; " in quoted and len(quoted) < 80
 
 
 @LINUX
 def test_an_endless_parser_is_ended_in_words() -> None:
     given = [sys.executable, "-c", PARSER, "run", "--timeout", "0.1"]
     done = subprocess.run(given, input=PROGRAM, capture_output=True, text=True, timeout=100)
-    place, words = done.stderr.splitlines()
-    assert (done.returncode, place.rstrip()) == (4, "<stdin>:1:1")
-    assert words == WORDS.replace("1 second", "0.1 seconds")
+    words = WORDS.replace("1 second", "0.1 seconds")
+    assert (done.returncode, done.stderr) == (4, f"<stdin>:1:1\n{words}\n")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")
@@ -127,7 +136,7 @@ def test_the_inner_deadline_gives_the_outer_its_timers_back() -> None:
 
 
 def test_no_net_without_a_deadline() -> None:
-    assert begin("x.expr") is None
+    assert begin("x.expr", lambda line, column: "") is None
 
 
 def test_the_clock_is_a_second_larger_limit(monkeypatch: pytest.MonkeyPatch) -> None:

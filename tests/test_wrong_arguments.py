@@ -25,7 +25,7 @@ from gradcli.language.calls import call, is_callable
 from gradcli.language.formatting import text
 from gradcli.language.interpreter import run
 from gradcli.language.names import known_paths
-from gradcli.language.ours import is_defect
+from gradcli.language.own_errors import is_defect
 from gradcli.language.program import parse
 from gradcli.language.source import Source
 
@@ -73,6 +73,8 @@ ARGUMENTS = """
 (net, net),{}
 (iter([1]),),{}
 (range(10**12),),{}
+(b"a", b""),{}
+([b"a"], 0),{}
 (ValueError("v"),),{}
 (np.ones(2), np.float32(1)),{}
 (x,),{"dim": "a"}

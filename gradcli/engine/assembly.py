@@ -36,7 +36,7 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def _call_into(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    from .written import call_into
+    from .out_arguments import call_into
 
     return call_into(function, args, kwargs)
 

@@ -9,8 +9,8 @@ from .assembly import assemble
 from .call import lanes, python_operator
 from .catalogue import Function, catalogue
 from .mode import state
+from .numpy_wrappers import WrappedNumber
 from .tensor import Tensor
-from .wrapped import WrappedNumber
 
 NUMBERS = (float, int, bool, complex)
 COMMON = frozenset({float, int, bool})  # what the lane for numbers takes

@@ -17,8 +17,8 @@ import numpy
 
 from .catalogue import catalogue
 from .causes import Freed
+from .gradient_buffers import Ready, hand_on, receive
 from .gradients import ALONE, PassGradients
-from .handing import Ready, hand_on, receive
 from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state

@@ -18,7 +18,7 @@ from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
 from .errors import check_gradient
-from .handing import Ready, hand_on, receive, step_lines
+from .gradient_buffers import Ready, hand_on, receive, step_lines
 from .mode import no_grad, state
 from .node import Node, Packed, SavedOutput, Several
 from .row import Row

@@ -84,7 +84,7 @@ class Walk:
             elif gradient._kind is not root._kind:
                 value = catalogue.methods["to"](gradient, root._kind.dtype)
             if state.reshaped:
-                value = started(node, value, place)
+                value = started(node, value, place, self.capture)
             if only or self.executes(node):
                 self._receive(node, root._output_nr, value)
                 self._delivered(node)

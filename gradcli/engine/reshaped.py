@@ -36,11 +36,13 @@ def fitted(edge: Node, value: Any, place: int, start: str = "") -> Any:
     return summed if isinstance(value, Tensor) else summed._data
 
 
-def started(node: Node, value: Any, place: int) -> Any:
-    """The same for the gradient that a pass starts with: what a leaf is given there is held by
-    the pass too, so PyTorch never takes it as it is."""
+def started(node: Node, value: Any, place: int, captures: bool) -> Any:
+    """The same for the gradient that a pass starts with: what is to become a leaf's first gradient
+    is held by the pass too, so PyTorch never takes it as it is."""
     fits = fitted(node, value, place)
-    if fits is value or not isinstance(node, AccumulateGrad):
+    if fits is value or captures or not isinstance(node, AccumulateGrad):
+        return fits
+    if node.variable.grad is not None:
         return fits
     shape = tuple(node.variable.shape)
     spread = catalogue.methods["expand"](as_tensor(fits), shape)

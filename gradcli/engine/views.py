@@ -14,6 +14,7 @@ from .device import module_of
 from .leaf import edge_of, note_shape
 from .mode import state
 from .node import CustomNode, Node
+from .overlap import WRITTEN_TWICE, is_expanded
 from .row import Row
 from .saved import freed, function_name
 from .tensor import Tensor, from_array, plain, set_mark
@@ -190,6 +191,8 @@ class CopySlices(CustomNode):
         result = self.geometry.laid_out(grad)
         window = self.geometry.window(result)
         inner = self.node.apply((window.copy(),), False)
+        if 0 in window.strides and is_expanded(window):
+            raise RuntimeError(WRITTEN_TWICE)
         if inner[0] is None:
             window[...] = 0
         else:

@@ -18,17 +18,17 @@ from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
 from .builtins.errors import Raised, is_exit, message_of, name_of
-from .builtins.paths import MissingModule
+from .builtins.paths import MissingPart
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
+from .generator_errors import heard
 from .operations import taken
-from .ours import is_defect
+from .own_errors import ROOM, is_defect
 from .program import Program, parse_expression
 from .running import running
 from .session import session
 from .stack import room_for_calls
-from .unheard import heard
 from .values import stands_for
 
 if TYPE_CHECKING:
@@ -192,9 +192,10 @@ class Machine:
         error: Diagnostic | None = None
         budget.start()
         session.reset(budget, write)
+        session.failing = self.program.failing
         with _prepared(budget):
             if self.program.doubtful:
-                from .doubts import syntax_warnings
+                from .syntax_warnings import syntax_warnings
 
                 for text in syntax_warnings(self.program.doubtful):
                     state.warn(text)
@@ -212,10 +213,10 @@ class Machine:
     def statements(self, budget: Budget) -> None:
         """A top-level statement runs once: its closures are made just before and dropped after."""
         compiler, frame, mark = self.compiler, self.compiler.frame, self.mark
-        module = self.program.module
+        module, source = self.program.module, self.program.source
         for node in self.program.body:
             if mark is not None:
-                mark(node.lineno, node.col_offset + 1)
+                mark(*source.start_of(node))
             budget.fuel -= 1
             if budget.fuel < 0:
                 budget.refill()
@@ -306,7 +307,6 @@ def _prepared(budget: Budget) -> Iterator[None]:
 
 # ---------------------------------------------------------------- errors with places
 
-_ROOM = __file__.rpartition("interpreter.py")[0]
 _INVOKE: CodeType = invoke.__code__
 
 
@@ -319,7 +319,7 @@ def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
         if frame.f_code is _INVOKE:
             if place is not None:
                 calls.append(place)
-        elif frame.f_code.co_filename.startswith(_ROOM):
+        elif frame.f_code.co_filename.startswith(ROOM):
             node = frame.f_locals.get("node")
             if node is not None and hasattr(node, "lineno") and not hasattr(node, "of_option"):
                 place = node
@@ -425,8 +425,8 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
         return (error.instead,)
     if isinstance(error, MissingAttribute) and error.near is not None:
         return (f"help: did you mean {_quoted(error.near)}?",)
-    if isinstance(error, MissingModule):
-        return (error.advice,)
+    if isinstance(error, MissingPart):
+        return error.advice
     if isinstance(error, MissingName) and error.word in names.NOT_AVAILABLE:
         return ("help: run the file by real Python with --engine torch, which trusts it",)
     if isinstance(error, MissingName) and error.word not in program.bindings:

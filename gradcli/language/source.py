@@ -12,6 +12,7 @@ from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
 from . import notebook
 
 BYTE_ORDER_MARK = "\ufeff"
+LONG = 2000  # bytes before a column that are counted again for each statement
 
 
 class Source:
@@ -97,7 +98,12 @@ class Source:
         text = self.line(line)
         if text.isascii():
             return byte_offset + 1
-        return len(text.encode("utf-8")[:byte_offset].decode("utf-8", "replace")) + 1
+        return len(text[:byte_offset].encode("utf-8")[:byte_offset].decode("utf-8", "replace")) + 1
+
+    def start_of(self, statement: ast.stmt) -> tuple[int, int]:
+        """Its line and column; of a line that is long to count, and no ASCII, about that column."""
+        line, offset = statement.lineno, statement.col_offset
+        return line, self.column(line, offset) if offset < LONG else offset + 1
 
     def span_of(self, node: object) -> Span:
         """The span of a syntax node (anything with `lineno` and the three that belong to it)."""

@@ -10,6 +10,7 @@ from ..diagnostics import Label, LimitReached, ProgramError
 from ..language.notebook import of_notebook
 from ..language.program import Program, SourceLimits, parse, place_reached
 from ..language.source import Source
+from ..render.escape import line
 from .request import Ran, Request
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def program_of(request: Request) -> Program:
         )
     limits = SourceLimits(max_source=most, expectations=request.expectations)
     source = Source.from_bytes(request.data, request.name)
-    source.mark = reading(request.name)
+    source.mark = reading(line(request.name))
     try:
         return parse(source, limits, request.given)
     except (LimitReached, MemoryError) as error:

@@ -13,6 +13,8 @@ from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program
 from ..language.session import session
+from ..render.escape import line
+from ..render.last_words import quoting
 from .prepared import Warned
 from .request import Ran, Request
 from .values import Values
@@ -63,7 +65,7 @@ def running(
 
     session.folder = request.folder
     machine = Machine(program, values.inputs, values.overrides)
-    machine.mark = begin(request.name)
+    machine.mark = begin(line(request.name), quoting(program.source.lines))
     observer = None
     if recording is not None:
         observer = recording.observer

@@ -31,7 +31,6 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
 from . import shown_pass
-from .asked_names import AskedNames
 from .errors import error_fact
 from .graph import (
     collected,
@@ -41,13 +40,20 @@ from .graph import (
     names_of,
     no_tensor,
     place_reader,
-    with_expressions,
 )
 from .hook_effects import effects
+from .interventions import (
+    NO_INTERVENTIONS,
+    NO_TABLES,
+    Interventions,
+    Tables,
+    complain,
+    hear,
+    watching,
+)
 from .ledger import ledger
+from .meaning import tensor_named, with_expressions
 from .second_order import derived, holders
-from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, complain, hear, watching
-from .why.names import at_path
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -68,7 +74,7 @@ class Options(NamedTuple):
     flows: bool = True
     number: int | None = None  # of the pass; the last one where left out
     tables: Tables = NO_TABLES
-    detail: bool = False  # calls, order and products too, of a run that `drawn` recorded
+    detail: bool = False  # calls, order and products too, of a run that `picture` recorded
 
 
 ALL = Options()
@@ -143,14 +149,10 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
 
 def _known(ran: Ran, found: Collected) -> None:
     """Raises UsageError for a name of --wrt that the program does not have."""
-    asked = ran.recording.find(AskedNames)
     assert ran.outcome is not None
-    bindings, names = ran.outcome.bindings, [fact.name for fact in found.tensors]
     for name in ran.request.wrt:
-        former = [] if asked is None else asked.tensors(name)
-        if name not in bindings and name not in names and not former:
-            if at_path(name, bindings) is None:
-                raise no_tensor(name, names, "--wrt")
+        if name not in ran.outcome.bindings and tensor_named(name, ran) is None:
+            raise no_tensor(name, [fact.name for fact in found.tensors], "--wrt")
 
 
 def _constants(
@@ -165,7 +167,7 @@ def _constants(
 
 def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> DetailFact | None:
     """What a picture needs beyond the graph."""
-    from .drawn import detail
+    from .picture import detail
 
     return detail(ran, found, None if one is None else one.number, texts=texts)
 

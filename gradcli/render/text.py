@@ -149,8 +149,17 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
             shown = "".join(_painted(piece) for piece in line)
         else:
             shown = "".join(piece.text for piece in line).rstrip()
+            if len(shown) > look.width and not look.whole:
+                shown = _wrapped(shown, look.width)
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")
+
+
+def _wrapped(sentence: str, width: int) -> str:
+    """A sentence that is longer than a line, broken between words."""
+    from textwrap import fill
+
+    return fill(sentence, width, replace_whitespace=False, break_on_hyphens=False)
 
 
 def after(output: str, page: Terminal, streamed: bool) -> Terminal:
@@ -271,6 +280,9 @@ def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> N
             widths[one] = 0
         else:
             _shrink(widths, one, excess)
+    shown = [at for at, wide in enumerate(widths) if wide]
+    while len(shown) > 1 and _total(widths[: shown[-1]], gap) + gap >= width:
+        widths[shown.pop()] = 0  # it lies beyond the page
     room = max(0, width - _total(widths, gap))
     for one in reversed(giving):
         for i, _ in () if isinstance(one, int) else one:

@@ -35,6 +35,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "grad version",
+        r"here \d, PyTorch \d",
+        "the same, where hooks change in place what a later pass adds to",
+        r"hook\(.*\w_\(",
+    ),
+    Known(
+        "grad version",
         "|".join(rf"here ({n}, PyTorch {n + 1}|{n + 1}, PyTorch {n})\b" for n in range(9)),
         "whether a gradient is copied once, both decide by who else holds it and how it lies; "
         "sums, views, hooks and functions of the program hold it here and there otherwise",
@@ -59,7 +65,7 @@ KNOWN: tuple[Known, ...] = (
         r"nn\.(GRU|LSTM|RNN)",
     ),
     Known(
-        "(grad )?value|output|plain|names|type|strides",
+        "(grad )?(value|graph)|node|output|plain|names|type|strides",
         "",
         "a group of one number, and its gradient, is what its roundings leave; Adam divides by it",
         r"(Group|Layer|RMS)Norm\((1, )?1\)",

@@ -16,10 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from gradcli.command_line import read
 from gradcli.diagnostics import ProgramError
 from gradcli.language.program import parse
 from gradcli.language.source import Source
-from gradcli.reading import read
 
 from .sides import Endless, alarm
 from .texts import text
@@ -112,7 +112,9 @@ def task(say: Say, first: int, corpus: tuple[str, ...], skipped: tuple[int, ...]
 
 
 def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
-    """Takes texts for so many minutes of the processor; 1 where one is not borne."""
+    """Takes texts for so many minutes of the processor.
+
+    Returns 1 where one is not borne, 130 after Ctrl-C."""
     corpus = tuple(
         str(path)
         for folder in folders
@@ -136,13 +138,17 @@ def run(minutes: float, seed: int, jobs: int, folders: list[str]) -> int:
             print(f"\nseed {fault.seed}: {fault.told}", flush=True)
         return (first + CHUNK * jobs, corpus, ()) if total.seconds < minutes * 60 else None
 
-    spread(task, [(first, corpus, ()) for first in lots], jobs, heard)
+    interrupted = False
+    try:
+        spread(task, [(first, corpus, ()) for first in lots], jobs, heard)
+    except KeyboardInterrupt:
+        interrupted = True
     print(f"{_taken(total.ends):,} texts, {total.seconds:.0f} seconds of the processor, ", end="")
     print(f"{total.held:,} bytes at most")
     for word, count in total.ends.most_common():
         print(f"  {count:>9,}  {word}")
     print(f"{len(total.faults)} faults")
-    return 1 if total.faults else 0
+    return 130 if interrupted else bool(total.faults)
 
 
 def _taken(ends: Counter[str]) -> int:

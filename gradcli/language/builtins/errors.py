@@ -8,9 +8,9 @@ from typing import Any
 
 from ...engine.class_name import name_in_messages
 from ...pattern import pattern
-from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
+from ..redaction import published
 from ..values import ErrorValue, Type
 from .arguments import MARK, python_message
 from .types import OF_ERRORS, host_type, is_instance
@@ -57,7 +57,9 @@ def value_of(error: BaseException) -> ErrorValue:
     if type(error) is TypeError and len(error.args) == 1:
         return ErrorValue(kind_of(error), (_published(_unadvised(operands_named(error))),))
     # Errors of the system and of NumPy may carry host objects; all others carry text.
-    foreign = isinstance(error, OSError) or type(error).__module__.startswith("numpy")
+    foreign = isinstance(error, OSError | UnicodeError) or type(error).__module__.startswith(
+        "numpy"
+    )
     args = (str(error),) if foreign else error.args
     return ErrorValue(kind_of(error), tuple(map(_published, args)))
 

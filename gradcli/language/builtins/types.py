@@ -48,7 +48,8 @@ def _python(name: str, host: type) -> Type:
 OF_PYTHON: dict[type, Type] = {
     host: _python(name, host)
     for name, host in {
-        "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "list": list,
+        "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "bytes": bytes,
+        "list": list,
         "tuple": tuple, "dict": dict, "set": Set, "frozenset": FrozenSet, "range": range,
         "slice": slice,
         "NoneType": type(None), "ellipsis": type(...), "function": Function,
@@ -81,9 +82,9 @@ def _printed(kind: type) -> tuple[str, str]:
         return module, name
     if not kind.__module__.startswith("gradcli."):
         return kind.__module__, kind.__qualname__
-    from ...engine.homes import home_of
+    from ...engine.module_names import torch_module_of
 
-    return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
+    return torch_module_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 
 
 def home_in_text(value: Any) -> str:

@@ -18,7 +18,7 @@ from ..values import Builtin, ErrorValue, Lazy, Namespace
 from . import files
 from .collected import make_record
 from .files import word_of
-from .published import called, classes, functions
+from .publishing import called, classes, functions
 
 FILE = "program.py"  # sys.argv[0]; its place is __file__
 VERSION = (3, 13, 0, "final", 0)
@@ -454,7 +454,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "pathlib": dict.fromkeys(("Path", "PurePath", "PosixPath"), _PATH),
     "glob": functions({"glob": _glob, "iglob": lambda pathname: iter(_glob(pathname))}),
     "io": {
-        **functions({"StringIO": files.text_in_memory, "BytesIO": files.text_in_memory}),
+        **functions({"StringIO": files.text_in_memory, "BytesIO": files.bytes_in_memory}),
         **functions({"open": files.open_file}),
     },
     "shutil": functions({

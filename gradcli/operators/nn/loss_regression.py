@@ -10,7 +10,7 @@ from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
-from ..conventions import Late, constant, floating_only
+from ..conventions import Late, floating_only
 from ..elementwise.arithmetic import NEGATED_BOOL, abs_
 from ..reduce.sums import sum_all
 from ..shape.constants import ones_as
@@ -321,7 +321,6 @@ soft_margin_loss = operator(
     self=lambda grad, self, target, reduction, target_kind: _soft_margin_slope(
         grad, self, target, reduction, target_kind
     ),
-    check=lambda self, target, reduction: constant("soft_margin_loss", target=target),
     doc="log(1 + exp(-target * self)).",
     computes="log(1 + exp(-target*self)).mean()",
     samples=("F.soft_margin_loss(x, y.detach().sign())", "F.soft_margin_loss(x, y.data.double())"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.conversion import NONE
 from ...engine.operator import composite
-from ..conventions import native, reduced, reduction_number, shape_text
+from ..conventions import constant, native, reduced, reduction_number, shape_text
 from ..geometry import broadcast_sizes
 from ..linalg.distance import pairwise
 from ..shape.constants import number_as
@@ -21,6 +21,7 @@ def _soft_margin(input: Any, target: Any, size_average: Any, reduce: Any, reduct
     from ...engine.promotion import broadcast_message
 
     number = reduction_number(reduction, size_average, reduce)
+    constant("soft_margin_loss", target=target)
     if broadcast_message(input.shape, target.shape) is None:
         sizes = broadcast_sizes(input.shape, target.shape)
         if sizes != input.shape:  # PyTorch's kernel works in a copy of the input

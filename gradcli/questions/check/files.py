@@ -11,7 +11,16 @@ from ...deadline import deadline, last_place
 from ...defects import message_of
 from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
 from ...named import NamedTuple
-from ...opening import SUFFIX, DeviceMissing, UsageError, is_excluded, opened
+from ...opening import (
+    OUTSIDE,
+    SUFFIX,
+    DeviceMissing,
+    UsageError,
+    is_excluded,
+    leads_out,
+    opened,
+    within,
+)
 from ...recording.facts.check import FileCheck
 from . import check, defect
 from .options import CheckOptions
@@ -52,6 +61,8 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Prog
         if path is None or path == "-":
             program = opened(path, most)
             found.setdefault(program.name, Place(program.name, program.path, program.data))
+        elif os.path.isdir(path) and leads_out(path):
+            found.setdefault(path, Place(path, None, None, f"{path} {OUTSIDE}"))
         elif os.path.isdir(path):
             folder = Folder(path, entries, exclude)
             if not folder.programs and not folder.has_excluded:
@@ -59,8 +70,6 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Prog
             found.update((p.name, p) for p in folder.programs if p.name not in found)
             excluded |= folder.has_excluded
             notes.extend(folder.left_out())
-        elif _leads_out(path):
-            found.setdefault(path, Place(path, None, None, f"{path} {OUTSIDE}"))
         else:
             found.setdefault(path, Place(path, path))
     kept = [place for name, place in found.items() if not is_excluded(name, exclude)]
@@ -70,16 +79,6 @@ def places(given: Sequence[str], most: int, exclude: Sequence[str] = ()) -> Prog
 
 
 NOTHING = f"holds no {SUFFIX} file"
-OUTSIDE = "is a link that leads out of its folder: name the file that it leads to"
-
-
-def _leads_out(path: str) -> bool:
-    """A link to a file elsewhere may be a stranger's, and named by a pattern of the shell."""
-    if not os.path.islink(path):
-        return False
-    target = os.path.realpath(path)
-    inside = (os.path.realpath(folder) for folder in (os.path.dirname(path) or ".", "."))
-    return not any(target.startswith(os.path.join(folder, "")) for folder in inside)
 
 
 class Folder:
@@ -133,7 +132,7 @@ class Folder:
             target = os.path.realpath(link)
             if target in known or (os.path.isdir(target) and _is_walked(root, target)):
                 continue
-            where = "" if _within(root, target) else f" that leads out of {self.path}"
+            where = "" if within(root, target) else f" that leads out of {self.path}"
             said.append(f"{link} is a link{where}, which is not followed")
         left = len(said) - MOST_LINKS
         return said if left <= 1 else [*said[:MOST_LINKS], f"... and {left} more links"]
@@ -146,13 +145,9 @@ def _too_many(path: str) -> ProgramError:
     return ProgramError(Diagnostic("LimitReached", message, notes=advice, exit_status=status))
 
 
-def _within(root: str, target: str) -> bool:
-    return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
-
-
 def _is_walked(root: str, target: str) -> bool:
     """A folder below the root with no hidden one on the way."""
-    inside = os.path.relpath(target, root).split(os.sep) if _within(root, target) else [".."]
+    inside = os.path.relpath(target, root).split(os.sep) if within(root, target) else [".."]
     return not any(name.startswith(".") for name in inside if name != ".")
 
 
