@@ -182,7 +182,7 @@ class Environment:
         """The same run; what its error advises was tried, where that is cheap."""
         if ran.error is None or (ran.request.engine == "own" and not ran.error.cures):
             return ran
-        from ..questions.explained import in_own_words, with_trials
+        from ..questions.tried_advice import in_own_words, with_trials
 
         explain = with_trials if ran.request.engine == "own" else in_own_words
         return explain(ran, self.started)

@@ -63,10 +63,10 @@ class Gate:
 
 def serve(others: int, options: list[str]) -> None:
     """Answers until the input ends; `others` is how many such processes share the memory."""
+    from ..command_line import read
     from ..commands.check import options_of
     from ..questions.check.files import Place
     from ..questions.check.jobs import in_order, load, processes
-    from ..reading import read
     from ..recording.facts.check_wire import packed
 
     answers = os.fdopen(os.dup(1), "wb")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..diagnostics import Span
 from ..engine.tensor import Tensor
-from .explained import Edit, is_alone, replaced, with_argument
+from .explanation import Edit, is_alone, replaced, with_argument
 from .places import Places
 
 # Functions that make a leaf; it requires grad when requires_grad=True is said.

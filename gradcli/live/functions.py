@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from .planting import compiled
+from .code import compiled
 from .text import Text
 
 DEEPEST = 8  # functions behind functions: decorators, closures

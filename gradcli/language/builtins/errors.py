@@ -8,9 +8,9 @@ from typing import Any
 
 from ...engine.class_name import name_in_messages
 from ...pattern import pattern
-from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
+from ..redaction import published
 from ..values import ErrorValue, Type
 from .arguments import MARK, python_message
 from .types import OF_ERRORS, host_type, is_instance

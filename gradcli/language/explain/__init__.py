@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.causes import Cause
 from ..calls import invoke
-from ..explained import Explanation
+from ..explanation import Explanation
 from ..places import Bindings, Places
 from ..program import Program
 from ..values import UNBOUND

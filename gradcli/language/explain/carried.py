@@ -10,7 +10,7 @@ from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ..classes import is_instance, kind_of
-from ..explained import Explanation, line_after, line_before
+from ..explanation import Explanation, line_after, line_before
 from ..places import Places
 from ..values import Instance
 

@@ -6,7 +6,7 @@ import ast
 
 from ...engine.causes import Cause
 from ...operators import catalogue
-from ..explained import (
+from ..explanation import (
     Explanation,
     again,
     is_alone,

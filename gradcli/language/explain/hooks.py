@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.hook_calls import call_one
 from ...engine.node import AccumulateGrad
 from ...engine.tensor import Tensor
-from ..explained import Explanation, node_words
+from ..explanation import Explanation, node_words
 
 _CALL = call_one.__code__
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..explained import Explanation, replaced, suffixed
+from ..explanation import Explanation, replaced, suffixed
 from .conditions import value_of
 from .layers import constructor_call, layers, module_name
 

@@ -7,7 +7,7 @@ import re
 
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
-from ..explained import Explanation, replaced
+from ..explanation import Explanation, replaced
 from .conditions import value_of
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")

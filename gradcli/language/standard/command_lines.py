@@ -21,7 +21,7 @@ from ..formatting import quoted, text
 from ..operations import collect, type_name
 from ..session import session
 from ..values import Builtin, Type
-from .published import classes
+from .publishing import classes
 from .system import leave
 
 ACTIONS = frozenset("store store_const store_true store_false append append_const count extend "

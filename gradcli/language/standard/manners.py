@@ -20,7 +20,7 @@ from ..operations import collect, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, ErrorValue, Function, Lazy
 from .declared import base_type
-from .published import called, classes, functions
+from .publishing import called, classes, functions
 
 # ---------------------------------------------------------------- contextlib
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...engine.wrapped import WITH_NUMPY
+from ...engine.numpy_wrappers import WITH_NUMPY
 from ..formatting import quoted
 from ..session import session
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..attributes import STATICS
 from ..builtins.prelude import print_
 from ..operations import iterate, length
-from .published import classes, functions
+from .publishing import classes, functions
 
 
 class tqdm:

@@ -17,8 +17,8 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
+from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
-from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters

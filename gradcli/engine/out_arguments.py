@@ -25,7 +25,7 @@ from .overloads import ROWS_WITHOUT_OUT
 from .resize import resized
 from .returns import Named, named
 from .row import Factory, Row
-from .tensor import Tensor
+from .tensor import Tensor, plain
 
 
 def call_into(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -118,7 +118,7 @@ def _check_memory(memory: Memory, outs: Sequence[Tensor], operands: Sequence[Ten
         if memory is not Memory.UNCHECKED:
             refuse_doubled(out)
         for operand in operands:
-            refuse_shared(out, operand, memory in (Memory.APART, Memory.SIZED_APART))
+            refuse_shared(out, operand, memory not in (Memory.ITERATED, Memory.SIZED_FIRST))
 
 
 def _looked_at(
@@ -127,7 +127,9 @@ def _looked_at(
     """The operands whose memory is asked about when `out` has its shape."""
     if memory is Memory.SIZED_FIRST:
         return [t for t in operands[:1] if t.shape == out.shape == result.shape]
-    return list(operands) if memory is Memory.SIZED_APART else []
+    if memory is Memory.SIZED_REST:
+        return list(operands[1:])
+    return list(operands) if memory in (Memory.SIZED_APART, Memory.JOINED) else []
 
 
 def _into(
@@ -149,7 +151,12 @@ def _into(
             raise refusal
     for place, value in zip(outs, results, strict=True):
         looked_at = _looked_at(memory, operands, place, value)
+        # Memory that grows is another one here, and PyTorch's is still the operand's.
+        before = plain(place._data, place._kind)
         _take_shape(place, value, function)
+        if memory is Memory.JOINED:
+            for operand in looked_at:
+                refuse_shared(before, operand, True)
         if memory not in (Memory.ITERATED, Memory.APART):
             _check_memory(memory, [place], looked_at)
     copy = catalogue.methods["copy_"]

@@ -15,7 +15,7 @@ from ..graph import collected
 from . import reported
 from .names import Question
 from .provenance import Provenance
-from .stood import in_last_pass
+from .rebound_later import in_last_pass
 
 MOST = 1000  # leaves that are judged
 

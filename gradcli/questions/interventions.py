@@ -259,9 +259,9 @@ def hear(recording: Recording, tables: Tables) -> None:
 
         recording.hears(Writes())
     if tables.stats:
-        from ..recording.weights import Weights
+        from ..recording.saved_sizes import SavedSizes
 
-        recording.hears(Weights(recording.passes))
+        recording.hears(SavedSizes(recording.passes))
 
 
 def complain(recording: Recording) -> None:

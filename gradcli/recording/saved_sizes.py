@@ -12,7 +12,7 @@ from .spectator import Spectator
 MOST = 200_000  # nodes
 
 
-class Weight(NamedTuple):
+class SavedSize(NamedTuple):
     """One saved tensor: its name at the node, whose memory it is, how many bytes that has."""
 
     name: str
@@ -20,26 +20,26 @@ class Weight(NamedTuple):
     bytes: int
 
 
-def weights_of(node: Any) -> tuple[Weight, ...]:
+def saved_sizes_of(node: Any) -> tuple[SavedSize, ...]:
     """What a node keeps just now."""
     found = []
     for name, array in kept_by(node):
         shared = memory(array)
         shared = array if shared is None else shared
-        found.append(Weight(name, key_of(shared), size_of(shared, array)))
+        found.append(SavedSize(name, key_of(shared), size_of(shared, array)))
     return tuple(found)
 
 
-class Weights(Spectator):
+class SavedSizes(Spectator):
     """Of the nodes that passes ran; of the last pass, where several ran one."""
 
     def __init__(self, passes: Passes) -> None:
         self.passes = passes
-        self.nodes: dict[int, tuple[Weight, ...]] = {}  # by identity: passes hold the graphs
+        self.nodes: dict[int, tuple[SavedSize, ...]] = {}  # by identity: passes hold the graphs
 
     def arrived(self, node: Any, grads: Sequence[Any]) -> None:
         """A node is about to run."""
         if self.passes.now is not None and len(self.nodes) < MOST:
-            kept = weights_of(node)
+            kept = saved_sizes_of(node)
             if kept:
                 self.nodes[id(node)] = kept

@@ -38,7 +38,7 @@ def _is_behind(outer: Any, frame: Any) -> bool:
     return False
 
 
-class Teller:
+class Reporter:
     """Passes the reports of the program to a listener; `nodes` are the expressions by number."""
 
     def __init__(

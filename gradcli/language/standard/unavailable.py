@@ -11,7 +11,7 @@ import numpy
 
 from ...namespace import CONSTANTS
 from ..builtins.types import host_type
-from .published import functions
+from .publishing import functions
 
 
 def _refusing(name: str, why: str) -> Any:

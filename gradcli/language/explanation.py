@@ -10,7 +10,6 @@ from ..diagnostics import Cure, Label, Span
 from .places import Places
 
 Edit = tuple[Span, str]
-ROOM = __file__.rpartition("explained.py")[0]  # where the frames of the language itself are
 ENCLOSED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.Lambda)
 
 

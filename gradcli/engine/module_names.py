@@ -26,7 +26,7 @@ ROOMS_OF_THEIR_OWN = frozenset({"utils", "init", "parameter", "parallel"})  # of
 SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 
 
-def home_of(room: str, name: str) -> str:
+def torch_module_of(room: str, name: str) -> str:
     """PyTorch's module for a class of a room such as `nn.linear`."""
     package, _, inner = room.partition(".")
     if package == "nn" and inner.partition(".")[0] not in ROOMS_OF_THEIR_OWN:

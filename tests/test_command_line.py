@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gradcli import cli
+from gradcli.command_line import read
 from gradcli.commands import NAMES, module_of
 from gradcli.options import Command, Misuse, Option, seconds, size
-from gradcli.reading import read
 
 WORDS = ("a", "a,b", "x=2.0", "3", "text", "json", "cpu", "64KiB", "2s", "-", "always", "-1", "")
 CHOICES = re.compile(r"[\w.]+")  # what help and metavar list: text|json, nan, inf

@@ -13,7 +13,7 @@ HEAVY = 512 * 2**20  # bytes of gradients that are not held as they are
 MOST = 2000  # gradients that are kept of one pass
 
 
-class Sweep:
+class CapturedPass:
     """The gradients that its nodes received. They are not shared, so they stay as they are."""
 
     __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several",

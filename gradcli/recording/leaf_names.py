@@ -27,7 +27,7 @@ _FIRST = re.compile(r"\w+")
 _STEP = re.compile(r"""\[(\d+)\]|\['([^'\\]*)'\]|\["([^"\\]*)"\]|\.(\w+)""")
 
 
-class Standing(Spectator):
+class LeafNames(Spectator):
     """Corrects the names of leaves, pass by pass."""
 
     def __init__(self, names: Names) -> None:

@@ -12,7 +12,7 @@ from .rewrite import Rewriter, planted_call
 REGISTERING = "registering"
 
 
-class Registering(Rewriter):
+class NodeHookRewriter(Rewriter):
     """Tells of names, and where `node.register_hook(...)` stands, of that."""
 
     def visit_Call(self, node: ast.Call) -> Any:

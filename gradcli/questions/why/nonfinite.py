@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of, sequence_of
-from .bad_trials import bounded, double_where
 from .case import Case, Finding, Remark
 from .declared import zero_of
 from .gradients import Gradients, node_name
+from .nonfinite_trials import bounded, double_where
 from .passes import Applied, Pass
 from .values import Step, name_of
 

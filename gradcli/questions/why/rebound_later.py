@@ -45,7 +45,7 @@ def lost(ran: Ran, text: str) -> Question | None:
     assert ran.program is not None and ran.outcome is not None
     names = ran.recording.names
     inner = module_tensors(names.reached(ran.outcome.bindings), ran.recording)
-    stood = [(names.of_leaf(leaf), leaf) for leaf in ran.recording.standing.last]
+    stood = [(names.of_leaf(leaf), leaf) for leaf in ran.recording.leaf_names.last]
     every = [*leaves_of(ran.program, ran.recording), *inner]
     stood += [(one.name, one.tensor) for one in every]
     for name, leaf in stood:
@@ -58,7 +58,7 @@ def lost(ran: Ran, text: str) -> Question | None:
 def _in_pass(ran: Ran, name: str, now: AnyTensor) -> AnyTensor | None:
     """What a name stood for when the last pass ended; of several it may still stand for one."""
     names = ran.recording.names
-    leaves = [one for one in ran.recording.standing.last if names.of_leaf(one) == name]
+    leaves = [one for one in ran.recording.leaf_names.last if names.of_leaf(one) == name]
     if leaves:
         return next((one for one in leaves if one is now), leaves[0])
     asked = ran.recording.find(AskedNames)

@@ -11,7 +11,7 @@ from test_cli import gradcli
 
 from gradcli import namespace
 from gradcli.engine.run_state import as_new
-from gradcli.language.disclosure import published
+from gradcli.language.redaction import published
 from gradcli.pipeline.request import Limits, Request
 from gradcli.pipeline.run import execute
 

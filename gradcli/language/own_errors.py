@@ -8,11 +8,12 @@ bring about.
 
 from __future__ import annotations
 
+import os
 from opcode import opmap
 from types import FunctionType, ModuleType
 
-HOUSE = __file__.rpartition("language")[0]
-ROOM = f"{HOUSE}language"  # which knows the names of the program
+ROOM = os.path.dirname(__file__)  # whose frames know the names of the program
+HOUSE = os.path.dirname(ROOM)
 RAISED = opmap["RAISE_VARARGS"]
 
 

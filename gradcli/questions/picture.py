@@ -21,11 +21,11 @@ from ..recording.sides import origin_of, sequence_of
 from ..recording.spectator import Spectator
 from ..recording.steps import Local, Steps
 from .graph import module_names
+from .interventions import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching
 from .ledger import tensor_names
 from .shown_pass import keep
 from .step.facts import Namer, walk_fact
 from .step.local import local_derivatives
-from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching
 
 TURNS = 200  # nodes of one expression, at each end, whose local derivatives a picture may show
 FIRST, LAST = 3, 5  # passes of a run that are kept where several are drawn

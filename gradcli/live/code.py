@@ -8,10 +8,10 @@ from types import CodeType
 from typing import Any
 
 from ..language.echo import shown
-from .expecting import Expecting
-from .registering import REGISTERING, Registering
+from .expectations import Expecting
+from .node_hooks import REGISTERING, NodeHookRewriter
+from .reporting import Reporter
 from .rewrite import STORED, Rewriter, planted_call
-from .telling import Teller
 from .text import Text
 from .tracing import Tracer
 
@@ -47,11 +47,11 @@ def compiled(text: Text, machine: Any) -> CodeType:
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
     """One that reports names, or every expression where a listener wants to hear of them."""
     if machine.listener is None:
-        rewriter = Registering(text, machine)
+        rewriter = NodeHookRewriter(text, machine)
         return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
     tracer = Tracer(text, machine)
     recorder = machine.recorder
-    teller = Teller(tracer.nodes, machine.listener, recorder.side, recorder.defects)
+    teller = Reporter(tracer.nodes, machine.listener, recorder.side, recorder.defects)
     machine.teller = teller
     teller.on_handle = machine.recorder.passes.noticed
     return tracer, teller.table
