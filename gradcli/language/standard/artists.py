@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ...engine.wrapped import Wrapped
+from ...engine.numpy_wrappers import Wrapped
 from ..formatting import quoted
 from ..session import session
 
