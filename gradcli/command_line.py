@@ -1,6 +1,4 @@
-"""reading: a command line that is in order, read without typer, which takes as long to start as
-Python itself. Whatever is unclear (help, a misspelt option, a value that is none) is left to typer.
-"""
+"""command_line: reads correct command lines without typer, which loads as slowly as Python starts."""
 
 from __future__ import annotations
 
