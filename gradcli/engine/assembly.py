@@ -73,7 +73,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
     (Row, "run", call.specialise),
     (Row, "backward", formula.specialise),
-    (Row, "step", formula.specialise_step),
+    (Row, "written_step", formula.specialise_step),
     (Inplace, "run", _run_in_place),
 )
 
