@@ -1,4 +1,8 @@
-"""command_line: reads correct command lines without typer, which loads as slowly as Python starts."""
+"""command_line: reads correct command lines without typer.
+
+Typer takes as long to load as Python to start. It gets whatever is unclear: help, a misspelt
+option, an invalid value.
+"""
 
 from __future__ import annotations
 
