@@ -1,4 +1,4 @@
-"""commands: the environment of a command: its input, its output, and how it ends."""
+"""commands: a command's input, its output, and its exit code."""
 
 from __future__ import annotations
 

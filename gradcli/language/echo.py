@@ -1,4 +1,4 @@
-"""language: a value as a notebook shows it: its repr, lists broken over lines where they are long.
+"""language: a value as a notebook shows it: its repr, with long lists broken over lines.
 
 A group of items (the inside of a list) is broken, at each of its commas, as soon as its line gets
 longer than the page; the outermost group first. That is what IPython does.

@@ -1,4 +1,4 @@
-"""Questions: what an error advises, tried: the program is changed in that place and runs again.
+"""Questions: the advice of an error, tried: the program is changed there and runs again.
 
 Only where that is cheap, and within a number of steps. Advice that does not help
 is not given; advice that can't be tried is given without a word about trying.

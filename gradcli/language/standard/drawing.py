@@ -1,4 +1,4 @@
-"""language: modules that draw, such as matplotlib: whatever they give is silent.
+"""language: modules that draw, such as matplotlib: any name can be called and draws nothing.
 
 A `Drawing` can be called, read, set, subscripted, entered, unpacked, walked and computed with, to
 any depth, and gives another one. What `subplots(2, 3)` gives knows its shape, so that a loop over

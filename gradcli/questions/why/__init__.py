@@ -1,4 +1,4 @@
-"""Questions: `gradcli why`: a run is kept in a provenance, a verdict found, its advice tried."""
+"""Questions: `gradcli why`: records a run, finds a verdict, tries its advice."""
 
 from __future__ import annotations
 

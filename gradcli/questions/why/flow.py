@@ -1,4 +1,4 @@
-"""Questions: which value came of which: every tensor, and every number that came out of one.
+"""Questions: data flow: which value was computed from which, tensors and numbers alike.
 
 A value has a number of its own, and so has what an operation in place makes of a tensor. A step
 tells the expression that made a value, and where it came from: along the graph (`live`), or without
