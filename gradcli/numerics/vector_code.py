@@ -108,10 +108,10 @@ def _log_of(above: Any, one: Any, other: Any, exponent: Any) -> Any:
     return (exponent * _LN2 + 2 * ratio + square * high * steep).astype(_single)
 
 
-# sin(r) / r - 1 over r**2 on [-pi / 2, pi / 2], highest power first: the double polynomial that
-# Intel's vector library takes, found from its answers; with it 2 of 10,000 sines differ.
+# sin(r) / r - 1 over r**2 on [-pi / 2, pi / 2], highest power first: the polynomial of doubles that
+# Intel's vector library takes, as far as its answers tell; none of 30 million differs.
 _SINE = (
-    2.6057413922928656e-06, -0.00019809585875127416, 0.008333066051208518, -0.16666659546997484,
+    2.6057806871549435e-06, -0.0001980960292520327, 0.008333066246424827, -0.166666595504436,
 )  # fmt: skip
 _PI, _REST_OF_PI = numpy.pi, 1.2246467991473532e-16
 _FAR = 1e4  # beyond it more of pi is asked for
