@@ -147,7 +147,7 @@ class Flow(Listener):
         causes = getattr(error, "causes", ())
         if type(node) is ast.Call and not (self.refused and self.refused[-1][1] is error):
             for cause in causes:
-                if cause.kind in ("constant", "root"):
+                if cause.kind in ("constant", "root") and not cause.detail.get("wanted"):
                     self.refused.append((node, error, ""))
                     self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
                     break
