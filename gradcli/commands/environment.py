@@ -1,4 +1,4 @@
-"""commands: the environment of a command: its input, its output, and how it ends."""
+"""commands: a command's input, its output, and its exit code."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Environment:
         is_own = ran.request.engine == "own"
         if ran.error is None or (is_own and not (tries and ran.error.cures)):
             return ran
-        from ..questions.explained import in_own_words, with_trials
+        from ..questions.tried_advice import in_own_words, with_trials
 
         if is_own:
             return with_trials(ran, self.started)

@@ -79,7 +79,7 @@ def command(common: Shared, asked: Arguments) -> int:
 
 def _every(env: Environment) -> int:
     """The verdict on every leaf; advice is not tried."""
-    from ..questions.why.every import why_reports
+    from ..questions.why.all_leaves import why_reports
 
     request = env.request()
     ran, whole, reports = why_reports(request, None)

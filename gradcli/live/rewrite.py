@@ -14,7 +14,7 @@ from ..engine.mode import state
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
-    from .expecting import Expecting
+    from .expectations import Expecting
     from .program import Globals
     from .text import Text
 

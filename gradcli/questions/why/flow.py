@@ -1,4 +1,4 @@
-"""Questions: which value came of which: every tensor, and every number that came out of one.
+"""Questions: data flow: which value was computed from which, tensors and numbers alike.
 
 A value has a number of its own, and so has what an operation in place makes of a tensor. A step
 tells the expression that made a value, and where it came from: along the graph (`live`), or without
@@ -17,8 +17,8 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
+from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
-from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
