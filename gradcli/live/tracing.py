@@ -88,10 +88,6 @@ class Tracer(Rewriter):
         node.body = self.visit(node.body)
         return node
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
-        node.value = self.visit(node.value)
-        return node
-
     # ------------------------------------------------------------ stores
 
     def visit_Assign(self, node: ast.Assign) -> Any:
