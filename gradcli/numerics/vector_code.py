@@ -26,14 +26,14 @@ _LOG2_E = _constant(1.442695040888963, _single)
 # ln 2 in two parts, negated: a multiple of the first is exact.
 _LN2_HIGH, _LN2_LOW = _constant(-0.693145751953125), _constant(-1.428606765330187e-06)
 # (exp(s) - 1 - s) / s**2 on [-ln 2 / 2, ln 2 / 2], highest power first.
-_FIRST, *_HIGH = (
-    _constant(c, _single)
+_FIRST, *_POWERS = (
+    _constant(c)
     for c in (
         0.000198527617612853646278381, 0.00139304355252534151077271,
         0.00833336077630519866943359, 0.0416664853692054748535156,
+        0.166666671633720397949219, 0.5,
     )
 )  # fmt: skip
-_LOW = (_constant(0.166666671633720397949219), _constant(0.5))
 _ONE, _TWO, _LOWEST = (_constant(c, _single) for c in (1, 2, -104))  # exp(-104) is 0 as a single
 
 
@@ -60,7 +60,7 @@ def vector_exp(x: Any) -> Any:
     """exp(x) for singles of any shape.
 
     Products and sums are rounded once together, which double precision can do: the product of two
-    singles is exact in it. In the highest powers that never reaches the result.
+    singles is exact in it.
     """
     x = numpy.maximum(x, _LOWEST)
     whole = numpy.rint(x * _LOG2_E)
@@ -68,12 +68,10 @@ def vector_exp(x: Any) -> Any:
     rest = (wide * _LN2_HIGH + x.astype(_double)).astype(_single)
     rest = (wide * _LN2_LOW + rest.astype(_double)).astype(_single)
     wide, total = rest.astype(_double), _FIRST
-    for power in _HIGH:
-        total = total * rest + power
-    for power in _LOW:
-        total = (total.astype(_double) * wide + power).astype(_single)
+    for power in _POWERS:
+        total = (total * wide + power).astype(_single).astype(_double)
     square = (rest * rest).astype(_double)
-    total = (square * total.astype(_double) + wide).astype(_single) + _ONE
+    total = (square * total + wide).astype(_single) + _ONE
     return numpy.ldexp(total, whole.astype(numpy.int32))
 
 
