@@ -119,8 +119,8 @@ class Signature:
         self, args: Sequence[Any], kwargs: Mapping[str, Any], method: bool = True
     ) -> list[Any] | None:
         """The values of all parameters in order, or None when the call does not fit."""
+        tensor = RUNTIME.tensor
         if not kwargs and (rest := self._behind_tensors(len(args))) is not None:
-            tensor = RUNTIME.tensor
             for value in args:
                 if value.__class__ is not tensor:
                     break
@@ -156,6 +156,10 @@ class Signature:
                 continue
             else:
                 return None
+            given, kind = value.__class__, parameter.kind
+            if (given is tensor and kind == "Tensor") or (given is int and kind == "int"):
+                values.append(value)
+                continue
             fits, value = coerce(parameter, value)
             if not fits and (plain := state.plain(value)) is not value:
                 fits, value = coerce(parameter, plain)
@@ -264,6 +268,9 @@ def charge_many(values: Sequence[Any]) -> None:
         state.charge(len(values) * PER_ITEM)
 
 
+INTEGERS = {int}
+
+
 def _are_ints(values: Sequence[Any]) -> bool:
     """PyTorch looks at the first; behind it True and False pass as 1 and 0."""
     return all(
@@ -310,6 +317,8 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     if kind == "int[]":
         if isinstance(value, tuple | list):
             charge_many(value)
+            if set(map(type, value)) == INTEGERS:
+                return True, tuple(value)
             if _are_ints(value):
                 return True, tuple(_as_int(item) for item in value)
             return False, value

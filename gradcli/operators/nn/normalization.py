@@ -84,7 +84,7 @@ def _towards_rows(xp: Any, dy: Any, x: Any, mean: Any, rstd: Any, gamma: Any) ->
         slope = products_in_a_row(xp, dy, xp.broadcast_to(gamma, x.shape), LANES)
         grown = rstd * dy * gamma
     tilt = fused(xp, slope, mean, -steep) * rstd * rstd * rstd * share
-    return fused(xp, tilt, x, grown) + fused(xp, -tilt, mean, -(slope * rstd * share))
+    return fused(xp, x, tilt, grown, tilt.size) + fused(xp, -tilt, mean, -(slope * rstd * share))
 
 
 def _spread_terms(
