@@ -115,10 +115,10 @@ class Function:
         self.one, self.two, self.more = self._find_one, self._find_two, None
 
     def _straight(self, count: int) -> Body | None:
-        if self.more is None:
-            self.more = {}
-        if count not in self.more:
-            self.more[count] = self._lane(count)
+        if self.more is None or count not in self.more:
+            lane = self._lane(count)  # reading a file forgets what there was
+            self.more = self.more or {}
+            self.more[count] = lane
         return self.more[count]
 
     def _find_one(self, a: Any) -> Any:
