@@ -1,4 +1,4 @@
-"""cli: the door for whatever needs a look: help, completion, misspelt options. Words only."""
+"""cli: help, completion, misspelt options: what typer is there for. Words only."""
 
 from __future__ import annotations
 

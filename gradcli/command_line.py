@@ -1,5 +1,7 @@
-"""reading: a command line that is in order, read without typer, which takes as long to start as
-Python itself. Whatever is unclear (help, a misspelt option, a value that is none) is left to typer.
+"""command_line: reads correct command lines without typer.
+
+Typer takes as long to load as Python to start. It gets whatever is unclear: help, a misspelt
+option, an invalid value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""arrays: the values that numpy gives a program: an array, a number, an element type.
+"""arrays: the values that programs get from numpy: an array, a number, an element type.
 
 Each wraps NumPy's own object, which nothing of a program ever holds. `host` gives NumPy what the
 program gave; `wrap` turns what NumPy returns into values.

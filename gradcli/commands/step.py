@@ -1,4 +1,4 @@
-"""commands: `gradcli step`: backward passes node by node, told at once or gone through."""
+"""commands: `gradcli step`: backward passes node by node, printed at once or interactively."""
 
 from __future__ import annotations
 

@@ -61,8 +61,7 @@ def command(common: Shared, asked: Arguments) -> int:
         is_script = request.engine == "torch" and (request.path or "").endswith(".py")
         trials = not asked.no_try and (asked.try_ or not is_script)
         ran, report = why_report(request, name, None, trials=trials)
-        if trials:
-            ran = env.explained(ran)
+        ran = env.explained(ran, tries=trials)
         keep(report)
         if streams:
             from ..render import why as page

@@ -1,4 +1,4 @@
-"""Engine: the floors put together: methods that stand on a higher floor than their class.
+"""Engine: attaches methods that need a higher floor than their class's.
 
 No floor knows one above it. A class only names such a method, and this table attaches it.
 """

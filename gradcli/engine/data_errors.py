@@ -1,4 +1,4 @@
-"""engine: why nested values are no tensor, in PyTorch's words and in the order of its questions."""
+"""engine: errors of nested values that make no tensor, in PyTorch's words and order of checks."""
 
 from __future__ import annotations
 

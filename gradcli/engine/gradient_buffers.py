@@ -1,4 +1,4 @@
-"""Engine: gradients of an ordinary pass, which wait at the nodes that they go to."""
+"""Engine: gradients of an ordinary pass, added up in the buffers of the nodes they flow to."""
 
 from __future__ import annotations
 

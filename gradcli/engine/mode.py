@@ -1,4 +1,4 @@
-"""Engine: what holds for every operation just now: grad mode, inference mode, where we are."""
+"""Engine: the current modes: grad mode, inference mode, the place in the program."""
 
 from __future__ import annotations
 

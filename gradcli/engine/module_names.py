@@ -1,4 +1,4 @@
-"""Engine: which of PyTorch's modules a class of the library is in, as `print(type(x))` says."""
+"""Engine: PyTorch's module of each class of the library, as `print(type(x))` shows it."""
 
 from __future__ import annotations
 

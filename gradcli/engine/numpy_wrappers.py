@@ -1,4 +1,4 @@
-"""Engine: NumPy's arrays and numbers in a program's hands, each behind an object of ours."""
+"""Engine: wrappers of NumPy's arrays and numbers: what programs hold instead of them."""
 
 from __future__ import annotations
 

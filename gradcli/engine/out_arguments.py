@@ -1,4 +1,4 @@
-"""Engine: out=...: a result written into tensors that the program has."""
+"""Engine: out=...: a result is written into tensors that the caller passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine: what PyTorch's functions ask of the tensors that a caller gives as out=..., by name.
+"""Engine: PyTorch's rules for the tensors that a caller passes as out=..., by function.
 
 Its kernels differ in when they look at the memory of `out`, in what of it may be shared with an
 operand, and in what they say of an element type that they did not expect. What is not listed here

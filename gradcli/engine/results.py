@@ -1,4 +1,4 @@
-"""Engine: what follows a kernel out of the ordinary: types, memory, views, several outputs."""
+"""Engine: what follows an unusual kernel: types, memory, views, several outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine: what a declaration is once it is made: rows, compositions, creation functions, twins.
+"""Engine: what a declaration becomes: rows, compositions, factory functions, in-place twins.
 
 Nothing here imports an array library: a row is data, and the functions that run are specialised
 from it at first use (`call`, `formula`).

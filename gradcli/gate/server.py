@@ -1,5 +1,4 @@
-"""gate: a process that checks programs on request: a list of paths on a line in, the facts of each
-on a line out, in this order.
+"""gate: a process that checks programs on request: paths on a line in, facts on lines out.
 
 pytest runs one test after the other, in its own order and perhaps in several processes. The engine
 is loaded here, once, and programs are checked as `gradcli check` does it, by processes beside it,

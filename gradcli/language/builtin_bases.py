@@ -1,4 +1,4 @@
-"""language: classes of a program that build on dict, list, tuple, set, str, int or float.
+"""language: classes of a program that derive from dict, list, tuple, set, str, int or float.
 
 An object of such a class is a record like any other, and holds its content: a plain value of the
 type beneath. What the type does is a class of its own behind those of the program: a table of

@@ -1,4 +1,4 @@
-"""language: why a tensor does not require grad: the leaves it was made of, the line that cut it."""
+"""language: why a tensor does not require grad: its leaves, and the line that cut the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: errors in the code that runs when a generator is closed.
+"""language: errors in code that runs when a generator is closed.
 
 Python runs a generator's `finally` when nobody holds it any more, prints what goes wrong there and
 goes on. A limit that is met there ends the run at its next step; an error of the program becomes a

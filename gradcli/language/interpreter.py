@@ -1,4 +1,4 @@
-"""language: running a program: statement by statement, and errors get a place."""
+"""language: runs a program statement by statement, and gives errors a place."""
 
 from __future__ import annotations
 

@@ -229,12 +229,12 @@ MODULES: dict[str, Module] = {
     ),
     "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
     "contextlib": _module(
-        "standard.manners",
+        "standard.contexts",
         "contextmanager nullcontext suppress closing redirect_stdout ExitStack ContextDecorator "
         "AbstractContextManager",
     ),
     "warnings": _module(
-        "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"
+        "standard.contexts", "warn filterwarnings simplefilter resetwarnings catch_warnings"
     ),
     "logging": _module(
         "standard.logs",
@@ -249,7 +249,7 @@ MODULES: dict[str, Module] = {
         "BooleanOptionalAction",
     ),
     "statistics": _module(
-        "standard.manners",
+        "standard.averages",
         "mean fmean median median_low median_high stdev pstdev variance pvariance harmonic_mean "
         "geometric_mean quantiles mode multimode",
     ),

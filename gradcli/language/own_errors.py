@@ -1,4 +1,4 @@
-"""language: which errors are gradcli's own, whatever line of the program was running.
+"""language: tells gradcli's own defects from errors of the program.
 
 A class of the library may be given anything, and then fails in Python's words as PyTorch's does:
 that is the program's error, at its line: it may put a tensor where `items()` is called. An

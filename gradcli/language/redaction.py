@@ -1,4 +1,4 @@
-"""language: text that host code has written: without the names of our classes and host addresses.
+"""language: removes our class names and host addresses from text that host code has written.
 
 A module prints the arguments that it was given, and an error names the class of what does not fit:
 with a value of the program among them, Python would say which class of ours it is, and where it

@@ -1,4 +1,4 @@
-"""language: what Python warns of before a program runs: `x is 1`, `assert (x, "said")`."""
+"""language: warnings that Python gives before a program runs: `x is 1`, `assert (x, "text")`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live: a pass whose gradients PyTorch's engine captures by itself, without a hook on any node.
+"""Live: a pass whose gradients PyTorch's engine captures itself, without hooks on nodes.
 
 The engine stores gradients in leaves, or it returns those of the edges that it is given. Here
 it is given all edges of the graph; what came for the leaves is stored by a second, short pass

@@ -1,4 +1,4 @@
-"""Live: work that is done in a process of its own, because it runs a program once more."""
+"""Live: runs a program again in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live: the code of a program, with the functions that it reports to among its constants."""
+"""Live: a rewritten program as code, with the functions that it reports to among its constants."""
 
 from __future__ import annotations
 

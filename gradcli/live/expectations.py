@@ -1,4 +1,4 @@
-"""Live: `# expect:` comments in a program that Python runs: what comes of them is logged."""
+"""Live: `# expect:` comments in a program that Python runs: their results are logged."""
 
 from __future__ import annotations
 

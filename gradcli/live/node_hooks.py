@@ -23,10 +23,6 @@ class NodeHookRewriter(Rewriter):
             node.func = planted_call(REGISTERING, func, ast.Constant(number), func.value, word)
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        node.value = self.visit(node.value)
-        return super().visit_Assign(node)
-
     def registering(self) -> Callable[[int, Any, str], Any]:
         """What stands in the place of the method; a tensor's is its own."""
         nodes, noticed = self.nodes, self.machine.recorder.passes.noticed

@@ -1,4 +1,4 @@
-"""Live: a recording of the own engine, where Python runs a program: `import gradcli as torch`.
+"""Live: a recording of the own engine where Python runs the program: `import gradcli as torch`.
 
 The engine tells its observer of everything; what it does not know is the place in the text, which
 the frame of the program has.

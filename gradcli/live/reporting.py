@@ -1,5 +1,4 @@
-"""Live: what a rewritten program calls: a listener hears of its expressions, as of those of an
-interpreted one.
+"""Live: the functions that a rewritten program calls: they report the values of its expressions.
 
 Whose children a value is, the frame tells: an expression that a function evaluates belongs to
 that function. Frames of comprehensions stand for the ones behind them.

@@ -1,4 +1,4 @@
-"""Live: a program's tree in which every expression that may bring forth a value says so.
+"""Live: a program's tree in which every expression that may produce a value reports it.
 
 `value` becomes `leave(number, enter(number) or value)`: order and laziness of Python stay as they
 are, and so do lines and columns. What is called stands among the constants of the code.
@@ -86,10 +86,6 @@ class Tracer(Rewriter):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.body = self.visit(node.body)
-        return node
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
-        node.value = self.visit(node.value)
         return node
 
     # ------------------------------------------------------------ stores

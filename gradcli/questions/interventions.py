@@ -1,4 +1,4 @@
-"""Questions: a recording to ask, and what options do to tensors when names are bound to them."""
+"""Questions: --hook, --retain-grad and --wrt: applied to tensors when names are bound to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: what a picture needs of a run beyond its graph: calls, order, products of edges."""
+"""Questions: what a picture needs beyond the graph: calls, order, products of edges."""
 
 from __future__ import annotations
 

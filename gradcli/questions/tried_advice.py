@@ -1,4 +1,4 @@
-"""Questions: what an error advises, tried: the program is changed in that place and runs again.
+"""Questions: the advice of an error, tried: the program is changed there and runs again.
 
 Only where that is cheap, and within a number of steps. Advice that does not help
 is not given; advice that can't be tried is given without a word about trying.
@@ -53,7 +53,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
     return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
 
 
-def in_own_words(ran: Ran, started: float) -> Ran:
+def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     """A failure under PyTorch, with the labels and the advice of the own engine.
 
     It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
@@ -77,7 +77,7 @@ def in_own_words(ran: Ran, started: float) -> Ran:
         return ran
     if (own.error.type, own.error.span.line) != (error.type, error.span.line):
         return ran
-    return ran._replace(error=with_trials(own, time.process_time()).error)
+    return ran._replace(error=(with_trials(own, time.process_time()) if tries else own).error)
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Recording: a pass over PyTorch's graph whose gradients its engine has captured, edge by edge."""
+"""Recording: a PyTorch pass whose gradients its engine captured, edge by edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: a spectator of training: a row for each pass, a track for each leaf.
+"""Recording: observes training: a row for each pass, a track for each leaf.
 
 What it keeps does not grow with the number of passes: of their rows it holds the first and the
 last, of each leaf sums, a curve of fixed length, and two copies of its numbers.

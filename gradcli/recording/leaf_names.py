@@ -1,4 +1,4 @@
-"""Recording: what the leaves of a pass are called when it ends, by what names hold then.
+"""Recording: the names of the leaves of a pass, by the bindings at its end.
 
 A leaf comes into a list, a dictionary or an attribute unheard, and a name that it once had may
 stand for another tensor by now.

@@ -1,4 +1,4 @@
-"""Recording: the backward passes of a run: where each began, which one runs, which are kept.
+"""Recording: the backward passes of a run: where each started, which are kept.
 
 Of a pass that is kept other parts put down what they know: values, gradients, steps.
 """

@@ -1,4 +1,4 @@
-"""Recording: what is kept of a run, each kind of fact in one part.
+"""Recording: everything that is kept of a run, each kind of fact in one part.
 
 A question says before the run which parts hear of it, and reads them afterwards; a part that heard
 nothing is empty. Parts that only one question needs are its own, and found by their class.

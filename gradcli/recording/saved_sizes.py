@@ -1,4 +1,4 @@
-"""Recording: what nodes keep for backward, noted before a pass gives it up."""
+"""Recording: sizes of what nodes save for backward, noted before a pass frees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: the values of results, and in the passes that are kept gradients, as they pass.
+"""Recording: the values of results, and the gradients of the passes that are kept.
 
 It holds on to the first and the last so many results, because a report draws the two ends of a
 long chain and folds what lies between.

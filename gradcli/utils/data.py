@@ -1,4 +1,4 @@
-"""Utils: torch.utils.data: data sets, the order in which they are read, batches of them."""
+"""Utils: torch.utils.data: data sets, samplers, loaders, batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: the errors of a program: made, raised, caught and told by name, no traceback."""
+"""language: a program's exceptions: created, raised, caught and printed, without a traceback."""
 
 from __future__ import annotations
 

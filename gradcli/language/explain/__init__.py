@@ -1,4 +1,4 @@
-"""language: what an error of the engine knows, as labels in the program's text and advice."""
+"""language: turns what an error of the engine carries into labels and advice about the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: errors of names, attributes, arguments and conditions: which word, what it held."""
+"""language: errors of names, attributes, arguments and conditions: which word, and its value."""
 
 from __future__ import annotations
 

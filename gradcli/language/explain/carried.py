@@ -1,4 +1,4 @@
-"""language: graphs that one turn takes over from the turn before: by a name, or in an object."""
+"""language: graphs that an iteration takes over from the one before: by a name, in an object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: a condition that does not hold: what its operands held, where two tensors differ."""
+"""language: a condition that is false: the values of its operands, where two tensors differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: errors of operations in place: what was saved where, what changed it, a way around."""
+"""language: errors of in-place operations: what was saved where, what changed it, a fix."""
 
 from __future__ import annotations
 

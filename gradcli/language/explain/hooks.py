@@ -1,4 +1,4 @@
-"""language: errors within hooks: on which tensor the hook is, and what it was given."""
+"""language: errors within hooks: which tensor the hook is on, and its argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: which layer of a network refused what it was given, and where it was made."""
+"""language: which layer of a network rejected its input, and where it was made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: what a layer or a loss was given that does not fit it, by the words of its refusal."""
+"""language: inputs that do not fit a layer or a loss, recognised by the error message."""
 
 from __future__ import annotations
 

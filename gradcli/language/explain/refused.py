@@ -1,4 +1,4 @@
-"""language: what a Function's backward returned, and what a module did not take as a parameter."""
+"""language: what a backward returned, and what could not be registered as a parameter."""
 
 from __future__ import annotations
 

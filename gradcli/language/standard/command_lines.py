@@ -1,4 +1,4 @@
-"""language: argparse: Python's own parser, over words that the program writes down.
+"""language: argparse: Python's own parser, over words that the program gives.
 
 A program that runs here is given no arguments: `parse_args()` reads none. The host's parser gets
 texts, numbers and functions of the language; it writes nothing and leaves nothing by itself.

@@ -1,4 +1,4 @@
-"""language: abc, dataclasses and typing: what they make of a program's classes."""
+"""language: abc, dataclasses and typing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: what stands for a picture of PIL, and how Pillow moves its pixels: in whole numbers."""
+"""language: PIL images, and how Pillow moves their pixels: in integer arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: tqdm: a bar that is not drawn; what it walks over passes through."""
+"""language: tqdm: a bar that is not drawn; items pass through."""
 
 from __future__ import annotations
 

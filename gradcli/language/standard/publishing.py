@@ -1,4 +1,4 @@
-"""language: how a file of `standard` gives its functions and classes to programs."""
+"""language: how the modules of `standard` export functions and classes to programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: torch.save and torch.load: a value that stays as it was, in memory, for one run."""
+"""language: torch.save and torch.load: a copy of a value, in memory, for one run."""
 
 from __future__ import annotations
 

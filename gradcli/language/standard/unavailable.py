@@ -1,4 +1,4 @@
-"""language: what needs a network or other processes has names, and refuses when it is called.
+"""language: modules that need a network or processes: they import, and refuse when called.
 
 Many programs import it for a branch that does not run. What only asks has its answer.
 """

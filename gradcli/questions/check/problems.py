@@ -1,4 +1,4 @@
-"""Questions: what a check holds against a program: problems, and what makes one of a gradient."""
+"""Questions: the problems of a checked program, and what makes a gradient one."""
 
 from __future__ import annotations
 

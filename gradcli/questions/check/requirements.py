@@ -1,4 +1,4 @@
-"""Questions: what a program must have so that there is something to check."""
+"""Questions: what a program must contain so that there is something to check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: a run of PyTorch, as `paths` asks of it: its names and its graph, translated."""
+"""Questions: a run of PyTorch for `paths`: its names and its graph, translated."""
 
 from __future__ import annotations
 

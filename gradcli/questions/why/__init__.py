@@ -1,4 +1,4 @@
-"""Questions: `gradcli why`: a run is kept in a provenance, a verdict found, its advice tried."""
+"""Questions: `gradcli why`: records a run, finds a verdict, tries its advice."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def reported(
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _proven_in_process(ran, asked, finding, room)
-        if finding.verdict != "backward-not-called" or ran.error is None or not ran.error.notes:
+        advised = ran.error is not None and (ran.error.notes or request.engine == "torch")
+        if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice

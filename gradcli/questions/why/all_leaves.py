@@ -1,4 +1,4 @@
-"""Questions: `gradcli why FILE` without a name: one verdict for each leaf of a run."""
+"""Questions: `gradcli why FILE` without a name: one verdict for each leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: which value came of which: every tensor, and every number that came out of one.
+"""Questions: data flow: which value was computed from which, tensors and numbers alike.
 
 A value has a number of its own, and so has what an operation in place makes of a tensor. A step
 tells the expression that made a value, and where it came from: along the graph (`live`), or without
@@ -147,7 +147,7 @@ class Flow(Listener):
         causes = getattr(error, "causes", ())
         if type(node) is ast.Call and not (self.refused and self.refused[-1][1] is error):
             for cause in causes:
-                if cause.kind in ("constant", "root"):
+                if cause.kind in ("constant", "root") and not cause.detail.get("wanted"):
                     self.refused.append((node, error, ""))
                     self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
                     break

@@ -1,4 +1,4 @@
-"""Questions: what a flow gives up of a long run: steps between passes that are given up too.
+"""Questions: which parts of the data flow a long run drops.
 
 What is alive keeps what it came of, as far as that is near: the step that made it, those behind.
 """

@@ -1,4 +1,4 @@
-"""Questions: where a NaN or an infinity was born, on the way forward or on the way back."""
+"""Questions: where a NaN or an infinity first appeared, in the forward or the backward pass."""
 
 from __future__ import annotations
 

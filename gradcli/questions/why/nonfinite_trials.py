@@ -1,4 +1,4 @@
-"""Questions: what can be tried against NaN and infinity: the double where, a bounded operand."""
+"""Questions: trials against NaN and infinity: the double where, a bounded operand."""
 
 from __future__ import annotations
 

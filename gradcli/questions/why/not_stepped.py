@@ -1,4 +1,4 @@
-"""Questions: a gradient is there, and no optimizer that stepped has the tensor."""
+"""Questions: a gradient that no optimizer uses: none that stepped has the tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: which value came out of which node, and which values a node was made of."""
+"""Questions: which value is the output of which node, and which are its inputs."""
 
 from __future__ import annotations
 

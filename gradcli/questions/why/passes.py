@@ -1,4 +1,4 @@
-"""Questions: the passes over the graph in a run: what each node was given and what it gave on."""
+"""Questions: the backward passes of a run: what each node received and passed on."""
 
 from __future__ import annotations
 

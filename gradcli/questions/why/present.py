@@ -1,4 +1,4 @@
-"""Questions: why a gradient has the numbers that it has: zero, NaN, large, or fine."""
+"""Questions: why a gradient has its values: zero, NaN, large, or fine."""
 
 from __future__ import annotations
 

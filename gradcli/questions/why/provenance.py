@@ -1,4 +1,4 @@
-"""Questions: which value came of which in a run, and which passes went back over them."""
+"""Questions: which value came from which in a run, and which passes went over them."""
 
 from __future__ import annotations
 

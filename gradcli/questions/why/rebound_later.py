@@ -1,4 +1,4 @@
-"""Questions: a name that was bound again after the last pass: what it stood for in that pass."""
+"""Questions: a name that was bound again after the last pass: its tensor in that pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: what a provenance is made of: values, the steps that made them, marks on tensors."""
+"""Questions: the records of a provenance: values, the steps that made them, marks on tensors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""language: contextlib, warnings, statistics: the manners of scripts."""
+"""language: contextlib and warnings."""
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -10,13 +9,11 @@ from ...engine.mode import state
 from ..adoption import adopt, is_library
 from ..attributes import MISSING, get_attribute
 from ..builtins.errors import ERRORS, matches, to_raise, value_of
-from ..builtins.mathematics import number
 from ..calls import call
 from ..classes import add_method
 from ..compile.flow import catchable
-from ..costs import charge_keys
 from ..formatting import text
-from ..operations import collect, type_handlers, type_name
+from ..operations import type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, ErrorValue, Function, Lazy
 from .declared import base_type
@@ -280,41 +277,6 @@ class catch_warnings:
         state.warn = self._before
 
 
-# ---------------------------------------------------------------- statistics
-
-
-def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(data: Any, *args: Any, **kwargs: Any) -> Any:
-        values = [number(value) for value in collect(data)]
-        session.budget.charge(4 * len(values))
-        try:
-            return function(values, *args, **kwargs)
-        except statistics.StatisticsError as error:
-            raise StatisticsError(str(error)) from None
-
-    return run
-
-
-def _keys(data: Any) -> list[Any]:
-    """What is counted by its hash."""
-    values = collect(data)
-    charge_keys(values)
-    return values
-
-
-class StatisticsError(ValueError):
-    _torch_name = "statistics.StatisticsError"
-
-
-STATISTICS = functions({
-    **{name: _of_numbers(getattr(statistics, name)) for name in (
-        "mean", "fmean", "median", "median_low", "median_high", "stdev", "pstdev", "variance",
-        "pvariance", "harmonic_mean", "geometric_mean", "quantiles")},
-    "mode": lambda data: statistics.mode(_keys(data)),
-    "multimode": lambda data: statistics.multimode(_keys(data)),
-})  # fmt: skip
-
-
 MODULES: dict[str, dict[str, Any]] = {
     "contextlib": {
         **functions({"contextmanager": _context_manager}),
@@ -327,5 +289,4 @@ MODULES: dict[str, dict[str, Any]] = {
                      "resetwarnings": lambda: None}),
         **classes([catch_warnings]),
     },
-    "statistics": STATISTICS,
 }  # fmt: skip
