@@ -48,8 +48,8 @@ from .interventions import (
     NO_TABLES,
     Interventions,
     Tables,
+    attach_tables,
     complain,
-    hear,
     watching,
 )
 from .ledger import ledger
@@ -93,12 +93,12 @@ def recorded(
     """
     recording = watching(interventions, values=True)
     shown_pass.keep(recording.passes, number)
-    recording.hears(*besides)
+    recording.attach(*besides)
     if profile:
         from .profile import Timed
 
-        recording.hears(Timed())
-    hear(recording, tables)
+        recording.attach(Timed())
+    attach_tables(recording, tables)
     return execute(request, write, recording)
 
 
