@@ -212,8 +212,8 @@ def _hosts(value: Type) -> tuple[type, ...]:
 
 # The closed list, written down here once more.
 CLOSED = {
-    type(None), bool, int, float, complex, str, list, tuple, range, slice, type(...),
-    type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
+    type(None), bool, int, float, complex, str, bytes, list, tuple, range, slice,
+    type(...), type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
     RemovableHandle, FunctionContext, values.Annotation, values.Bound,
     values.Builtin, values.ErrorValue, values.FrozenSet, values.Function, values.Lazy,
     values.Namespace, values.Plain, values.Set, values.Type, ClassValue, Super, Property,
@@ -260,7 +260,7 @@ def arguments(walk: Walk) -> list[tuple[Any, ...]]:
         (net,), (net, x), (net, hook), (opt,), (opt, hook), (opt, 1), (Made(parameters),),
         (Made(parameters), 0.1), (hook,), (hook, x), (x, hook), (hook, (leaf(),)), ("weight",),
         ("a", 1), ([1, 2, 3],), ([Made(leaf)()],), ({"a": 1},), ((2, 2),), (None,), (True,),
-        (0.5,), (hook, [1, 2]),
+        (0.5,), (b"a",), (hook, [1, 2]),
         (Made(lambda: values.Lazy("generator", iter([1, 2]))),),
         (Made(lambda: gradcli.arange(3)),),
         (Made(array),), (Made(array), Made(array)), (Made(array), 1), (hook, 0, Made(array)),

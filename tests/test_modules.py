@@ -311,6 +311,19 @@ def test_an_import_that_nothing_uses_is_left_out() -> None:
             parse(Source(text))
 
 
+def test_an_import_that_the_top_level_does_not_read_fails_where_code_reads_it() -> None:
+    imports = "import pandas as pd\nfrom torchvision import models\nfrom einops import repeat\n"
+    functions = "def read(): return pd.read_csv('x')\ndef net(): return models.vgg16()\n"
+    told = "for f in (read, net):\n    try: f()\n    except ImportError as e: print(e)\n"
+    out, outcome = ran(f"{imports}{functions}def last(): repeat(torch.ones(2))\n{told}last()\n")
+    assert out == ("No module named 'pandas'\ncannot import name 'models' from 'torchvision'\n")
+    assert outcome.error is not None and outcome.error.message == "No module named 'einops'"
+    assert outcome.error.notes == (
+        "help: run the file by real Python with --engine torch, which trusts it",
+    )
+    assert [label.span.line for label in outcome.error.labels] == [6, 10]
+
+
 def test_what_needs_more_than_a_program_has_can_be_named() -> None:
     out, outcome = ran(
         "import torch.distributed as dist\nfrom torch.hub import load_state_dict_from_url\n"

@@ -331,6 +331,13 @@ def test_numbers_that_differ_are_shown_as_different(low: float, high: float, sho
     assert ("all" in size_of(ValueFact((9,), "float64", range=span))) == (low == high)
 
 
+def test_sentences_are_broken_between_words_on_a_terminal_without_colours() -> None:
+    said = (Cell("gradients: ", "name"), cell("of each pass " * 9))
+    shown = paint([said], Look(width=50)).splitlines()
+    assert " ".join(shown) == paint([said], Look(width=50, whole=True)).rstrip("\n")
+    assert max(map(width_of, shown)) <= 50
+
+
 def test_cut_and_pad() -> None:
     assert cut("tensor", 6) == "tensor" and cut("tensor", 4) == "ten…"
     assert cut("名前名前", 5) == "名前…" and cut("abc", 0) == ""

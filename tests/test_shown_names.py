@@ -192,6 +192,52 @@ def test_what_one_command_prints_every_other_takes(name: str, home: Path) -> Non
     assert failed == []
 
 
+WITHIN = """\
+torch.manual_seed(0)
+def train():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    frozen = nn.Linear(1, 1).requires_grad_(False)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        out = net(torch.ones(4, 2))
+        loss = frozen(out).pow(2).mean()
+        loss.backward()
+        opt.step()
+train()
+start = torch.zeros(2)
+start.copy_(torch.ones(2, requires_grad=True) * 3)
+"""
+
+
+@pytest.mark.parametrize("name", ["net.2.bias", "loss", "out", "frozen.weight", "start"])
+def test_names_of_a_network_in_a_function_are_taken(name: str, home: Path) -> None:  # noqa: F811
+    """`--of loss` is about the pass where the weights have changed since."""
+    (home / "p.expr").write_text(WITHIN, encoding="utf-8")
+    path, of, wrt = str(home / "p.expr"), ("--of", name), ("--wrt", name)
+    asked = [("trace", path, *of), ("why", path, name)]
+    if name != "start":  # which does not require grad at first
+        asked += [("grad", path, *wrt), ("trace", path, *wrt)]
+    if name != "frozen.weight":
+        asked += [("trace", path, "--hook", f"{name}=norm"), ("trace", path, "--retain-grad", name)]
+    if name in ("net.2.bias", "loss"):
+        asked += [("grad", path, *of), ("step", path, *of, "--plain"),
+                  ("step", path, "--break", name),
+                  ("paths", path, *of, "--wrt", "net.2.bias")]  # fmt: skip
+    failed = [(words, done.stderr) for words in asked if (done := here(*words)).returncode]
+    assert failed == []
+    if name == "loss":
+        every, anew = (json.loads(here("grad", path, "--format", "json", *more).stdout)
+                       for more in ((), of))  # fmt: skip
+        assert every["gradients"] == anew["gradients"]
+
+
+def test_an_element_is_no_tensor_with_a_gradient(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text("x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n")
+    done = here("grad", str(home / "p.expr"), "--wrt", "x[0]")
+    assert (done.returncode, "--wrt x[0]: no tensor has this name" in done.stderr) == (2, True)
+
+
 def test_a_leaf_without_a_name_is_asked_by_its_words(home: Path) -> None:  # noqa: F811
     words = "torch.ones(2, requires_grad=True)"
     (home / "p.expr").write_text(f"y = {words} * 3\ny.sum().backward()\n", encoding="utf-8")

@@ -73,6 +73,8 @@ ARGUMENTS = """
 (net, net),{}
 (iter([1]),),{}
 (range(10**12),),{}
+(b"a", b""),{}
+([b"a"], 0),{}
 (ValueError("v"),),{}
 (np.ones(2), np.float32(1)),{}
 (x,),{"dim": "a"}

@@ -45,7 +45,7 @@ from .values import (
 # ---------------------------------------------------------------- the closed list
 
 PLAIN = frozenset({
-    type(None), bool, int, float, complex, str, type(...), range, slice, Size, DType, Device,
+    type(None), bool, int, float, complex, str, bytes, type(...), range, slice, Size, DType, Device,
     type(NotImplemented), Layout, MemoryFormat,
 })  # fmt: skip
 # Exact types of values; rooms that make further ones add them.

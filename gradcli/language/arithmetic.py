@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .costs import BIG, COPIED, SMALL, charge_division, charge_integer, charge_keys, width_of
+from .costs import (
+    BIG,
+    COPIED,
+    SMALL,
+    TEXTS,
+    charge_division,
+    charge_integer,
+    charge_keys,
+    width_of,
+)  # fmt: skip
 from .formatting import percent
 from .operations import DICTS, VIEWS, as_set, extend
 from .session import session
@@ -15,13 +24,13 @@ from .values import Instance, Set
 
 # Exact types whose operators cost no more than a look at a word: no guard before them.
 LIGHT = frozenset({float, Tensor, bool, complex, type(None)})
-SEQUENCES = frozenset({str, list, tuple})
+SEQUENCES = TEXTS | {list, tuple}
 
 
 def _charge_sequence(size: int, *parts: Any) -> None:
     """A sequence of that many items is made of these."""
     if size > SMALL:
-        size *= max([width_of(part) if type(part) is str else 8 for part in parts])
+        size *= max([width_of(part) if type(part) in TEXTS else 8 for part in parts])
         session.budget.charge_bytes(size)
         session.budget.charge(size >> COPIED)
 
@@ -81,6 +90,8 @@ def floor_divide(a: Any, b: Any) -> Any:
 def modulo(a: Any, b: Any) -> Any:
     if type(a) is str:
         return percent(a, b)
+    if type(a) is bytes:
+        raise TypeError("% of bytes is not part of the language; decode() them first")
     charge_division(a, b)
     return a % b
 
@@ -154,7 +165,7 @@ def _in_place(light: Callable[[Any, Any], Any], guarded: Callable[[Any, Any], An
                 return guarded(a, b)
             except TypeError:
                 pass  # the other says it with the right sign
-        return guarded(a, b) if type(a) is str else light(a, b)
+        return guarded(a, b) if type(a) in TEXTS else light(a, b)
 
     return run
 

@@ -16,10 +16,11 @@ COPIED = 10  # so many bits of a number of bytes: a step copies or compares 1024
 WALKED = 6  # a step looks at 64 characters one by one
 MATCHED = 9  # a step compares 512 pairs of characters, searching from the right or stripping
 BIG = 1 << 15  # bits above which integer work is charged
+TEXTS = frozenset({str, bytes})
 CROWDED = 4096  # with fewer keys, collisions of hashes are not counted
 
 
-def charge_text(text: str) -> None:
+def charge_text(text: str | bytes) -> None:
     """For work that looks at each character once."""
     if len(text) > SMALL:
         session.budget.charge(len(text) >> WALKED)
@@ -27,13 +28,13 @@ def charge_text(text: str) -> None:
 
 def charge_compared(a: Any, b: Any) -> None:
     """Comparing is as long as the shorter one; numbers of many words are compared so too."""
-    if type(a) is str and type(b) is str and len(a) > SMALL:
+    if type(a) in TEXTS and type(b) is type(a) and len(a) > SMALL:
         session.budget.charge(min(len(a), len(b)) >> COPIED)
 
 
-def width_of(text: str) -> int:
+def width_of(text: str | bytes) -> int:
     """The most bytes that one character takes in a text made of this one."""
-    return 1 if text.isascii() else 4
+    return 1 if type(text) is bytes or text.isascii() else 4
 
 
 def joined(pieces: list[str], separator: str = "") -> str:
@@ -68,7 +69,7 @@ def charge_number(value: Any) -> None:
 
 def charge_shown(value: Any) -> None:
     """For work on another form of a text or a number, its escapes or its bytes."""
-    if type(value) is not str:
+    if type(value) not in TEXTS:
         charge_number(value)
     elif len(value) > SMALL:
         session.budget.charge(len(value) >> WALKED)

@@ -15,7 +15,7 @@ from ..nn.registered import Registered
 from ..pattern import pattern
 from .adoption import adopt, is_library
 from .attributes import get_attribute
-from .costs import BIG, SMALL, WALKED, charge_integer, charge_shown, joined
+from .costs import BIG, SMALL, TEXTS, WALKED, charge_integer, charge_shown, joined
 from .disclosure import published
 from .libraries import NUMBERS, TENSORS
 from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
@@ -65,7 +65,7 @@ def text(value: Any) -> str:
     if kind is str:
         return value  # type: ignore[no-any-return]
     if kind in PLAIN:
-        return str(value)
+        return quoted(value) if kind is bytes else str(value)
     if kind is Tensor:
         return repr(value)
     if kind is ErrorValue:
@@ -105,7 +105,7 @@ def quoted(value: Any) -> str:
 def _quoted(value: Any, around: tuple[int, ...]) -> str:
     kind: Any = type(value)
     if kind in PLAIN:
-        if kind is str and len(value) > SMALL:
+        if kind in TEXTS and len(value) > SMALL:
             charge_shown(value)
         return repr(value)
     represent = REPRESENT.get(kind)
@@ -244,7 +244,7 @@ def plain_error(value: ErrorValue) -> str:
     return f"{value.kind.name}({inside})"
 
 
-PLAIN = frozenset({int, float, bool, str, complex, type(None), type(...), range})
+PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None), type(...), range})
 REPRESENT: dict[type, Callable[[Any], str]] = {
     Tensor: repr,
     Function: _function,

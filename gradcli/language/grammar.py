@@ -65,7 +65,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "Ellipsis": ("an old constant", "write ..."),
 }
 
-CONSTANT_TYPES = frozenset({int, float, complex, bool, str, type(None), type(...)})
+CONSTANT_TYPES = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})
 
 BINARY_METHODS = frozenset(
     f"__{side}{name}__"
@@ -151,6 +151,4 @@ def constant_refusal(value: object) -> str | None:
     """Why a literal is not in the language; None when it is."""
     if type(value) in CONSTANT_TYPES:
         return None
-    if type(value) is bytes:
-        return "bytes are not part of the language; write a string without b in front"
     return f"a constant of type {type(value).__name__} is not part of the language"

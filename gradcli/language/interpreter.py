@@ -18,7 +18,7 @@ from . import names
 from .attributes import MissingAttribute
 from .budget import Budget
 from .builtins.errors import Raised, is_exit, message_of, name_of
-from .builtins.paths import MissingModule
+from .builtins.paths import MissingPart
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
@@ -192,6 +192,7 @@ class Machine:
         error: Diagnostic | None = None
         budget.start()
         session.reset(budget, write)
+        session.failing = self.program.failing
         with _prepared(budget):
             if self.program.doubtful:
                 from .doubts import syntax_warnings
@@ -425,8 +426,8 @@ def _near(program: Program, error: BaseException) -> tuple[str, ...]:
         return (error.instead,)
     if isinstance(error, MissingAttribute) and error.near is not None:
         return (f"help: did you mean {_quoted(error.near)}?",)
-    if isinstance(error, MissingModule):
-        return (error.advice,)
+    if isinstance(error, MissingPart):
+        return error.advice
     if isinstance(error, MissingName) and error.word in names.NOT_AVAILABLE:
         return ("help: run the file by real Python with --engine torch, which trusts it",)
     if isinstance(error, MissingName) and error.word not in program.bindings:

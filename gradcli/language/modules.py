@@ -120,7 +120,7 @@ MODULES: dict[str, Module] = {
     "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent indent fill wrap shorten"),
-    "pickle": _module("standard.stored", "dump load UnpicklingError"),
+    "pickle": _module("standard.stored", "dump load dumps loads UnpicklingError"),
     "csv": _module(
         "standard.stored",
         "reader writer DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONNUMERIC "

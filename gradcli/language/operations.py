@@ -12,6 +12,7 @@ from ..engine.tensor import Tensor
 from .costs import (
     COPIED,
     SMALL,
+    TEXTS,
     charge_compared,
     charge_keys,
     charge_number,
@@ -29,7 +30,7 @@ PLAIN = frozenset({int, float, bool, Tensor, type(None)})  # no way leads from t
 KEYS_DEPTH = 200
 MOVED = 7  # so many bits of a number of items: a step moves 128 of them
 # Bytes that an item takes as one of a list made of these: numbers and letters are made for it.
-WEIGHTS: dict[Any, int] = {list: 8, tuple: 8, dict: 8, range: 40, str: 88}
+WEIGHTS: dict[Any, int] = {list: 8, tuple: 8, dict: 8, range: 40, str: 88, bytes: 8}
 
 
 # ---------------------------------------------------------------- comparison
@@ -64,7 +65,7 @@ def equal(a: Any, b: Any) -> Any:
 def _leaves_equal(a: Any, b: Any) -> Any:
     """a == b for what is no list, tuple or dict."""
     kind = type(a)
-    if kind is str:
+    if kind in TEXTS:
         charge_compared(a, b)
     elif kind in VIEWS or type(b) in VIEWS:
         return _compared(operator.eq, a, b)
@@ -108,7 +109,7 @@ def not_equal(a: Any, b: Any) -> Any:
     if _is_container(a) and _is_container(b):
         return not equal(a, b)
     kind = type(a)
-    if kind is str or kind is slice or isinstance(a, Set) or kind in VIEWS or type(b) in VIEWS:
+    if kind in TEXTS or kind is slice or isinstance(a, Set) or kind in VIEWS or type(b) in VIEWS:
         return not _leaves_equal(a, b)
     return a != b
 
@@ -126,7 +127,7 @@ def _ordered(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     break
             else:
                 return compare(len(a), len(b))
-        if type(a) is str:
+        if type(a) in TEXTS:
             charge_compared(a, b)
         elif type(a) in VIEWS or type(b) in VIEWS:
             return _compared(compare, a, b)
@@ -144,7 +145,7 @@ less = _ordered(operator.lt)
 def contains(container: Any, item: Any) -> Any:
     """item in container, with a step for each comparison."""
     kind = type(container)
-    if kind is str:
+    if kind in TEXTS:
         charge_text(container)
         return stands_for(item) in container
     if kind in DICTS or isinstance(container, Set):
@@ -245,9 +246,9 @@ class TypeHandlers:
 
 
 type_handlers = TypeHandlers()
-_OWN: tuple[Any, ...] = (list, tuple, str, range, Set, FrozenSet, Tensor)
+_OWN: tuple[Any, ...] = (list, tuple, str, bytes, range, Set, FrozenSet, Tensor)
 PLAIN_ITERABLES = frozenset(_OWN) | VIEWS | DICTS
-SUBSCRIPTABLE = frozenset({list, tuple, str, range, Tensor})
+SUBSCRIPTABLE = TEXTS | {list, tuple, range, Tensor}
 
 
 def type_name(value: Any) -> str:
@@ -337,7 +338,7 @@ def get_item(value: Any, index: Any) -> Any:
 def _charged_slice(value: Any, index: slice) -> slice:
     """The same slice in plain numbers; what it takes is charged."""
     start, stop, step = index.indices(len(value))
-    size = len(range(start, stop, step)) * (width_of(value) if type(value) is str else 8)
+    size = len(range(start, stop, step)) * (width_of(value) if type(value) in TEXTS else 8)
     session.budget.charge_bytes(size)
     session.budget.charge(size >> COPIED)
     return slice(start, None if stop < 0 else stop, step)

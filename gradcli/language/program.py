@@ -73,6 +73,8 @@ class Program(NamedTuple):
     input_nodes: Mapping[str, ast.AST]
     required: frozenset[str]  # inputs that the top level reads in any case
     doubtful: tuple[ast.AST, ...] = ()  # what Python's compiler may warn of
+    # Imported names of what is not here, with what reading one says.
+    failing: Mapping[str, Diagnostic] = MappingProxyType({})
 
     def literal_value(self, name: str) -> Any:
         """The number or list of numbers that the text gives to a name."""
@@ -328,6 +330,7 @@ def _program(
         aliases=MappingProxyType(aliases),
         input_nodes=MappingProxyType(inputs),
         required=(certain | checker.augmented_only) & inputs.keys(),
+        failing=MappingProxyType(checker.failing),
         doubtful=tuple(checker.doubtful),
     )
 

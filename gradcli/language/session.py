@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from ..diagnostics import Diagnostic
 from .budget import Budget
 
 
@@ -13,6 +14,7 @@ class Session:
     __slots__ = (
         "backward_calls",
         "budget",
+        "failing",
         "folder",
         "kept",
         "notes",
@@ -23,6 +25,7 @@ class Session:
 
     def __init__(self) -> None:
         self.budget = Budget()
+        self.failing: Mapping[str, Diagnostic] = {}  # imported names of what is not here
         self.folder: str | None = None  # where data sets lie that the program names
         self.write: Callable[[str], object] = lambda text: None
         self.numbers: dict[int, int] = {}

@@ -22,12 +22,12 @@ from ..recording.snapshot import whole
 from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
-from .graph import collected, index_of, names_of, with_expressions
+from .graph import collected, index_of, names_of
+from .meaning import as_in_pass, tensor_named, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown_pass import chosen, keep
 from .watching import Interventions, complain, watching
-from .why.names import at_path
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -58,9 +58,9 @@ class Options(NamedTuple):
     number: int | None = None  # of a pass of the program
 
     @property
-    def is_computed(self) -> bool:
-        """Whether a requested gradient comes from no pass of the program."""
-        return bool(self.of or self.create_graph or self.grad_output is not None)
+    def is_anew(self) -> bool:
+        """Whether a requested gradient can come from no pass of the program."""
+        return bool(self.create_graph or self.grad_output is not None)
 
 
 def recorded(
@@ -70,8 +70,8 @@ def recorded(
     options: Options,
 ) -> Ran:
     """The run whose pass is reported, or whose result is differentiated."""
-    recording = watching(interventions, values=not options.is_computed)
-    if not options.is_computed:
+    recording = watching(interventions, values=not options.is_anew)
+    if not options.is_anew:
         keep(recording.passes, options.number)
     recording.values.of_leaf = whole
     if options.all:
@@ -86,14 +86,15 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     recording = ran.recording
     if ran.outcome is None or ran.error is not None:
         return ran, report._replace(error=error_fact(ran.error))
-    if not options.is_computed:
-        one = chosen(recording.passes, options.number)
+    if not options.is_anew:
+        passes = recording.passes
+        one = as_in_pass(ran, options.of) if options.of else chosen(passes, options.number)
         if one is not None:
             complain(recording)
             return ran, grad_of_pass(ran, one, options.wrt, options.all, report)
     ran = with_expressions(ran, options.of)
     assert ran.outcome is not None
-    found = collected(ran.outcome, texts=False)
+    found = collected(ran.outcome, texts=False, recording=recording)
     at = result_of(found, options.of)
     if at is None:
         message = "no result requires grad: nothing to differentiate"
@@ -125,7 +126,8 @@ def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
         return index_of(of[0], found.tensors, "--of")
     chosen = collecting.results(found.tensors, found.nodes)
     if not chosen:
-        leaves = [i for i, fact in enumerate(found.tensors) if fact.requires_grad]
+        leaves = [i for i, fact in enumerate(found.tensors)
+                  if fact.requires_grad and fact.kind == "tensor"]  # fmt: skip
         return leaves[-1] if leaves else None
     return max(chosen, key=lambda i: (found.tensors[i].line or 0, i))
 
@@ -149,11 +151,6 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
         and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
         and fact.name != of.name
     ]  # fmt: skip
-    leaves = found.leaves
-    taken = {id(item.tensor) for item in wanted}
-    for name, tensor in parameters:
-        if leaves.get(id(tensor)) in below and id(tensor) not in taken:
-            wanted.append(Wanted(name, tensor, None))
     if not wanted and of.is_leaf:
         wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
     return wanted
@@ -185,12 +182,9 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
               if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
     line = ran.outcome.lines.get(name)
     history = asked.tensors(name) if asked is not None else []
-    for tensor in reversed(history):
-        if id(tensor) in leaves or (tensor.grad_fn is not None and id(tensor.grad_fn) in ids):
-            return Wanted(name, tensor, line)
-    for known, tensor in collecting.parameters(ran.outcome.bindings, AnyTensor):
-        if known == name:
-            return Wanted(name, tensor, None)
+    for former in reversed(history):
+        if id(former) in leaves or (former.grad_fn is not None and id(former.grad_fn) in ids):
+            return Wanted(name, former, line)
     value = ran.outcome.bindings.get(name)
     if value is not None and not isinstance(value, AnyTensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
@@ -198,14 +192,13 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     is_bound = any(fact.name == name for fact in found.tensors)
     if history and not is_bound:
         return Wanted(name, history[-1], line, f"{of.name} does not depend on {name}")
-    if not is_bound and (tensor := at_path(name, ran.outcome.bindings)) is not None:
-        return Wanted(name, tensor, line)
-    i = index_of(name, found.tensors, "--wrt")
-    tensor = found.held[i]
+    meant = None if is_bound else tensor_named(name, ran)
+    i = index_of(name, found.tensors, "--wrt") if meant is None else None
+    tensor: Any = meant if i is None else found.held[i]
     reason = None
     if not tensor.requires_grad:
         reason = f"{name} does not require grad"
-    elif found.tensors[i].node not in below:
+    elif i is not None and found.tensors[i].node not in below:
         reason = not_reached(of.name, name, found)
     return Wanted(name, tensor, line, reason)
 

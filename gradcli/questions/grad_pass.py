@@ -26,9 +26,9 @@ from .graph import (
     no_tensor,
     place_reader,
 )
+from .meaning import tensor_named
 from .nearest import not_reached
 from .seeds import seed_facts
-from .why.names import at_path
 
 
 class Arrived(NamedTuple):
@@ -156,7 +156,6 @@ def _gradient_of(
     assert ran.outcome is not None
     tensors = dict(collecting.named_tensors(ran.outcome.bindings, AnyTensor))
     tensors |= dict(collecting.parameters(ran.outcome.bindings, AnyTensor))
-    tensor = tensors.get(name)
     asked = ran.recording.find(AskedNames)
     history = [] if asked is None else asked.tensors(name)
     for former in reversed(history):  # the name may have been bound again since
@@ -164,10 +163,7 @@ def _gradient_of(
         if gradient is not None:
             told = snapshot_text(restored(gradient), full=True)
             return _fact(Arrived(name, ran.outcome.lines.get(name), former, told))
-    if tensor is None and history:
-        tensor = history[-1]
-    if tensor is None:
-        tensor = at_path(name, ran.outcome.bindings)
+    tensor = tensor_named(name, ran)
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
         return _fact(same._replace(name=name))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
-from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected, Inside, Named
 from ..recording.facts import Place, TensorFact
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
-from ..recording.sides import AnyTensor, node_of, origin_of
-from .asked_names import AskedNames
+from ..recording.sides import AnyTensor, origin_of
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
@@ -108,34 +105,6 @@ def _grad_fn(tensor: AnyTensor) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # a view that PyTorch no longer lets anyone use
         return None
-
-
-def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
-    """The run with what --of names beside its tensors: expressions such as z.sum(), parameters,
-    what a function's name or an earlier `y#1` stood for."""
-    outcome = ran.outcome
-    if outcome is None or ran.error is not None:
-        return ran
-    known = {name for name, _ in collecting.named_tensors(outcome.bindings, AnyTensor)}
-    parameters = dict(collecting.parameters(outcome.bindings, AnyTensor))
-    asked = ran.recording.find(AskedNames)
-    found: dict[str, Any] = {}
-    for text in of:
-        if text in known:
-            continue
-        if text in parameters:
-            found[text] = parameters[text]
-        elif asked is not None and (history := asked.tensors(text)):
-            found[text] = history[-1]
-        elif "#" not in text and not re.fullmatch(r"[\w.]+", text):
-            with outcome.again():
-                found[text] = outcome.evaluate(text, "--of")
-            if not isinstance(found[text], AnyTensor):
-                raise UsageError(f"--of {text}: its value is not a tensor")
-    origins = {text: origin_of(node) for text, value in found.items()
-               if (node := node_of(value)) is not None}  # fmt: skip
-    made = {text: origin for text, origin in origins.items() if is_here(origin)}
-    return ran._replace(outcome=outcome.with_bindings(found, made)) if found else ran
 
 
 def index_of(name: str, tensors: tuple[TensorFact, ...], option: str) -> int:

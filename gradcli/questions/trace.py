@@ -31,7 +31,6 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
 from . import shown_pass
-from .asked_names import AskedNames
 from .errors import error_fact
 from .graph import (
     collected,
@@ -41,13 +40,12 @@ from .graph import (
     names_of,
     no_tensor,
     place_reader,
-    with_expressions,
 )
 from .hook_effects import effects
 from .ledger import ledger
+from .meaning import tensor_named, with_expressions
 from .second_order import derived, holders
 from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, complain, hear, watching
-from .why.names import at_path
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -143,14 +141,10 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
 
 def _known(ran: Ran, found: Collected) -> None:
     """Raises UsageError for a name of --wrt that the program does not have."""
-    asked = ran.recording.find(AskedNames)
     assert ran.outcome is not None
-    bindings, names = ran.outcome.bindings, [fact.name for fact in found.tensors]
     for name in ran.request.wrt:
-        former = [] if asked is None else asked.tensors(name)
-        if name not in bindings and name not in names and not former:
-            if at_path(name, bindings) is None:
-                raise no_tensor(name, names, "--wrt")
+        if name not in ran.outcome.bindings and tensor_named(name, ran) is None:
+            raise no_tensor(name, [fact.name for fact in found.tensors], "--wrt")
 
 
 def _constants(

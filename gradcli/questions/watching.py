@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
+from weakref import ref
 
 from ..language.interpreter import Machine
 from ..named import NamedTuple
@@ -79,6 +80,8 @@ class Binder(Spectator):
         asked = (*self.hooks, *self.settings, *interventions.retain_grad)
         self.is_looking = any(not name.isidentifier() or name == EVERY for name in asked)
         self.is_counting = any("#" in name for name in asked)
+        # Tensors that do not require grad, and their names, by their identity.
+        self.waiting: dict[int, tuple[ref[Any], str]] = {}
         self.kept: set[str] = set()  # names of tensors that may have a gradient
         self.wrt = frozenset(interventions.leaves)
         self.log = log
@@ -106,6 +109,7 @@ class Binder(Spectator):
             if value.is_floating_point() and not value.is_inference():
                 value.requires_grad_()
         if not value.requires_grad:
+            self.waiting[id(value)] = ref(value), name
             return
         if self.retained is None and value.grad_fn is not None:
             value.retain_grad()
@@ -118,8 +122,22 @@ class Binder(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function."""
-        if isinstance(value, AnyTensor) and value.requires_grad:
+        if not isinstance(value, AnyTensor):
+            if self.is_looking and type(value) not in PLAIN and not name.startswith("_"):
+                self._within(name, value)
+        elif value.requires_grad:
             self._met(name, name, value, inside=True)
+
+    def required(self, tensor: Any) -> None:
+        """A tensor that has a name already is asked to require grad."""
+        waits, name = self.waiting.pop(id(tensor), (None, ""))
+        if waits is not None and waits() is tensor:
+            self.bound(name, tensor)
+
+    def made(self, tensor: Any) -> None:
+        """It was changed in place, and is a result now."""
+        if id(tensor) in self.waiting:
+            self.required(tensor)
 
     def _within(self, name: str, value: Any) -> None:
         """What a list, a module or an object holds: `weights[0]`, `net.0.weight`."""

@@ -54,8 +54,8 @@ class Account:
     """What happened to the `.grad` of one tensor."""
 
     __slots__ = (
-        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "stale", "grad",
-        "memories",
+        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad", "memories",
+        "sums", "open", "used", "unused",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -66,7 +66,12 @@ class Account:
         self.count = 0
         self.added_at: tuple[Line] | None = None  # the backward call since the last reset
         self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
-        self.stale: dict[tuple[Line, Line, Line], int] = {}
+        # Sums over a change of the tensor: those since the last reset, those that changed it again,
+        # and those that were not meant for it: a reset came first, or another optimiser's step.
+        self.sums: dict[tuple[Line, Line, Line], int] = {}
+        self.open: dict[tuple[Line, Line, Line], None] = {}
+        self.used: set[tuple[Line, Line, Line]] = set()
+        self.unused: set[tuple[Line, Line, Line]] = set()
         self.grad: Any = None  # the tensor that .grad was at the last look
         self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
@@ -81,14 +86,30 @@ class Account:
             self.last.append(entry)
         if entry.kind in RESETS:
             self.added_at = self.updated_at = None
+            self.unused.update(self.open)
+            self.open.clear()
 
     def add(self, entry: Entry) -> None:
-        """A backward call added to it: stale if the tensor has changed since the call before."""
+        """A backward call added to it: has the tensor changed since the call before?"""
         if self.added_at is not None and self.updated_at is not None:
             key = (*self.added_at, *self.updated_at, entry.line)
-            self.stale[key] = self.stale.get(key, 0) + 1
+            self.sums[key] = self.sums.get(key, 0) + 1
+            self.open[key] = None
         self.enter(entry)
         self.added_at, self.updated_at = (entry.line,), None
+
+    def update(self, line: Line) -> None:
+        """The tensor has changed."""
+        if self.added_at is not None:
+            self.updated_at = (line,)
+        self.used.update(self.open)
+
+    @property
+    def stale(self) -> dict[tuple[Line, Line, Line], int]:
+        """Sums that changed the tensor, or would have next; what a generator's pass leaves in a
+        discriminator is none."""
+        return {key: times for key, times in self.sums.items()
+                if key in self.used or key not in self.unused}  # fmt: skip
 
 
 class Ledger(Spectator):
@@ -140,6 +161,16 @@ class Ledger(Spectator):
             account.enter(Entry("assigned", current_line(), copy, copy))
             self._follow(account, value)
 
+    def stepping(self, optimizer: Any) -> None:
+        """An optimiser is about to change its own; what others have was not added up for it."""
+        held: set[int] | None = None
+        for account in self.accounts.values():
+            if account.open:
+                groups = optimizer.param_groups
+                held = held or {id(one) for group in groups for one in group["params"]}
+                if id(account.tensor) not in held:
+                    account.unused.update(account.open)
+
     def changed(self, tensor: Any) -> None:
         """A tensor was given new values in place: a gradient, or what the gradient is of?"""
         if self._amounts:
@@ -165,8 +196,7 @@ class Ledger(Spectator):
                 self._updated(account)
 
     def _updated(self, account: Account) -> None:
-        if account.added_at is not None:
-            account.updated_at = (current_line(),)
+        account.update(current_line())
         self._share(account.tensor, account, is_grad=False)
 
     def _grad_changed(self, account: Account) -> None:

@@ -37,6 +37,8 @@ def matching(walk: WalkFact, word: str) -> list[int]:
     if word.isdigit():
         return [int(word) - 1] if 0 < int(word) <= len(walk.steps) else []
     found = [i for i, name in enumerate(walk.names) if word in (name, name.partition("#")[0])]
+    if not found and word in walk.others:
+        return [walk.others[word]]
     return found or [i for i, name in enumerate(walk.node_names) if name == word]
 
 

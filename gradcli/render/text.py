@@ -149,8 +149,17 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
             shown = "".join(_painted(piece) for piece in line)
         else:
             shown = "".join(piece.text for piece in line).rstrip()
+            if len(shown) > look.width and not look.whole:
+                shown = _wrapped(shown, look.width)
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")
+
+
+def _wrapped(sentence: str, width: int) -> str:
+    """A sentence that is longer than a line, broken between words."""
+    from textwrap import fill
+
+    return fill(sentence, width, replace_whitespace=False, break_on_hyphens=False)
 
 
 def after(output: str, page: Terminal, streamed: bool) -> Terminal:

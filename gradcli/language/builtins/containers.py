@@ -28,6 +28,7 @@ from ..operations import (
 from ..session import session
 from ..values import UNBOUND, FrozenSet, Lazy, Set, stands_for
 from .arguments import all_named
+from .octets import to_bytes
 
 PLAIN_KEYS = frozenset({int, float, bool})
 
@@ -317,6 +318,7 @@ TABLES[range] = Members(
 )
 TABLES[int] = TABLES[bool] = Members(
     {"bit_length": int.bit_length, "conjugate": int.conjugate,
+     "to_bytes": to_bytes,
      "bit_count": _of_number(int.bit_count), "as_integer_ratio": _of_number(int.as_integer_ratio)},
     _parts("real imag numerator denominator"),
 )  # fmt: skip

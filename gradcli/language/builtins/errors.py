@@ -57,7 +57,9 @@ def value_of(error: BaseException) -> ErrorValue:
     if type(error) is TypeError and len(error.args) == 1:
         return ErrorValue(kind_of(error), (_published(_unadvised(operands_named(error))),))
     # Errors of the system and of NumPy may carry host objects; all others carry text.
-    foreign = isinstance(error, OSError) or type(error).__module__.startswith("numpy")
+    foreign = isinstance(error, OSError | UnicodeError) or type(error).__module__.startswith(
+        "numpy"
+    )
     args = (str(error),) if foreign else error.args
     return ErrorValue(kind_of(error), tuple(map(_published, args)))
 

@@ -94,7 +94,7 @@ def make_reversed(items: Any, /) -> Any:
     special = type_handlers.special(items, "__reversed__")
     if special is not None:
         return Lazy("iterator", iterate(special()))
-    if kind in (list, str, range, *DICTS, *VIEWS) or isinstance(items, tuple):
+    if kind in (list, str, bytes, range, *DICTS, *VIEWS) or isinstance(items, tuple):
         return Lazy(REVERSED.get(kind, "reversed"), stepwise(reversed(items)))
     if type_handlers.length(items) is None:
         raise TypeError(f"'{type_name(items)}' object is not reversible")

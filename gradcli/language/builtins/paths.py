@@ -72,19 +72,23 @@ def _array(value: Any) -> Any:
 FAMILIES.append((ndarray, _array))
 
 
-class MissingModule(ModuleNotFoundError):
-    """An import of a module that is not there; `advice` says what to do."""
+class MissingPart(ImportError):
+    """An import of something that a module has elsewhere; `advice` says what to do."""
 
-    def __init__(self, name: str) -> None:
-        message, self.advice = modules.refusal(name)
+    def __init__(self, message: str, *advice: str) -> None:
         super().__init__(message)
+        self.advice = advice
+
+
+class MissingModule(MissingPart, ModuleNotFoundError):
+    """The same of a whole module."""
 
 
 def imported(home: str, name: str | None) -> Any:
     """What `import home`, or `from home import name`, binds."""
     values, spaces = known_paths()
     if home not in spaces:
-        raise MissingModule(home)
+        raise MissingModule(*modules.refusal(home))
     path = home if name is None else f"{home}.{name}"
     if path not in values and path not in spaces:
         raise ImportError(f"cannot import name '{name}' from '{home}'")

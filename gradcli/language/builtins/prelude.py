@@ -10,9 +10,10 @@ from ...nn.registered import contents
 from ..adoption import adopt
 from ..annotations import Annotation
 from ..arithmetic import power
-from ..attributes import get_attribute, set_attribute
+from ..attributes import delete_attribute, get_attribute, set_attribute
 from ..calls import call
 from ..costs import (
+    TEXTS,
     charge_division,
     charge_integer,
     charge_number,
@@ -20,14 +21,13 @@ from ..costs import (
     charge_text,
     joined,
 )  # fmt: skip
-from ..formatting import formatted, quoted, text
+from ..formatting import converted, formatted, quoted, text
 from ..libraries import NUMBERS, TENSORS
 from ..members import members_of
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, members, torch_names
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice, stands_for
-from . import strings  # noqa: F401 - fills the table of str
 from .arguments import named
 from .errors import ERRORS
 from .iteration import FUNCTIONS, LAZY_TYPES
@@ -158,6 +158,12 @@ def setattr_(value: Any, name: Any, new: Any, /) -> None:
     set_attribute(value, name, new)
 
 
+def delattr_(value: Any, name: Any, /) -> None:
+    if type(name) is not str or name.startswith("__"):
+        raise TypeError("attribute name must be string without two underscores in front")
+    delete_attribute(value, name)
+
+
 def id_(value: Any, /) -> int:
     if type(value) in (int, float, bool, str, type(None)):
         charge_shown(value)
@@ -171,11 +177,12 @@ def hash_(value: Any, /) -> int:
     if kind in (int, float, bool, complex):
         charge_number(value)
         return hash(value)
-    if kind is str:
+    if kind in TEXTS:
         charge_shown(value)
         from zlib import crc32
 
-        return crc32(value.encode("utf-8", "surrogatepass"))  # Python's is salted
+        octets = value.encode("utf-8", "surrogatepass") if kind is str else value
+        return crc32(octets)  # Python's is salted
     if isinstance(value, tuple):
         check_key(value)
         return hash(tuple([hash_(item) for item in value]))
@@ -267,7 +274,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "repr": repr_, "isinstance": is_instance, "issubclass": issubclass_, "getattr": getattr_,
     "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
-    "vars": vars_, "dir": dir_,
+    "vars": vars_, "dir": dir_, "delattr": delattr_,
+    "ascii": lambda obj, /: converted(obj, ord("a")),
 }  # fmt: skip
 PRELUDE: dict[str, Any] = {
     name: Builtin(name, named(name, function)) for name, function in _FUNCTIONS.items()

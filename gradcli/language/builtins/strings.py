@@ -8,7 +8,7 @@ from typing import Any
 
 from ...pattern import pattern
 from ..attributes import STATICS
-from ..costs import COPIED, MATCHED, SMALL, WALKED, charge_keys, charge_text, width_of
+from ..costs import COPIED, MATCHED, SMALL, TEXTS, WALKED, charge_keys, charge_text, width_of
 from ..formatting import format_method
 from ..members import TABLES, Members
 from ..operations import collect, type_name
@@ -54,8 +54,10 @@ def _cased(text: str, given: tuple[Any, ...], size: int) -> int:
 
 def _split(text: str, given: tuple[Any, ...], size: int) -> int:
     separator = given[0] if given else None
-    if type(separator) is str and separator:
+    if type(separator) in TEXTS and separator:
         pieces = text.count(separator) + 1
+    elif not isinstance(text, str):
+        pieces = len(text) // 2 + 1
     else:
         pieces = sum(1 for _ in WORDS.finditer(text))
     most = given[1] if len(given) > 1 else -1
@@ -92,12 +94,12 @@ PRICES: dict[str, Callable[..., int]] = {
 }  # fmt: skip
 
 
-def _priced(method: Callable[..., Any], price: Callable[..., int]) -> Callable[..., Any]:
+def priced(method: Callable[..., Any], price: Callable[..., int]) -> Callable[..., Any]:
     def run(text: str, *args: Any, **kwargs: Any) -> Any:
         size = len(text)
         args = tuple(map(stands_for, args))
         for value in args:
-            if type(value) is str:
+            if type(value) in TEXTS:
                 size += len(value)
             elif type(value) is tuple:  # of beginnings or ends
                 size += SMALL * len(value)
@@ -115,7 +117,7 @@ def _priced(method: Callable[..., Any], price: Callable[..., int]) -> Callable[.
 # ---------------------------------------------------------------- as wide as the program says
 
 
-def _wide(method: Callable[..., str]) -> Callable[..., str]:
+def wide(method: Callable[..., str]) -> Callable[..., str]:
     """ljust, center, zfill"""
 
     def run(text: str, width: Any, *fill: Any) -> str:
@@ -138,8 +140,8 @@ def _expand_tabs(text: str, tabsize: Any = 8) -> str:
     return text.expandtabs(width)
 
 
-def _replace(text: str, old: Any, new: Any, count: Any = -1) -> str:
-    if type(old) is str and type(new) is str:
+def replace(text: Any, old: Any, new: Any, count: Any = -1) -> Any:
+    if type(old) is type(new) is type(text):
         charge_text(text)
         found = text.count(old)
         if type(count) is int and count >= 0:
@@ -204,11 +206,11 @@ def _make_table(*given: Any) -> dict[int, Any]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    name: _priced(getattr(str, name), price) for name, price in PRICES.items()
+    name: priced(getattr(str, name), price) for name, price in PRICES.items()
 }
-METHODS.update({name: _wide(getattr(str, name)) for name in ("ljust", "rjust", "center", "zfill")})
+METHODS.update({name: wide(getattr(str, name)) for name in ("ljust", "rjust", "center", "zfill")})
 METHODS.update(
-    replace=_replace,
+    replace=replace,
     join=_join,
     expandtabs=_expand_tabs,
     translate=_translate,

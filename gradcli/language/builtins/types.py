@@ -48,7 +48,8 @@ def _python(name: str, host: type) -> Type:
 OF_PYTHON: dict[type, Type] = {
     host: _python(name, host)
     for name, host in {
-        "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "list": list,
+        "int": int, "float": float, "bool": bool, "complex": complex, "str": str, "bytes": bytes,
+        "list": list,
         "tuple": tuple, "dict": dict, "set": Set, "frozenset": FrozenSet, "range": range,
         "slice": slice,
         "NoneType": type(None), "ellipsis": type(...), "function": Function,

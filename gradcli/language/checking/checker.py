@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...diagnostics import ProgramError
+from ...diagnostics import Diagnostic, ProgramError
 from .. import grammar
 from ..names import Scope
 from ..source import Source
@@ -36,6 +36,7 @@ class Checker:
         self.futures: list[ast.ImportFrom] = []
         # Imports of what is not here: an error only where the program reads the name.
         self.absent: list[tuple[Any, ast.alias, str, ProgramError]] = []
+        self.failing: dict[str, Diagnostic] = {}  # what reading such a name says
         self.loops = 0  # loops around the current statement, within its function
         self.perhaps_used: dict[str, ast.AST] = {}  # global names where code may never run
         self.perhaps_called: dict[str, ast.AST] = {}

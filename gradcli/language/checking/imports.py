@@ -120,16 +120,23 @@ def put_off(checker: Checker, node: Any, alias: ast.alias, bound: str, error: Pr
 
 
 def without_unused(checker: Checker, body: list[ast.stmt]) -> dict[str, None]:
-    """Take imports out that nothing reads, and say whose they were; the others are refused."""
+    """Take imports out that nothing reads, and say whose they were.
+
+    What the top level reads in any case is refused; what other code reads fails when that runs.
+    """
     if not checker.absent:
         return {}
     read = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
     left: dict[str, None] = {}
     for node, alias, bound, error in checker.absent:
-        if bound in read:
+        if bound in checker.module.uses or bound in checker.module.calls:
             raise error
         node.names.remove(alias)
-        left[_home(node, alias)] = None
+        if bound in read:
+            checker.module.bind(bound, node)
+            checker.failing[bound] = error.diagnostic
+        else:
+            left[_home(node, alias)] = None
     return left
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..builtins.paths import resolve_path
+from ..builtins.paths import MissingModule, MissingPart, resolve_path
 from ..builtins.prelude import meaning
 from ..names import NOT_AVAILABLE, Scope
 from ..operations import unbound
 from ..program import Program, is_global
+from ..session import session
 from ..values import UNBOUND, Closure, Namespace
 
 Store = Callable[[list[Any], Any], None]
@@ -303,6 +304,10 @@ def load_name(table: Any, key: Any, node: ast.AST) -> Any:
 
 def not_bound(name: str, node: ast.AST) -> Any:
     """A global name before its assignment: what it means without the program, or Python's error."""
+    failing = session.failing.get(name)
+    if failing is not None:
+        kind = MissingPart if failing.type == "ImportError" else MissingModule
+        raise kind(failing.message, *failing.notes)
     try:
         return meaning(name)
     except KeyError:

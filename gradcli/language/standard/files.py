@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from ...engine.run_state import run_state
-from ..costs import charge_text, width_of
+from ..costs import charge_shown, charge_text, width_of
 from ..formatting import quoted
 from ..operations import collect, type_name
 from ..session import session
@@ -177,10 +177,11 @@ class MemoryFile:
     PUBLIC = ("read", "readline", "readlines", "write", "writelines", "close", "flush", "seek",
               "tell", "getvalue", "truncate", "closed", "name", "mode")  # fmt: skip
 
-    __slots__ = ("_at", "closed", "content", "mode", "name", "__weakref__")
+    __slots__ = ("_at", "_is_binary", "closed", "content", "mode", "name", "__weakref__")
 
     def __init__(self, content: Content, name: str, mode: str) -> None:
         self.content, self.name, self.mode = content, name, mode
+        self._is_binary = "b" in mode
         self.closed = False
         self._at = content.length if "a" in mode else 0
 
@@ -190,41 +191,51 @@ class MemoryFile:
         if not any(letter in self.mode for letter in modes):
             raise UnsupportedOperation(f"not {word}")
 
-    def read(self, size: Any = -1) -> str:
+    def _given(self, piece: str) -> Any:
+        """Bytes that are no text are kept as half letters, and come out as they were."""
+        return piece.encode("utf-8", "surrogateescape") if self._is_binary else piece
+
+    def read(self, size: Any = -1) -> Any:
         self._look("readable", "r+")
         text = self.content.text
         end = len(text) if size is None or size < 0 else self._at + size
         piece = text[self._at : end]
         session.budget.charge_bytes(len(piece) * width_of(piece))
         self._at += len(piece)
-        return piece
+        return self._given(piece)
 
-    def readline(self) -> str:
+    def readline(self) -> Any:
         self._look("readable", "r+")
         text = self.content.text
         end = text.find("\n", self._at) + 1 or len(text)
         piece = text[self._at : end]
         charge_text(piece)
         self._at = end
-        return piece
+        return self._given(piece)
 
-    def readlines(self) -> list[str]:
+    def readlines(self) -> list[Any]:
         return collect(self)
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Any]:
         while line := self.readline():
             yield line
 
     def write(self, s: Any) -> int:
         self._look("writable", "wax+")
-        if type(s) is not str:
+        if self._is_binary and type(s) is not bytes:
+            raise TypeError(f"a bytes-like object is required, not '{type_name(s)}'")
+        if not self._is_binary and type(s) is not str:
             raise TypeError(f"write() argument must be str, not {type_name(s)}")
+        size = len(s)
+        if self._is_binary:
+            charge_shown(s)
+            s = s.decode("utf-8", "surrogateescape")
         if self._at < self.content.length:
             self.content.replace(self._at, s)
         else:
             self.content.put(s)
         self._at += len(s)
-        return len(s)
+        return size
 
     def writelines(self, lines: Any) -> None:
         for line in collect(lines):
@@ -242,8 +253,8 @@ class MemoryFile:
         self.content.cut(self._at)
         return self._at
 
-    def getvalue(self) -> str:
-        return self.content.text
+    def getvalue(self) -> Any:
+        return self._given(self.content.text)
 
     def flush(self) -> None:
         """Nothing waits to be written."""
@@ -281,7 +292,17 @@ def open_file(
 
 
 def text_in_memory(initial_value: Any = "", newline: Any = None) -> MemoryFile:
-    """io.StringIO, and io.BytesIO for torch.save."""
-    content = Content()
-    content.put(word_of(initial_value))
-    return MemoryFile(content, "", "r+")
+    """io.StringIO"""
+    return _in_memory(initial_value, "r+")
+
+
+def bytes_in_memory(initial_bytes: Any = b"") -> MemoryFile:
+    """io.BytesIO"""
+    return _in_memory(initial_bytes, "rb+")
+
+
+def _in_memory(initial: Any, mode: str) -> MemoryFile:
+    made = MemoryFile(Content(), "", mode)
+    made.write(initial)
+    made.seek(0)
+    return made

@@ -11,10 +11,11 @@ from typing import Any
 import numpy
 
 from ...arrays.values import element_type, host, wrap
+from ...engine.run_state import run_state
 from ..builtins.types import host_type
 from ..costs import charge_text
 from ..formatting import quoted, text
-from ..operations import collect
+from ..operations import collect, type_name
 from ..session import session
 from .files import Content, MemoryFile, content_of, is_file, new_file, word_of
 from .published import classes, functions
@@ -152,6 +153,33 @@ def _dump(obj: Any, file: Any, protocol: Any = None) -> None:
     file.content.size += 100
 
 
+class _Texts:
+    """What pickle.dumps gave in this run: the value behind each of its answers."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: dict[bytes, Any] = {}
+
+
+_texts = run_state(_Texts())
+
+
+def _dumps(obj: Any, protocol: Any = None) -> bytes:
+    """Bytes that stand for a copy of the value; of what they say, nothing is read."""
+    text = b"\x80\x04\x95%016x." % len(_texts.values)
+    _texts.values[text] = kept_copy(obj)
+    return text
+
+
+def _read(data: Any) -> Any:
+    if type(data) is not bytes:
+        raise TypeError(f"a bytes-like object is required, not '{type_name(data)}'")
+    if data not in _texts.values:
+        raise UnpicklingError("invalid load key")
+    return kept_copy(_texts.values[data])
+
+
 class _Pickles:
     """The values of one file, in the order in which they were put there, and how many were read."""
 
@@ -282,7 +310,7 @@ ARRAYS = functions({
 })  # fmt: skip
 MODULES: dict[str, Any] = {
     "pickle": {
-        **functions({"dump": _dump, "load": _loaded}),
+        **functions({"dump": _dump, "load": _loaded, "dumps": _dumps, "loads": _read}),
         "UnpicklingError": host_type(UnpicklingError),
     },
     "csv": {

@@ -454,7 +454,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "pathlib": dict.fromkeys(("Path", "PurePath", "PosixPath"), _PATH),
     "glob": functions({"glob": _glob, "iglob": lambda pathname: iter(_glob(pathname))}),
     "io": {
-        **functions({"StringIO": files.text_in_memory, "BytesIO": files.text_in_memory}),
+        **functions({"StringIO": files.text_in_memory, "BytesIO": files.bytes_in_memory}),
         **functions({"open": files.open_file}),
     },
     "shutil": functions({

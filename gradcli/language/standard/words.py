@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..attributes import get_attribute
+from ..builtins.octets import decode
 from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
@@ -305,6 +306,8 @@ class JSONDecodeError(ValueError):
 
 
 def _loads(s: Any) -> Any:
+    if type(s) is bytes:
+        s = decode(s)
     if type(s) is not str:
         raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type_name(s)}")
     session.budget.charge(len(s) >> 3)

@@ -21,8 +21,9 @@ from ..check.numeric.tape import Tape, Unrepeatable, recording
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, Wanted, failure, named_in, result_of
 from ..grad_pass import root_of
-from ..graph import collected, with_expressions
+from ..graph import collected
 from ..ledger import tensor_names
+from ..meaning import with_expressions
 from ..shown_pass import chosen, keep, root_nodes
 from ..watching import Interventions, complain, watching
 from .compared import agreement

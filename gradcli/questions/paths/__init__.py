@@ -25,7 +25,7 @@ from ...recording.facts.seeds import SeedFact
 from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
-from ..graph import with_expressions
+from ..meaning import as_in_pass, with_expressions
 from ..seeds import seed_facts
 from ..shown_pass import chosen, keep, passes_there
 from ..watching import Interventions, complain, watching
@@ -83,9 +83,9 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
     if asked.number is not None and asked.number > passes.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(passes.count)}")
     last = chosen(passes, None)
-    if ran.error is not None or asked.is_computed or last is None:
+    if ran.error is not None or last is None or last.changes == recording.lines.changes:
         return ran
-    if last.changes == recording.lines.changes:
+    if asked.is_computed and as_in_pass(ran, asked.of) is None:
         return ran
     names = later_names(ran, last)
     with as_new():
@@ -114,7 +114,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
 def _watched(
     request: Request, write: Callable[[str], None] | None, asked: Options, stop: int | None
 ) -> Ran:
-    recording = watching(Interventions(leaves=asked.wrt))
+    recording = watching(Interventions(leaves=asked.wrt, results=asked.of))
     keep(recording.passes, None if asked.is_computed else asked.number)
     recording.hears(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
     if stop is not None:

@@ -14,7 +14,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..graph import leaves_of, nearest_name, places
-from ..why.names import question_of
+from ..why.names import at_path
 from .graph import Position, Ways
 from .names import Bound, Naming
 
@@ -123,11 +123,8 @@ class Labels:
     def _second(self, name: str) -> list[Spot]:
         """One more name of a tensor that is known by its first, such as a tied weight's."""
         assert self.ran.outcome is not None
-        try:
-            value = question_of(name, self.ran.outcome.bindings, {}).value
-        except UsageError:
-            return []
-        if not isinstance(value, Tensor):
+        value = at_path(name, self.ran.recording.names.reached(self.ran.outcome.bindings))
+        if value is None:
             return []
         key = Spot("", None, 0, grad_fn_of(value), value.output_nr, value, 0).key
         return [spot._replace(name=name) for spot in self.spots if spot.key == key][:1]

@@ -17,7 +17,7 @@ from ...recording.passes import Pass
 from ...recording.recording import Recording
 from ...recording.sides import AnyTensor, array_of, is_live, sides
 from ...recording.spectator import Spectator
-from ..graph import with_expressions
+from ..meaning import with_expressions
 from .names import Naming
 from .translation import Translation
 

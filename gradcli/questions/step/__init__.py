@@ -20,8 +20,9 @@ from ...recording.sides import array_of, is_live, sides
 from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
-from ..graph import collected, numbering, with_expressions
+from ..graph import collected, numbering
 from ..ledger import tensor_names
+from ..meaning import as_in_pass, with_expressions
 from ..shown_pass import passes_there, root_nodes
 from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
@@ -69,9 +70,11 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     passes = recording.passes
     of: TensorFact | None = None
     chosen = options.only
-    if ran.error is None and (options.of or not passes.count):
+    if options.grad_output is None and (same := as_in_pass(ran, options.of)) is not None:
+        chosen = same.number
+    elif ran.error is None and (options.of or not passes.count):
         ran, of = differentiated(ran, options)
-        if of is not None and options.of and chosen is None:
+        if of is not None and options.of and chosen is None and ran.error is None:
             chosen = passes.count
     assert ran.outcome is not None
     if ran.error is None:

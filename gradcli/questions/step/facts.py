@@ -12,7 +12,7 @@ import numpy
 
 from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
-from ...recording.collect import numbers, range_of, short_name, text_of
+from ...recording.collect import named_tensors, numbers, range_of, short_name, text_of
 from ...recording.facts import EventFact, NodeFact, Place, Spread
 from ...recording.facts.steps import (
     EdgeFact,
@@ -24,7 +24,7 @@ from ...recording.facts.steps import (
     WalkFact,
 )
 from ...recording.operands import reader
-from ...recording.sides import AnyTensor, edges_of, origin_of, row_of
+from ...recording.sides import AnyTensor, edges_of, node_of, origin_of, row_of
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
@@ -50,6 +50,9 @@ class Namer:
         self.place_of = places(ran.program)
         self.operands = reader()
         self.hooks, self.orders = recording.hooks, recording.orders
+        # The last node of a tensor that was changed in place had no name when it was made.
+        self.held = [(name, id(node)) for name, tensor in named_tensors(self.values, AnyTensor)
+                     if (node := node_of(tensor)) is not None]  # fmt: skip
         self.factors: dict[tuple[int, int], str] = {}  # by the expression and the factor's place
 
     def name(self, node: Any, user: Any = None) -> str:
@@ -318,6 +321,7 @@ def walk_fact(
         _kinds(walk), told, Names(told.name, len(told)),
         Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
         tuple(ids.get(id(step.node)) for step in walk.steps),
+        {name: walk.numbers[node] - 1 for name, node in namer.held if node in walk.numbers},
     )  # fmt: skip
 
 

@@ -83,8 +83,8 @@ def question_of(
 def at_path(name: str, bindings: Mapping[str, Any]) -> Any:
     """The tensor at a path that is not its first: a tied weight's, net[0].weight; else None."""
     with suppress(UsageError):
-        value = question_of(name, bindings, {}).value
-        return value if isinstance(value, AnyTensor) else None
+        _, value, element, _ = question_of(name, bindings, {})
+        return value if isinstance(value, AnyTensor) and element is None else None
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...named import NamedTuple
 from .basic import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
@@ -124,6 +124,7 @@ class WalkFact(NamedTuple):
     freed: int = 0
     same_as: int | None = None  # an earlier pass that ran the same nodes in the same order
     ids: tuple[int | None, ...] = ()  # of the steps' nodes
+    others: Mapping[str, int] = {}  # names at the end, and the places of what made their tensors
 
     def places(self) -> dict[int, int]:
         """Where the step of each node stands among the steps."""
