@@ -41,7 +41,7 @@ from .culprits import Culprits
 from .duties import missing, unchecked
 from .expected import ends_as_expected, expected
 from .gates import Gates, gates
-from .judged import judged, noted_on, surveyed, with_problem
+from .judged import judged, noted_on, readable, surveyed, with_problem
 from .numeric import checked, operations
 from .numeric.live_tape import LiveTape
 from .numeric.points import Result
@@ -77,7 +77,7 @@ def check(path: str | None, name: str, data: bytes, options: CheckOptions) -> Fi
             other = repeated(request, bits, options.repeat)
             if other is not None:
                 fact = with_problem(fact, other, ExitStatus.CHECK_FAILED)
-        return fact
+        return readable(fact)
 
 
 def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
