@@ -55,7 +55,7 @@ def _no_index() -> None:
 
 
 def _no_reader() -> None:
-    import gradcli.reading as reading
+    import gradcli.command_line as reading
 
     reading.read = lambda words: None
 

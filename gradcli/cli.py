@@ -1,4 +1,4 @@
-"""cli: the door for whatever needs a look: help, completion, misspelt options. Words only."""
+"""cli: help, completion, misspelt options: what typer is there for. Words only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from .command_line import parted, with_settings, with_values
 from .commands import EXIT_CODES, NAMES, module_of
 from .diagnostics import bounded
 from .options import LIMITED, OUTPUT, PROGRAM, Command, Misuse, Option
-from .reading import parted, with_settings, with_values
 
 EPILOG = "gradcli help COMMAND describes a command and its options.\n\nExit codes: {}.".format(
     ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())

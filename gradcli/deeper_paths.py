@@ -1,4 +1,4 @@
-"""deeper_paths: files of PyTorch that programs import from, and who publishes their names here."""
+"""deeper_paths: modules inside PyTorch that programs import from, and their public names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""defects: an error of gradcli itself, told as one: what to report, and no traceback."""
+"""defects: an error of gradcli itself: what to report, and no traceback."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import NamedTuple
+
+from .named import NamedTuple
 
 CELL_MARK = "# %% cell "  # the line above each cell in the text that a notebook becomes
 

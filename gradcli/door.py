@@ -17,7 +17,7 @@ def main() -> None:
     from .defects import Defect
 
     try:
-        from .reading import read
+        from .command_line import read
 
         call = read(sys.argv[1:])
         status = call.run() if call is not None else _looked_at()

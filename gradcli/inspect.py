@@ -141,13 +141,13 @@ class Recording:
 
     def __enter__(self) -> Recording:
         from .live.library import require_torch
-        from .live.own import OwnRecorder, OwnSide
+        from .live.own_engine import OwnRecorder, OwnSide
         from .live.session import Session
         from .live.side import torch_side
-        from .questions.drawn import drawing
         from .questions.flow import hears_of_flow
+        from .questions.interventions import watching
+        from .questions.picture import drawing
         from .questions.shown_pass import keep
-        from .questions.watching import watching
         from .questions.why.provenance import Provenance
 
         assert self._frame is not None
@@ -200,7 +200,7 @@ class Recording:
         """Why a gradient is None, zero, NaN or as it is: of a name or a tensor; of a module one
         answer for each of its parameters; without a question one for each leaf of the run."""
         from .questions.why import reported
-        from .questions.why.every import every_leaf
+        from .questions.why.all_leaves import every_leaf
         from .questions.why.names import Question
 
         ran = self._ran()
@@ -454,7 +454,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     from .language.interpreter import Outcome
     from .live.session import program_of
     from .live.text import Text
-    from .questions.drawn import drawing
+    from .questions.picture import drawing
 
     program = program_of(frame)
     tree = ast.Module(list(program.body), [])

@@ -1,4 +1,4 @@
-"""named: `NamedTuple`, made in an eighth of the time: a command makes thirty of them at its start.
+"""named: `NamedTuple`, created in an eighth of the time: a command needs thirty at its start.
 
 The class of the module typing makes an object of each annotation, which no one asks for.
 """

@@ -1,4 +1,4 @@
-"""opening: which file is meant, and its bytes; every way to fail is said in words."""
+"""opening: finds and reads the file of a command; every failure has a message."""
 
 from __future__ import annotations
 

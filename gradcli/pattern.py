@@ -1,4 +1,4 @@
-"""pattern: regular expressions that are compiled when they are first used: few are in a run."""
+"""pattern: regular expressions, compiled at first use: a run needs few of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""signatures: what help() and editors see of the library face, read off the declarations.
+"""signatures: what help() and editors show of the library face, from the declarations.
 
 A declaration's file is read on demand for the function's text, and not before: the
 programs that only call it pay nothing.

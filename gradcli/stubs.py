@@ -1,4 +1,4 @@
-"""stubs: what editors and type checkers read of the library face, written from the declarations.
+"""stubs: type stubs of the library face, written from the declarations.
 
 `python -m gradcli.stubs` writes the .pyi files of the package; a test says when they are stale.
 """

@@ -105,7 +105,7 @@ def _names(function: Callable[..., Any], count: int) -> list[str]:
 
 def _page(leaf: LeafCheck) -> str:
     """One gradient: which element, both numbers, whose fault, and where that stands."""
-    from .questions.check.judged import gradient_problem
+    from .questions.check.problems import gradient_problem
 
     problem = gradient_problem(leaf, f"d{leaf.result}/d{leaf.leaf}")
     lines = [f"gradient: {problem.message}", *(f"  {advice}" for advice in problem.advice)]
@@ -114,7 +114,7 @@ def _page(leaf: LeafCheck) -> str:
 
 def _edge(edge: EdgeCheck) -> str:
     """An operation that is wrong, and where it was called."""
-    from .questions.check.judged import handed
+    from .questions.check.problems import handed
 
     place = "" if edge.line is None else f"{edge.text}:{edge.line}: "
     return f"  {place}{handed(edge)}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from test_cli import Done, gradcli
 
-from gradcli.reading import read
+from gradcli.command_line import read
 
 
 def here(*words: str, **other: Any) -> Done[str]:

@@ -13,7 +13,7 @@ from test_cli import answer, gradcli, refused
 
 from gradcli.pipeline.request import Request
 from gradcli.questions.derivatives import Options, derivatives_report, recorded
-from gradcli.questions.watching import Interventions
+from gradcli.questions.interventions import Interventions
 from gradcli.recording.facts import GradReport
 from gradcli.render import grad as page, json as documents
 from gradcli.render.text import Look

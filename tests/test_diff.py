@@ -151,6 +151,21 @@ def test_a_loop_parts_where_it_parts(home: Path) -> None:
     )  # fmt: skip
 
 
+def test_the_element_that_parts_first(home: Path) -> None:
+    text = (
+        "x = ones(2, 3, requires_grad=True)\nx.sigmoid()\n"
+        "y = x * tensor([1.0, 2.0, {}])\nz = y * y\n"
+    )
+    (home / "a.expr").write_text(text.format("3.0"))
+    (home / "b.expr").write_text(text.format("4.0"))
+    first = document("a.expr", "b.expr")["first"]
+    assert (first["words"], first["a"], first["b"]) == (
+        "element [0, 2] of operation 2 of 3",
+        "3",
+        "4",
+    )
+
+
 def test_a_backward_parts_where_it_parts(home: Path) -> None:
     """The operation that was given the same gradient and hands on another one."""
     text = (

@@ -28,7 +28,7 @@ from gradcli.engine.run_state import as_new
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.explained import MOST_MEMORY, MOST_STEPS, with_trials
+from gradcli.questions.tried_advice import MOST_MEMORY, MOST_STEPS, with_trials
 from gradcli.render import error as render
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -203,7 +203,7 @@ def test_only_memory_that_the_program_took_counts(
     held = 3 * MOST_MEMORY
     monkeypatch.setattr("gradcli.language.budget.memory_in_use", lambda: (held, held))
     monkeypatch.setattr(
-        "gradcli.questions.explained.memory_in_use", lambda: (held + left, held + left)
+        "gradcli.questions.tried_advice.memory_in_use", lambda: (held + left, held + left)
     )
     ran = explained("L = torch.ones(2)\nL.sum().backward()\n")
     assert ran.error is not None

@@ -9,7 +9,7 @@ import pytest
 from test_cli import answer, gradcli, home  # noqa: F401
 
 from gradcli.pipeline.request import Request
-from gradcli.questions.drawn import recorded
+from gradcli.questions.picture import recorded
 from gradcli.questions.trace import Options, trace_report
 from gradcli.recording.facts import Report
 from gradcli.render import trace as page

@@ -10,8 +10,8 @@ from test_cli import answer, refused
 from test_shown import report
 
 from gradcli.pipeline.request import Request
+from gradcli.questions.interventions import Interventions
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Interventions
 from gradcli.recording.facts import Report
 
 GIVEN = """\

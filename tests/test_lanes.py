@@ -40,8 +40,7 @@ def _forget() -> None:
         elif isinstance(row, Inplace):
             row._run = None
         if isinstance(row, Row):
-            for written in ("backward", "step"):
-                row.__dict__.pop(written, None)
+            row.forget_formulas()
     for functions in (catalogue.functions, catalogue.methods, catalogue.properties):
         for function in functions.values():
             function.settle()

@@ -28,6 +28,15 @@ PROGRAMS = {
     "sigmoid far out": "back(torch.sigmoid, torch.arange(-20.0, 20.0, 2.0, requires_grad=True))",
     "sigmoid of many": "back(torch.sigmoid, x[:77])",
     "silu": "back(F.silu, x[:30])",
+    "sigmoid of one": "torch.stack([torch.sigmoid(n) for n in x[:60]])",
+    "binary_cross_entropy": (
+        "F.binary_cross_entropy(torch.cat([torch.sigmoid(3 * x), torch.tensor([0., 1., 1e-45])]), "
+        "torch.ones(1003) * 0.3, reduction='none')"
+    ),
+    "logsigmoid": "F.logsigmoid(x[:500])",
+    "losses of logits": (
+        "F.binary_cross_entropy_with_logits(x[:300], (x[300:600] > 0).float(), reduction='none')"
+    ),
     "silu of many": "back(F.silu, x[:77])",
     "tanh of many": "back(torch.tanh, x[:77])",
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",

@@ -14,8 +14,8 @@ from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home  # noqa: F401
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.graph import collected
+from gradcli.questions.interventions import watching
 from gradcli.questions.ledger import ledger, stale_gradients
-from gradcli.questions.watching import watching
 from gradcli.recording.facts.ledger import LedgerFact
 from gradcli.render import ledger as render_ledger
 from gradcli.render.text import Look, paint
@@ -358,9 +358,9 @@ def test_a_program_that_is_only_run_loads_none_of_this(home: Path) -> None:  # n
     import sys
 
     code = (
-        "import sys, gradcli.door as door\n"
+        "import sys, gradcli.door\n"
         "sys.argv = ['gradcli', 'run', 'two_paths.expr']\n"
-        "try: door.main()\n"
+        "try: gradcli.door.main()\n"
         "except SystemExit: pass\n"
         "print(*sorted(n for n in sys.modules if n.startswith('gradcli.recording')))\n"
     )

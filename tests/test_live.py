@@ -15,12 +15,12 @@ from oracle import oracle, torch
 from programs_under import sections
 from test_cli import gradcli
 
+from gradcli.command_line import read
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
 from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
-from gradcli.reading import read
 from gradcli.render import json as documents
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from oracle import oracle
 
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.watching import watching
+from gradcli.questions.interventions import watching
 from gradcli.questions.why import forgetting, passes as watched, reported
 from gradcli.questions.why.provenance import Provenance
 

@@ -102,6 +102,34 @@ def test_pytorchs_run_echoes_the_same(tmp_path: Path) -> None:
     assert addresses.sub("0x", done.stdout) == addresses.sub("0x", expected), done.stderr
 
 
+# What IPython shows of matplotlib's answers.
+PLOTS = {
+    "plt.plot([1, 2], 'r', [3], [4])": (
+        "[<matplotlib.lines.Line2D at 0x000000000001>,\n"
+        " <matplotlib.lines.Line2D at 0x000000000002>]"
+    ),
+    "plt.semilogy(torch.ones(3, 1))": "[<matplotlib.lines.Line2D at 0x000000000001>]",
+    "plt.title('a b'), plt.xlabel('x')": None,
+    "plt.title('a b', fontsize=9)": "Text(0.5, 1.0, 'a b')",
+    "plt.text(1, 2.5, 'q')": "Text(1, 2.5, 'q')",
+    "fig, ax = plt.subplots()\nax.set_ylabel('y')": "Text(0, 0.5, 'y')",
+    "plt.figure(figsize=(10, 3.5))": "<Figure size 1000x350 with 0 Axes>",
+    "plt.subplot(1, 2, 1)": "<Axes: >",
+    "plt.bar([1, 2, 3], 1)": "<BarContainer object of 3 artists>",
+    "plt.ylim(0, 2)": "(0.0, 2.0)",
+    "plt.imshow(torch.ones(2, 2))": "<matplotlib.image.AxesImage at 0x000000000001>",
+    "plt.plot([1]); plt.show()": None,
+    "plt.legend();": None,
+}
+
+
+@pytest.mark.parametrize("text", PLOTS)
+def test_echoes_of_plots(text: str, tmp_path: Path) -> None:
+    done = command("run", str(notebook(tmp_path, f"import matplotlib.pyplot as plt\n{text}")))
+    assert done.stdout == (f"{PLOTS[text]}\n" if PLOTS[text] else "")
+    assert done.stderr == "note: plots are not drawn\n"
+
+
 def test_an_error_says_cell_and_line(tmp_path: Path) -> None:
     file = notebook(tmp_path, "def f(x):\n    return 1 / x", "y = 1\nf(0)")
     done = command("run", str(file))

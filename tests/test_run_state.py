@@ -252,7 +252,7 @@ OUTLIVES = {
     "language/adoption.py _LIBRARY", "language/builtins/types.py OF_LIBRARY",
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",
     "language/builtins/types.py CONSTRUCTIBLE", "language/builtins/modules.py OF_LIBRARY",
-    "language/members.py TABLES", "language/contents.py _CLASSES",
+    "language/members.py TABLES", "language/builtin_bases.py _CLASSES",
     "questions/check/against_library.py _MADE",
     "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",

@@ -18,8 +18,8 @@ from gradcli.questions.grad import (
     grad_report,
     recorded as recorded_for_grad,
 )
+from gradcli.questions.interventions import Interventions
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Interventions
 from gradcli.recording.facts import Report
 from gradcli.recording.facts.paths import PathsReport
 from gradcli.render import trace as page

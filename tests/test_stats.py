@@ -12,8 +12,8 @@ from schemas import fits
 from test_cli import answer
 
 from gradcli.pipeline.request import Request
+from gradcli.questions.interventions import Tables
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Tables
 from gradcli.recording.facts.stats import StatsFact
 
 STATS = Tables(stats=True)

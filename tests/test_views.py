@@ -11,8 +11,8 @@ from schemas import fits
 from test_cli import answer
 
 from gradcli.pipeline.request import Request
+from gradcli.questions.interventions import Tables
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.questions.watching import Tables
 from gradcli.recording.facts.views import ViewsFact
 from gradcli.render import trace as page
 from gradcli.render.text import Look

@@ -25,7 +25,7 @@ from gradcli.language.calls import call, is_callable
 from gradcli.language.formatting import text
 from gradcli.language.interpreter import run
 from gradcli.language.names import known_paths
-from gradcli.language.ours import is_defect
+from gradcli.language.own_errors import is_defect
 from gradcli.language.program import parse
 from gradcli.language.source import Source
 

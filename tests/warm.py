@@ -26,7 +26,7 @@ PATIENCE = 120.0  # seconds
 PIPE = 1 << 16  # what a pipe holds until it is read
 NUMBER = struct.Struct("i")
 LOADED = (
-    "gradcli.reading", "gradcli.commands.trace", "gradcli.pipeline.prepared",
+    "gradcli.command_line", "gradcli.commands.trace", "gradcli.pipeline.prepared",
     "gradcli.pipeline.run", "gradcli.language.interpreter", "gradcli.questions.trace",
     "gradcli.render.trace",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""arrays: what a call of NumPy takes at most: bytes that it makes, elements that it looks at.
+"""arrays: upper bounds for a call of NumPy: bytes it allocates, elements it reads.
 
 A cost is a function of the bound arguments, as NumPy gets them. It is paid before NumPy runs.
 """

@@ -1,4 +1,4 @@
-"""arrays: a call of one of NumPy's functions: arguments bound and converted, paid, run, wrapped."""
+"""arrays: a call of a NumPy function: arguments are bound, converted, charged; results wrapped."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 
 from ..engine.mode import state
+from ..engine.numpy_wrappers import WITH_NUMPY, Wrapped
 from ..engine.tensor import Tensor
-from ..engine.wrapped import WITH_NUMPY, Wrapped
 from .costs import elementwise, multiplied, pay
 from .extents import count, spread, width
 from .functions import tensor_of

@@ -1,4 +1,4 @@
-"""arrays: the functions of NumPy that a program has, as text: name, parameters, what it costs.
+"""arrays: NumPy's functions that programs may call, as text: name, parameters, cost.
 
 A line is `name(parameters) cost`. A call binds its arguments by these parameters and pays the
 cost (`costs`) before NumPy's function of the same name runs. `ufunc` and `by method` say what

@@ -1,4 +1,4 @@
-"""arrays: the values that numpy gives a program: an array, a number, an element type.
+"""arrays: the values that programs get from numpy: an array, a number, an element type.
 
 Each wraps NumPy's own object, which nothing of a program ever holds. `host` gives NumPy what the
 program gave; `wrap` turns what NumPy returns into values.
@@ -13,8 +13,8 @@ import numpy
 from ..engine.dtypes import DType
 from ..engine.errors import type_name
 from ..engine.mode import state
+from ..engine.numpy_wrappers import WITH_NUMPY, Wrapped, WrappedNumber
 from ..engine.tensor import Tensor
-from ..engine.wrapped import WITH_NUMPY, Wrapped, WrappedNumber
 
 HELD = "biufcU"  # the kinds of elements that arrays have; objects, bytes and dates are none
 LONGEST = 1 << 20  # characters of a text in an array

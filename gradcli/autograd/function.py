@@ -9,7 +9,7 @@ from typing import Any
 
 from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
-from ..engine.class_name import Housed
+from ..engine.class_name import NamedInTorch
 from ..engine.mode import state
 from ..engine.tensor import Tensor, plain, set_mark
 from ..engine.views import rebase
@@ -40,7 +40,7 @@ _VIEW_AND_MORE = (
 )
 
 
-class Function(metaclass=Housed):
+class Function(metaclass=NamedInTorch):
     """Base class of user functions: static forward(ctx, ...) or forward(...) with setup_context."""
 
     forward: Callable[..., Any] = UNSET

@@ -1,4 +1,4 @@
-"""commands: the environment of a command: its input, its output, and how it ends."""
+"""commands: a command's input, its output, and its exit code."""
 
 from __future__ import annotations
 
@@ -178,14 +178,16 @@ class Environment:
             if not show(self.long):
                 write(self.long)
 
-    def explained(self, ran: Ran) -> Ran:
+    def explained(self, ran: Ran, *, tries: bool = True) -> Ran:
         """The same run; what its error advises was tried, where that is cheap."""
-        if ran.error is None or (ran.request.engine == "own" and not ran.error.cures):
+        is_own = ran.request.engine == "own"
+        if ran.error is None or (is_own and not (tries and ran.error.cures)):
             return ran
-        from ..questions.explained import in_own_words, with_trials
+        from ..questions.tried_advice import in_own_words, with_trials
 
-        explain = with_trials if ran.request.engine == "own" else in_own_words
-        return explain(ran, self.started)
+        if is_own:
+            return with_trials(ran, self.started)
+        return in_own_words(ran, self.started, tries=tries)
 
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""

@@ -14,7 +14,7 @@ from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
-    from ..questions.watching import Interventions
+    from ..questions.interventions import Interventions
     from ..recording.facts import GradReport
 
 
@@ -73,7 +73,7 @@ def command(common: Shared, asked: Arguments) -> int:
             create_graph=asked.create_graph,
         )
         from ..questions.grad import Options, grad_report, recorded
-        from ..questions.watching import Interventions
+        from ..questions.interventions import Interventions
 
         streams = common.format == "text"
         wrt = tuple(asked.wrt)

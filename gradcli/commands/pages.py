@@ -1,4 +1,4 @@
-"""commands: what commands that run no program share: how their answer looks."""
+"""commands: what `ops`, `examples`, `schema` and `man` share: how their answers are shown."""
 
 from __future__ import annotations
 

@@ -84,6 +84,7 @@ def command(common: Shared, asked: Arguments) -> int:
             asked.jacobian, asked.element, asked.chosen,
         )  # fmt: skip
         ran = paths.recorded(request, env.printer() if streams else None, wanted)
+        ran = env.explained(ran, tries=False)
         ran, report = paths.paths_report(ran, wanted)
         keep(report)
         if streams:

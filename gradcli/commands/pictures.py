@@ -12,7 +12,7 @@ from .environment import Environment
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
-    from ..questions.watching import Interventions
+    from ..questions.interventions import Interventions
     from ..recording.facts import Report
     from ..render.escape import Terminal
 
@@ -42,7 +42,7 @@ def drawn(
     number: int | None, wanted: Wanted, format: str, put: Callable[[Iterable[Terminal]], None],
 ) -> Ran:  # fmt: skip
     """Runs the program and puts out its picture, or its page."""
-    from ..questions.drawn import recorded
+    from ..questions.picture import recorded
 
     number = number or None  # a page has several passes anyway, a picture the last one
     several = format == "html" and number is None and not of

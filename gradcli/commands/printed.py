@@ -1,4 +1,4 @@
-"""commands: what the program prints before an answer: on a terminal, its first and last lines."""
+"""commands: a program's own output before an answer: on a terminal, its first and last lines."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def command(common: Shared, asked: Arguments) -> int:
     """Runs the program, writes its page, opens it; its exit code."""
 
     def body(env: Environment) -> int:
-        from ..questions.watching import Interventions
+        from ..questions.interventions import Interventions
 
         request = env.request(placeholders=True)
         wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,

@@ -1,4 +1,4 @@
-"""commands: `gradcli step`: backward passes node by node, told at once or gone through."""
+"""commands: `gradcli step`: backward passes node by node, printed at once or interactively."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def _is_interactive(common: Shared, asked: Arguments) -> bool:
 
 
 def _options(asked: Arguments) -> Options:
+    from ..questions.interventions import Interventions
     from ..questions.step import Options
-    from ..questions.watching import Interventions
 
     interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
                                   results=tuple(asked.of))  # fmt: skip
@@ -195,7 +195,7 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) 
 
     def options(settings: Iterable[tuple[str, int, str]]) -> Options:
         """With the gradients that were set."""
-        from ..questions.watching import Setting
+        from ..questions.interventions import Setting
 
         plain = _options(asked)
         held = tuple(Setting(*setting) for setting in settings)

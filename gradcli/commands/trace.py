@@ -129,8 +129,8 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
+        from ..questions.interventions import Interventions, Tables
         from ..questions.trace import Options, recorded, trace_report
-        from ..questions.watching import Interventions, Tables
 
         interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
                                       tuple(asked.wrt), tuple(asked.of))  # fmt: skip
@@ -146,7 +146,7 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
         detail = (units or (asked.all and not streams)) and not asked.profile
         write = env.printer() if streams else None
         if detail:
-            from ..questions.drawn import recorded as recorded_in_detail
+            from ..questions.picture import recorded as recorded_in_detail
 
             ran = recorded_in_detail(request, write, interventions, number=asked.chosen,
                                      thorough=not units, tables=tables)  # fmt: skip

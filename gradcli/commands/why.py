@@ -61,8 +61,7 @@ def command(common: Shared, asked: Arguments) -> int:
         is_script = request.engine == "torch" and (request.path or "").endswith(".py")
         trials = not asked.no_try and (asked.try_ or not is_script)
         ran, report = why_report(request, name, None, trials=trials)
-        if trials:
-            ran = env.explained(ran)
+        ran = env.explained(ran, tries=trials)
         keep(report)
         if streams:
             from ..render import why as page
@@ -80,7 +79,7 @@ def command(common: Shared, asked: Arguments) -> int:
 
 def _every(env: Environment) -> int:
     """The verdict on every leaf; advice is not tried."""
-    from ..questions.why.every import why_reports
+    from ..questions.why.all_leaves import why_reports
 
     request = env.request()
     ran, whole, reports = why_reports(request, None)

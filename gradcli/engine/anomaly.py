@@ -1,4 +1,4 @@
-"""Engine: anomaly mode: which node failed, and what is known of where it came from."""
+"""Engine: anomaly mode: which node failed, and where its forward call was."""
 
 from __future__ import annotations
 

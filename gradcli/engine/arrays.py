@@ -1,4 +1,4 @@
-"""Engine: formulas on arrays: the rows that they name become straight ways to their kernels.
+"""Engine: formulas on arrays: the rows that a formula calls become direct calls of their kernels.
 
 A formula is a Python function over rows, which run on any carrier. On arrays alone, looking the
 carrier up at every call would cost as much as the kernel itself.

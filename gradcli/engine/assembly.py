@@ -1,4 +1,4 @@
-"""Engine: the floors put together: methods that stand on a higher floor than their class.
+"""Engine: attaches methods that need a higher floor than their class's.
 
 No floor knows one above it. A class only names such a method, and this table attaches it.
 """
@@ -36,7 +36,7 @@ def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def _call_into(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    from .written import call_into
+    from .out_arguments import call_into
 
     return call_into(function, args, kwargs)
 
@@ -73,7 +73,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
     (Row, "run", call.specialise),
     (Row, "backward", formula.specialise),
-    (Row, "step", formula.specialise_step),
+    (Row, "written_step", formula.specialise_step),
     (Inplace, "run", _run_in_place),
 )
 

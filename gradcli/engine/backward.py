@@ -113,7 +113,8 @@ def grad(
     for tensor in wanted:
         _check_input(tensor)
         if not tensor.requires_grad:
-            raise _constant("One of the differentiated Tensors does not require grad", tensor)
+            message = "One of the differentiated Tensors does not require grad"
+            raise _constant(message, tensor, wanted=True)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = None
@@ -240,8 +241,9 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
     return out
 
 
-def _constant(message: str, tensor: Tensor) -> RuntimeError:
-    return because(RuntimeError(message), Cause("constant", tensor=tensor))
+def _constant(message: str, tensor: Tensor, *, wanted: bool = False) -> RuntimeError:
+    """A root without a graph, or what a gradient is `wanted` for."""
+    return because(RuntimeError(message), Cause("constant", tensor=tensor, wanted=wanted))
 
 
 def _walk(

@@ -18,13 +18,23 @@ from typing import Any
 import numpy
 
 from . import dtypes, fast_path as lane
-from .fast_path import ALIKE, GENERAL, NUMBER, ORDINARY, FastPath
-from .layout import LAYOUTS, iterated
+from .fast_path import ALIKE, GENERAL, NUMBER, OPERATOR, ORDINARY, FastPath
+from .layout import LAYOUTS, element_strides, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
 from .promotion import meet, one_device, shape_error
-from .results import finish, guard, infer, make_view, refused, tracked_by_base, versions_of, watch
+from .results import (
+    finish,
+    guard,
+    infer,
+    make_view,
+    refused,
+    tracked_by_base,
+    version_of,
+    versions_of,
+    watch,
+)
 from .row import Row
 from .saved import show_saved
 from .tensor import Tensor, formed
@@ -32,10 +42,19 @@ from .tensor import Tensor, formed
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    given, names = ", ".join(row.signature.names), _names(row)
     taken = _with_defaults(row)
     if not lane.has_lanes(row):
-        return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), names)
+        return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), _names(row))
+    next_one = ORDINARY if len(row.tensors) == 2 else GENERAL
+    lines = FastPath(row, ALIKE).function("run", taken, f"{next_one}({_given(row)})")
+    return compiled(row, "run", lines, lanes(row))
+
+
+@functools.cache
+def lanes(row: Row) -> dict[str, Any]:
+    """The names that the lanes of a row share, the lanes themselves among them."""
+    given, names = _given(row), _names(row)
+    names["run"] = lambda *arguments: row.run(*arguments)
     otherwise = f"{GENERAL}({given})"
     _later(row, GENERAL, "", names)
     if len(row.tensors) == 2:
@@ -44,8 +63,11 @@ def specialise(row: Row) -> Callable[..., Any]:
             second = row.tensors[1].name
             otherwise = f"({NUMBER}({given}) if {second}.__class__ in NUMBERS else {otherwise})"
         _later(row, ORDINARY, otherwise, names)
-        otherwise = f"{ORDINARY}({given})"
-    return compiled(row, "run", FastPath(row, ALIKE).function("run", taken, otherwise), names)
+    return names
+
+
+def _given(row: Row) -> str:
+    return ", ".join(row.signature.names)
 
 
 def _with_defaults(row: Row) -> str:
@@ -61,11 +83,10 @@ def _with_defaults(row: Row) -> str:
 
 def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:
     """A lane that is written when the first call comes through it, under its name in `names`."""
-    given = ", ".join(row.signature.names)
 
     def first(*arguments: Any) -> Any:
-        written = compiled(row, name, FastPath(row, name).function(name, given, otherwise), names)
-        return written(*arguments)
+        lines = FastPath(row, name).function(name, _given(row), otherwise)
+        return compiled(row, name, lines, names)(*arguments)
 
     names[name] = first
 
@@ -78,16 +99,16 @@ def python_operator(
     What is no tensor and no number goes to `otherwise`. So do numbers inside a formula: PyTorch's
     C++ takes the Scalar overload where its Python bindings wrap the number.
     """
-    names = row.run.__globals__  # so that a lane is written once
+    names = lanes(row)  # so that a lane is written once
     names.update(constants, otherwise=otherwise)
     x, y = (p.name for p in row.tensors)
-    given = ", ".join(row.signature.names)
+    given = _given(row)
     others = (
         f"({ORDINARY}({given}) if {y}.__class__ is Tensor else {NUMBER}({given})"
         f" if {y}.__class__ in NUMBERS and not state.formula else otherwise({x}, {y}))"
     )
-    lines = FastPath(row, ALIKE, plain_symbol=True).function("operator", f"{x}, {y}", others)
-    return compiled(row, "operator", lines, names)
+    lines = FastPath(row, ALIKE, plain_symbol=True).function(OPERATOR, f"{x}, {y}", others)
+    return compiled(row, OPERATOR, lines, names)
 
 
 def compiled(
@@ -112,7 +133,7 @@ def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
         "None, " if key in known else f"{writer.derived(key)}, " for key in row.saved_keys
     )
     lines = [f"def facts({writer.given}):", f"    return ({facts})"]
-    return compiled(row, "facts", lines, {"Tensor": Tensor})
+    return compiled(row, "facts", lines, {"Tensor": Tensor, "element_strides": element_strides})
 
 
 def _names(row: Row) -> dict[str, Any]:
@@ -125,6 +146,7 @@ def _names(row: Row) -> dict[str, Any]:
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
+        "version_of": version_of, "element_strides": element_strides,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
         "tracked_by_base": tracked_by_base,

@@ -322,8 +322,8 @@ class Catalogue:
     def forget_formulas(self) -> None:
         """The functions of the way back are written again when they are needed next."""
         for row in self.rows.read():
-            for written in ("backward", "step"):
-                row.__dict__.pop(written, None)
+            if (forget := getattr(row, "forget_formulas", None)) is not None:
+                forget()
 
 
 def _room() -> str:

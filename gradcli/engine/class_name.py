@@ -19,9 +19,11 @@ class Named(type):
         return super().__repr__() if called is None else f"<class '{called}'>"
 
 
-class Housed(Named, ABCMeta):
-    """The type of a class that PyTorch keeps in the module that `homes` knows; classes of programs
-    that are derived from it may be abstract as well, as PyTorch's may."""
+class NamedInTorch(Named, ABCMeta):
+    """The type of a class that PyTorch keeps in a module of its own: `module_names` knows which.
+
+    A program may derive abstract classes from it, as from PyTorch's.
+    """
 
     __instancecheck__ = type.__instancecheck__  # abstract classes look further, and take longer
     __subclasscheck__ = type.__subclasscheck__
@@ -30,9 +32,10 @@ class Housed(Named, ABCMeta):
         room = cls.__module__
         if "_torch_name" in cls.__dict__ or not room.startswith("gradcli."):
             return super().__repr__()
-        from .homes import home_of
+        from .module_names import torch_module_of
 
-        return f"<class '{home_of(room.removeprefix('gradcli.'), cls.__name__)}.{cls.__name__}'>"
+        module = torch_module_of(room.removeprefix("gradcli."), cls.__name__)
+        return f"<class '{module}.{cls.__name__}'>"
 
 
 class NamedInC(Named):

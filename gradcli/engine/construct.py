@@ -16,11 +16,11 @@ from .errors import type_name
 from .layout import MOST_NESTED, check_dimensions, formatted
 from .limits import as_element
 from .mode import as_bool, state
+from .numpy_wrappers import Wrapped, WrappedNumber, unwrapped
 from .row import Factory
 from .signature import python_dtype
 from .tensor import Tensor, from_array, plain
 from .tensor_type import TensorType, kind_of
-from .wrapped import Wrapped, WrappedNumber, unwrapped
 
 CUDA_OF_DLPACK = 2  # the number that the exchange format gives to GPUs
 LEAF_BYTES = 40  # what a number takes on its way from nested lists into an array

@@ -1,4 +1,4 @@
-"""Engine: torch.cuda and torch.accelerator: what programs ask of a GPU besides computing on it."""
+"""Engine: torch.cuda and torch.accelerator: queries about a GPU; nothing here computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""engine: why nested values are no tensor, in PyTorch's words and in the order of its questions."""
+"""engine: errors of nested values that make no tensor, in PyTorch's words and order of checks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .dtypes import DType
 from .errors import type_name
 from .layout import MOST_NESTED
 from .mode import state
+from .numpy_wrappers import unwrapped
 from .tensor import Tensor
-from .wrapped import unwrapped
 
 SEQUENCES = (list, tuple, range)
 PER_LIST = 8  # steps that looking into one takes

@@ -6,11 +6,11 @@ from typing import Any
 
 from . import dtypes
 from .assembly import assemble
-from .call import python_operator
+from .call import lanes, python_operator
 from .catalogue import Function, catalogue
 from .mode import state
+from .numpy_wrappers import WrappedNumber
 from .tensor import Tensor
-from .wrapped import WrappedNumber
 
 NUMBERS = (float, int, bool, complex)
 COMMON = frozenset({float, int, bool})  # what the lane for numbers takes
@@ -84,6 +84,7 @@ def _reflected_product(self: Any, other: Any) -> Any:
 def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
     """+ - * /: two tensors go straight to the row's kernel, written at first use."""
     row = catalogue.rows[f"{key}.Tensor"]
+    names = lanes(row)
 
     def otherwise(self: Any, other: Any) -> Any:
         if other.__class__ is Tensor:
@@ -111,7 +112,7 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
         if key == "div":
             return catalogue.methods["reciprocal"](self) * other
         if other.__class__ in COMMON and not state.formula:
-            return row.run.__globals__["number"](self, other, *extra)
+            return names["number"](self, other, *extra)
         return otherwise(self, other)
 
     setattr(Tensor, f"__{name}__", first)

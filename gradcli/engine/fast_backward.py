@@ -17,8 +17,8 @@ import numpy
 
 from .catalogue import catalogue
 from .causes import Freed
+from .gradient_buffers import Ready, hand_on, receive
 from .gradients import ALONE, PassGradients
-from .handing import Ready, hand_on, receive
 from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state
@@ -60,6 +60,8 @@ def sweep(
     place, missed = max(ready), 0
     node: Node | None = None
     saved: Any  # a cast is a call, at every node
+    frees = None if keep else mark
+    told_of = watched or arrived or ran or applied
     state.sweeping = True
     try:
         while place >= 0:
@@ -75,7 +77,10 @@ def sweep(
             if grad is None or grad.__class__ is Several:
                 _special(node, _taken(node, grad), ready, keep, mark, told, freed)
                 continue
-            node.buffer, row = None, node.row
+            node.buffer = None
+            if not told_of:
+                node.row.step(node, grad, ready, frees)
+                continue
             if arrived and (heard is None or id(node) in heard):
                 grads = (grad,)
                 for tell in arrived:
@@ -83,17 +88,15 @@ def sweep(
             if applied:
                 _run_watched(node, grad, ready, ran, applied)
             else:
-                row.step(node, grad, ready)
+                node.row.step(node, grad, ready, None)
                 for tell_ran in ran:
                     tell_ran(node)
-            if keep:
-                continue
-            if watched and node.saved.__class__ is not Freed:
+            if frees is not None and node.saved.__class__ is not Freed:
                 freed.append(node)
-            if places := row.freeing:
-                first, saved = places[0], node.saved
-                if first < 0 or saved[first] is not None or row.frees(saved):
-                    node.saved = mark
+                if places := node.row.freeing:
+                    first, saved = places[0], node.saved
+                    if first < 0 or saved[first] is not None or node.row.frees(saved):
+                        node.saved = frees
         made, grad = PassGradients(gradients), None
         for leaf in ready.values():
             _store(leaf, made, mark)
@@ -135,9 +138,7 @@ def sweep_to(
                 node.edges = asked
             if held is not None and held.__class__ is not Several and node not in targets:
                 node.buffer = None
-                node.row.step(node, held, ready)
-                if not keep and node.saved.__class__ is not Freed:
-                    node.release(mark)
+                node.row.step(node, held, ready, None if keep else mark)
             else:
                 grads = _taken(node, held)
                 node.buffer = held if held.__class__ is Several else None

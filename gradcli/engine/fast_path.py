@@ -9,6 +9,7 @@ from .signature import Parameter
 from .tensor_type import LARGE
 
 GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
+OPERATOR = "operator"  # the name of the function behind `x + y`
 SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
 
 # What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
@@ -17,14 +18,14 @@ DERIVED = {
     "_sym_sizes_opt": "{}._data.shape",
     "_shape": "{}._data.shape",
     "_sym_numel": "{}._data.size",
-    "_sym_strides": "{}.stride()",
+    "_sym_strides": "element_strides({}._data)",
     "_sym_argsize_0": "{}._data.shape[0]",
     "_sym_argsize_1": "{}._data.shape[1]",
     "_sym_argsize_2": "{}._data.shape[2]",
     "_sym_argsize_minus_1": "{}._data.shape[-1]",
     "_sym_argsize_minus_2": "{}._data.shape[-2]",
     "_sym_argsize_minus_3": "{}._data.shape[-3]",
-    "_strides": "{}.stride()",
+    "_strides": "element_strides({}._data)",
     "_start": "{}.storage_offset()",
     "_dim": "{}._data.ndim",
     "_dtype": "{}._kind.dtype",
@@ -60,7 +61,10 @@ class FastPath:
     def function(self, name: str, parameters: str, otherwise: str = "") -> list[str]:
         row, write = self.row, self.write
         self.lines = [f"def {name}({parameters}):"]
-        self.entry(otherwise)
+        if self.mode == ALIKE:
+            self.alike(name, otherwise)
+        else:
+            self.entry(otherwise)
         if row.refuse and not row.broadcasts:
             write(
                 f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
@@ -96,13 +100,7 @@ class FastPath:
 
     def entry(self, otherwise: str) -> None:
         """The question that lets a call into the lane, and its operands' arrays."""
-        unasked = " or ".join(f"{p.name}._form is None" for p in self.row.tensors)
-        tensors, given = ", ".join(p.name for p in self.row.tensors), self.given
-        if self.mode == ALIKE:
-            return self.alike(otherwise)
         if self.mode == GENERAL:
-            if has_lanes(self.row) and len(self.row.tensors) == 1:
-                self.write(f"if {unasked} and formed({tensors}): return run({given})")
             return
         x, y = (p.name for p in self.row.tensors)
         self.write(f"kind = {x}._kind")
@@ -115,19 +113,21 @@ class FastPath:
         tests += ["not kind.is_direct" if direct else "kind.is_reduced"]
         self.write(f"if {' or '.join(tests)}: return {otherwise}")
         if self.mode == ORDINARY:
-            self.write(f"if ({unasked}) and formed({tensors}): return run({given})")
-        if self.mode == ORDINARY:
             self.write(f"a_{x} = {x}._data; a_{y} = {y}._data")
         else:
             self.write(f"a_{x} = {x}._data; a_{y} = kind.number({y}) if a_{x}.ndim else {y}")
 
-    def alike(self, otherwise: str) -> None:
+    def alike(self, name: str, otherwise: str) -> None:
         """The entry of tensors that share a form, which answers every other question."""
         x, *others = (p.name for p in self.row.tensors)
         self.write(f"form = {x}._form")
         tests = [f"{y}.__class__ is not Tensor" for y in others]
         tests += ["not form", *(f"{y}._form is not form" for y in others)]
-        self.write(f"if {' or '.join(tests)}: return {otherwise}")
+        plain = "".join(f"{y}.__class__ is Tensor and " for y in others)
+        unasked = " or ".join(["form is None", *(f"{y}._form is None" for y in others)])
+        given = ", ".join((x, *others)) if name == OPERATOR else self.given
+        again = f"{name}({given}) if {plain}({unasked}) and formed({', '.join((x, *others))})"
+        self.write(f"if {' or '.join(tests)}: return {again} else {otherwise}")
         self.write("kind = form.kind")
         self.write("; ".join(f"a_{name} = {name}._data" for name in (x, *others)))
 
@@ -412,9 +412,13 @@ class FastPath:
         if values == ["None"] and row.output_count == 1:
             return  # the result alone is saved: see `saved_output`
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-        condition = " or ".join(tests)
         if tests:
-            write(f"if {condition}: node.versions = versions_of(saved)")
+            counted = "".join(
+                f"version_of(saved[{place}]), " if key in tensors else "0, "
+                for place, key in enumerate(row.saved_keys)
+            )
+            versions = "versions_of(saved)" if "True" in tests else f"({counted})"
+            write(f"if {' or '.join(tests)}: node.versions = {versions}")
 
     def has_storage(self, p: Parameter) -> list[str]:
         """Tests for a saved tensor whose version may be other than 0."""

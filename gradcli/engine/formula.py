@@ -8,6 +8,7 @@ of its own per row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from .arrays import on_arrays, plain_expression
@@ -17,7 +18,7 @@ from .catalogue import catalogue
 from .causes import Freed
 from .device import module_of, placed
 from .errors import check_gradient
-from .handing import hand_on, receive, step_lines
+from .gradient_buffers import Ready, hand_on, receive, step_lines
 from .mode import no_grad, state
 from .node import Node, Packed, SavedOutput, Several
 from .row import Row
@@ -38,10 +39,10 @@ def specialise(row: Row) -> Callable[..., Any]:
     lines += _unpacking(row, f"on_tensors(node, {given})")
     if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, several)
-    arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}.intersection(row.saved_keys)
+    arrays = _array_keys(row)
     if row.broadcasts and arrays and not several:
         lines.append("    if inputs is not None:")
-        lines += [f"        {key} = alike({key}, grad)" for key in sorted(arrays)]
+        lines += [f"        {key} = alike({key}, grad)" for key in arrays]
     edges = {name: f"node.edges[{place}]" for name, place in edge_places(row).items()}
     body, parts = _gradients(row, edges)
     result = f"({', '.join(parts)}{',' if parts else ''})"
@@ -51,30 +52,66 @@ def specialise(row: Row) -> Callable[..., Any]:
 
 
 def specialise_step(row: Row) -> Callable[..., Any]:
-    """Writes (node, grad, ready): for `sweep`, each gradient passed on once computed.
+    """Writes (node, grad, ready, frees): for `sweep`, each gradient passed on once computed.
 
-    What is rare (inputs of other shapes and types, edges to second outputs, lists of tensors) goes
-    through `backward`.
+    What is rare (edges to second outputs, lists of tensors, what hooks unpack) goes through
+    `backward`.
     """
+
+    def otherwise(node: Node, grad: Any, ready: Ready, frees: Freed | None) -> None:
+        hand_on(node, row.backward(node, grad), ready)
+        if frees is not None:
+            node.release(frees)
+
     listed = any(p.kind == "Tensor[]" for p in row.tensors)
     if row.underivable or row.output_count > 1 or row.listed or listed:
-        return lambda node, grad, ready: hand_on(node, row.backward(node, grad), ready)
-    places = edge_places(row)
-    edges = {name: f"e_{name}" for name in places}
+        return otherwise
+    edges = {name: f"e_{name}" for name in edge_places(row)}
+    slow = "otherwise(node, grad, ready, frees)"
+    mixed = " or runtime.mixed" if row.broadcasts else ""
     lines = [
-        "def step(node, grad, ready):",
-        "    if node.rest is not None: return hand_on(node, row.backward(node, grad), ready)",
+        "def step(node, grad, ready, frees):",
+        "    rest = node.rest",
+        f"    if rest is not None and (rest.numbers is not None{mixed}): return {slow}",
     ]
     if edges:
         lines.append(f"    {', '.join(edges.values())}, = node.edges")
-    lines += _unpacking(row, "hand_on(node, on_tensors(node, (grad,)), ready)")
+    lines += _unpacking(row, slow)
     if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, False)
     body, parts = _gradients(row, edges, inline=True)
+    lines += _fitting(row, body, parts, edges)
     lines += body
     lines += step_lines(list(zip(edges.values(), parts, strict=True)))
-    names = _names(row) | {"row": row, "hand_on": hand_on, "receive": receive, "Several": Several}
-    return compiled(row, "step", lines, names)
+    if row.freeing:
+        tests = [f"saved[{place}] is not None" for place in row.freeing if place >= 0]
+        holds = f" and ({' or '.join(tests)})" if tests else ""
+        lines.append(f"    if frees is not None{holds}: node.saved = frees")
+    names = _names(row) | {"hand_on": hand_on, "receive": receive, "Several": Several}
+    names["hand_fitted"] = hand_fitted
+    return compiled(row, "step", lines, names | {"otherwise": otherwise, "runtime": RUNTIME})
+
+
+def _fitting(
+    row: Row, body: Sequence[str], parts: Sequence[str], edges: Mapping[str, str]
+) -> list[str]:
+    """Lines for a node whose inputs differ from its result."""
+    if not row.broadcasts or not parts:
+        return []
+    keys = _array_keys(row)
+    given = [f"{part} if {edge} is not None else None" for part, edge in zip(parts, edges.values())]
+    return [
+        "    if rest is not None and rest.inputs is not None:",
+        *[f"        {key} = alike({key}, grad)" for key in keys],
+        *[f"    {line}" for line in body],
+        f"        return hand_fitted(node, ({', '.join(given)},), ready, frees)",
+    ]
+
+
+def _array_keys(row: Row) -> list[str]:
+    """What its nodes save that may be arrays."""
+    arrays = {*row.signature.outputs, *(p.name for p in row.tensors)}
+    return sorted(arrays.intersection(row.saved_keys))
 
 
 def _names(row: Row) -> dict[str, Any]:
@@ -248,6 +285,21 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(fitted)
 
 
+def hand_fitted(node: Node, grads: Sequence[Any], ready: Ready, frees: Freed | None) -> None:
+    """The same, each handed to the node that it goes to, where all memory is of one device."""
+    assert node.rest is not None and node.rest.inputs is not None
+    for edge, grad, given in zip(node.edges, grads, node.rest.inputs):
+        if edge is None:
+            continue
+        if grad is not None and given is not None:
+            shape, kind = given
+            if grad.shape != shape or grad.dtype is not kind.array_dtype:
+                grad = reduce_to(grad, shape, kind)
+        receive(edge, 0, grad, ready)
+    if frees is not None:
+        node.release(frees)
+
+
 def _homed(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
     """The gradient for a number of the CPU goes back to it."""
     if module_of(grad) is kind.xp:
@@ -258,16 +310,14 @@ def _homed(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
 def reduce_to(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
     """Sums over the dimensions that were broadcast; casts to the input's type."""
     if grad.shape != shape:
-        lead = grad.ndim - len(shape)
-        if shape in SINGLE and grad.size > NOTICED:
-            axes: tuple[int, ...] = tuple(range(grad.ndim))
+        axes = _broadcast_axes(grad.shape, shape)
+        if grad.size > NOTICED or grad.dtype.kind != "f":
+            axes = None if shape in SINGLE else axes
+            grad = kind.xp.add.reduce(grad, axes, grad.dtype)
+        elif axes is None:  # digit by digit as PyTorch adds
+            grad = catalogue.rows["sum"].forward(kind.xp, grad, None)
         else:
-            axes = _broadcast_axes(grad.shape, shape, lead)
-        if grad.size <= NOTICED and grad.dtype.kind == "f":  # digit by digit as PyTorch adds
             grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
-        else:
-            every = None if len(axes) == grad.ndim else axes
-            grad = kind.xp.add.reduce(grad, every, grad.dtype)
         grad = grad.reshape(shape)
     if grad.dtype != kind.array_dtype:
         grad = grad.real if grad.dtype.kind == "c" and kind.array_dtype.kind != "c" else grad
@@ -275,10 +325,13 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
     return grad
 
 
-def _broadcast_axes(given: tuple[int, ...], shape: tuple[int, ...], lead: int) -> tuple[int, ...]:
-    """The dimensions that one shape was spread over to become another, longer one."""
+@lru_cache(maxsize=1024)
+def _broadcast_axes(given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The dimensions that one shape was spread over to become another, longer one; None for all."""
+    lead = len(given) - len(shape)
     spread = (lead + i for i, size in enumerate(shape) if size == 1 and given[lead + i] != 1)
-    return (*range(lead), *spread)
+    axes = (*range(lead), *spread)
+    return None if len(axes) == len(given) else axes
 
 
 # ---- the same formulas on tensors: with create_graph, and where hooks unpack what is saved

@@ -1,4 +1,4 @@
-"""Engine: hooks during a backward pass: what they are given, and what they may return.
+"""Engine: hooks during a backward pass: their arguments, and what they may return.
 
 `tensors` says whether the pass makes a graph: then gradients are tensors, else arrays.
 """

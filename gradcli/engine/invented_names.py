@@ -1,4 +1,4 @@
-"""Engine: the names that a program gives to objects, kept where no code of the library looks.
+"""Engine: attributes that a program adds to objects, kept where no code of the library looks.
 
 PyTorch's tensors, modules and optimisers take every attribute, `model.hidden = 64`. The library
 reads its own state through `self`, so such a name never enters the dictionary that `self` reads.

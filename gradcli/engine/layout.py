@@ -7,6 +7,7 @@ Ordinary tensors lie row-major and are never asked: see `kind.Form`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from .carriers import ARRAYS
@@ -60,8 +61,12 @@ def byte_strides(array: Any) -> Sizes:
 
 
 def element_strides(array: Any) -> Sizes:
-    item = array.itemsize
-    return tuple([step // item for step in byte_strides(array)])
+    return _in_elements(byte_strides(array), array.itemsize)
+
+
+@lru_cache(maxsize=1024)
+def _in_elements(strides: Sizes, item: int) -> Sizes:
+    return tuple([step // item for step in strides])
 
 
 def is_in_order(sizes: Sizes, strides: Sizes, order: Sequence[int], item: int = 1) -> bool:

@@ -1,4 +1,4 @@
-"""Engine: where gradients end: the edge of a tensor, what .grad may be, and who has none."""
+"""Engine: leaves: the edge of a tensor, what .grad may be, and which tensors have none."""
 
 from __future__ import annotations
 

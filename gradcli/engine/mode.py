@@ -1,4 +1,4 @@
-"""Engine: what holds for every operation just now: grad mode, inference mode, where we are."""
+"""Engine: the current modes: grad mode, inference mode, the place in the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .class_name import Housed
+from .class_name import NamedInTorch
 from .errors import type_name
 from .run_state import run_state
 
@@ -137,7 +137,7 @@ def _modes() -> tuple[bool, bool, bool]:
     return state.grad_enabled, state.inference, state.wished
 
 
-class _DecoratorContextManager(metaclass=Housed):
+class _DecoratorContextManager(metaclass=NamedInTorch):
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
     home = "torch.autograd.grad_mode."

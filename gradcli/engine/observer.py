@@ -141,7 +141,7 @@ class Observer:
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """The receivers of the nodes of the pass that has just begun: these three methods, or what
         stands for them in this pass. With `at_once` one call for all nodes does as well: it is
-        given a `recording.sweep.Sweep` when they have run."""
+        given a `recording.captured_pass.CapturedPass` when they have run."""
         told: Any = [
             [] if getattr(getattr(self, event), "__func__", None) is getattr(Observer, event)
             else [getattr(self, event)]

@@ -1,4 +1,4 @@
-"""Engine: orders of arguments that PyTorch has given up and still takes: x.add_(0.1, y).
+"""Engine: deprecated argument orders that PyTorch still accepts: x.add_(0.1, y).
 
 A number stood in front of what it scales: `alpha` and `value` before the tensors, `beta` before the
 tensor that is added to. Read when a call fits no overload.

@@ -1,4 +1,4 @@
-"""Engine: where the program in progress is, for those who ask.
+"""Engine: the current place in the program.
 
 The interpreter sets `state.origin`; the engine passes it to nodes and never looks inside.
 """

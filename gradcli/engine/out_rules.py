@@ -1,4 +1,4 @@
-"""Engine: what PyTorch's functions ask of the tensors that a caller gives as out=..., by name.
+"""Engine: PyTorch's rules for the tensors that a caller passes as out=..., by function.
 
 Its kernels differ in when they look at the memory of `out`, in what of it may be shared with an
 operand, and in what they say of an element type that they did not expect. What is not listed here
@@ -21,6 +21,8 @@ class Memory(Enum):
     ITERATED = "before all else: no element twice, and an operand all of it or nothing"
     APART = "before all else: no element twice, and nothing of an operand"
     SIZED_APART = "when it has its shape: no element twice, and nothing of an operand"
+    SIZED_REST = "when it has its shape: no element twice, and of the first operand only anything"
+    JOINED = "when it has its shape: no element twice, and nothing of an operand before or then"
     SIZED_FIRST = "when it has its shape: no element twice, the first operand wholly or not"
     COPIED = "when it has its shape: no element twice"
     UNCHECKED = "nothing"
@@ -29,9 +31,10 @@ class Memory(Enum):
 _MEMORY = {
     Memory.APART: "index_select masked_select take",
     Memory.SIZED_APART: """
-        aminmax cat column_stack concat cross dstack gather hstack index_add index_copy
-        index_reduce kthvalue linalg.cross mode stack take_along_dim vstack
+        aminmax cross gather kthvalue linalg.cross mode take_along_dim
     """,
+    Memory.SIZED_REST: "index_add index_copy index_reduce",
+    Memory.JOINED: "cat column_stack concat dstack hstack stack vstack",
     Memory.SIZED_FIRST: """
         addbmm addmm addmv baddbmm cumprod cumsum logcumsumexp msort normal renorm sort
     """,

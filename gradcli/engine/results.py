@@ -1,4 +1,4 @@
-"""Engine: what follows a kernel out of the ordinary: types, memory, views, several outputs."""
+"""Engine: what follows an unusual kernel: types, memory, views, several outputs."""
 
 from __future__ import annotations
 
@@ -82,32 +82,22 @@ def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
     return _numel([max(sizes) for sizes in zip(*padded, strict=True)])
 
 
-UNCOUNTED = frozenset((type(None), int, float, bool, tuple))  # what most nodes save beside tensors
+def version_of(value: Any) -> Any:
+    """The version of a saved value just now; 0 for what has none."""
+    if value.__class__ is list:
+        return [version_of(tensor) for tensor in value]
+    if value.__class__ is not Tensor and not isinstance(value, Storage):
+        return 0
+    storage = getattr(value, "_storage", None)
+    if storage is None:
+        return 0
+    refuse_inference(storage)
+    return storage.version
 
 
 def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
     """The version of each saved tensor when it was saved."""
-    return tuple(
-        [
-            0
-            if value.__class__ in UNCOUNTED
-            else [_version(t) for t in value]
-            if value.__class__ is list
-            else _version(value)
-            if value.__class__ is Tensor or isinstance(value, Storage)
-            else 0
-            for value in saved
-        ]
-    )
-
-
-def _version(value: Any) -> int:
-    storage = value._storage if value.__class__ is Tensor else getattr(value, "_storage", None)
-    if storage is None:
-        return 0
-    refuse_inference(storage)
-    version: int = storage.version
-    return version
+    return tuple([version_of(value) for value in saved])
 
 
 def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Engine: what a declaration is once it is made: rows, compositions, creation functions, twins.
+"""Engine: what a declaration becomes: rows, compositions, factory functions, in-place twins.
 
 Nothing here imports an array library: a row is data, and the functions that run are specialised
 from it at first use (`call`, `formula`).
@@ -99,11 +99,15 @@ class Row(Declaration):
     # Functions written from the row at first use; `assembly` says by what.
     run: Body  # all arguments given, in order
     backward: Body  # (node, grad) -> gradients of the inputs, on arrays
-    step: Body  # (node, grad, ready): the same, each gradient handed to the node that it goes to
+    written_step: Body  # see `step`
 
     def __init__(self, signature: str, node: str, forward: Body, **options: Any) -> None:
         super().__init__(Signature(signature, options["numbers"]), options)
         self.node = node
+        # (node, grad, ready, frees): as `backward`, each gradient handed to the node that it goes
+        # to; what the node saved is freed where a mark for it is given. It is looked up at every
+        # node of a pass, so it is none of the class.
+        self.step: Body = self.first_step
         self.forward = forward
         self.formulas: tuple[Formula, ...] = options["formulas"]
         self.dtype: Any = options["dtype"]
@@ -255,6 +259,17 @@ class Row(Declaration):
             if key in operands:
                 places.append(place)
         return tuple(places)
+
+    def first_step(self, *given: Any) -> None:
+        """Takes the place of `step` until it is written."""
+        self.step = self.written_step
+        self.step(*given)
+
+    def forget_formulas(self) -> None:
+        """The functions of the way back are written again when they are needed next."""
+        self.step = self.first_step
+        for written in ("backward", "written_step"):
+            self.__dict__.pop(written, None)
 
     def frees(self, saved: Any) -> bool:
         """Whether a node that saved this has a tensor to free: else it can run again."""

@@ -1,4 +1,4 @@
-"""Engine: what a program can change, gathered, so that it can be made anew.
+"""Engine: everything that a program can change, gathered so that it can be reset.
 
 Each part is an object with slots of some floor or room above. Its class, called without arguments,
 makes what a new process has; who imports the object holds the same one throughout.

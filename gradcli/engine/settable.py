@@ -1,4 +1,4 @@
-"""Engine: what a program may put under the names that a class of the library publishes."""
+"""Engine: which attributes of a library class a program may set, and to which values."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .carriers import RUNTIME
 from .class_name import name_in_messages
 from .dtypes import BY_NAME, DType
 from .mode import state
-from .wrapped import WrappedNumber
+from .numpy_wrappers import WrappedNumber
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 

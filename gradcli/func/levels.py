@@ -1,4 +1,4 @@
-"""Func: levels: which transformations are open just now, innermost last."""
+"""Func: levels: which transformations are active, innermost last."""
 
 from __future__ import annotations
 

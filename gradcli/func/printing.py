@@ -1,5 +1,4 @@
-"""Func: how a tensor prints inside a transformed function: what each level makes of it, outermost
-last."""
+"""Func: how a tensor prints inside a transformed function: one wrapper for each level."""
 
 from __future__ import annotations
 

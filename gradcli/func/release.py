@@ -1,4 +1,4 @@
-"""Func: what leaves a transformed function: results without the graph that was only its own.
+"""Func: results leave a transformed function without the graph that belongs to it alone.
 
 Inside, every result records what it was made by. Outside only what the program itself tracks may be
 seen: tensors that required grad before. Nodes made inside are therefore connected past the aliases

@@ -1,4 +1,4 @@
-"""Func: an open transformation; and what the carriers do that it makes."""
+"""Func: an active transformation, and the methods that its carriers get."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Gates:
         return is_excluded(name, self.exclude)
 
     def _read(self) -> list[str]:
-        from ..reading import read
+        from ..command_line import read
 
         before = os.getcwd()
         os.chdir(self.folder)  # whose pyproject.toml counts

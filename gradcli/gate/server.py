@@ -1,5 +1,4 @@
-"""gate: a process that checks programs on request: a list of paths on a line in, the facts of each
-on a line out, in this order.
+"""gate: a process that checks programs on request: paths on a line in, facts on lines out.
 
 pytest runs one test after the other, in its own order and perhaps in several processes. The engine
 is loaded here, once, and programs are checked as `gradcli check` does it, by processes beside it,
@@ -63,10 +62,10 @@ class Gate:
 
 def serve(others: int, options: list[str]) -> None:
     """Answers until the input ends; `others` is how many such processes share the memory."""
+    from ..command_line import read
     from ..commands.check import options_of
     from ..questions.check.files import Place
     from ..questions.check.jobs import in_order, load, processes
-    from ..reading import read
     from ..recording.facts.check_wire import packed
 
     answers = os.fdopen(os.dup(1), "wb")

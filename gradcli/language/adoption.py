@@ -1,4 +1,4 @@
-"""language: the closed list of what a program's value can be, and the one way in for results.
+"""language: the closed list of types that a value may have, and how results become values.
 
 What the library returns, yields, stores under a published name or gives to a program's function
 passes `adopt`: it is a value of the list already, or is made into one, containers inside out. A

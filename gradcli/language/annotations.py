@@ -1,4 +1,4 @@
-"""language: what stands in annotations: types of typing, unions, and types with others inside."""
+"""language: annotations: types of typing, unions, generic types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: Python's arithmetic over a program's values, charged before it works."""
+"""language: Python's arithmetic on a program's values, charged before it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: the one door to an attribute: tables keyed by a value's exact type, never getattr.
+"""language: the one door to an attribute: tables by exact type, never getattr.
 
 Reading: a name stands in the table of its type, or the program itself put it there. Writing goes
 through the same tables; a name that the program invents is kept beside the object, where no code of

@@ -1,4 +1,4 @@
-"""language: what the classes of a program answer after a dot, and what object gives to all."""
+"""language: attributes of a program's classes, and those that every class has from object."""
 
 from __future__ import annotations
 

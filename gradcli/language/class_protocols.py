@@ -230,7 +230,7 @@ def above(bases: Iterable[Any]) -> tuple[Any, ...]:
     found = tuple(bases)
     if not any(type(base) is Type and base.host in BUILT_ON for base in found):
         return found
-    from .contents import on_builtins
+    from .builtin_bases import on_builtins
 
     return on_builtins(found)
 

@@ -1,4 +1,4 @@
-"""language: why a tensor does not require grad: the leaves it was made of, the line that cut it."""
+"""language: why a tensor does not require grad: its leaves, and the line that cut the graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..diagnostics import Span
 from ..engine.tensor import Tensor
-from .explained import Edit, is_alone, replaced, with_argument
+from .explanation import Edit, is_alone, replaced, with_argument
 from .places import Places
 
 # Functions that make a leaf; it requires grad when requires_grad=True is said.

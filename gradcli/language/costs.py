@@ -1,4 +1,4 @@
-"""language: what Python's C does over text, numbers and keys costs; charged before it begins.
+"""language: costs of C code over text, integers and keys; charged before it runs.
 
 A step pays for about a quarter of a microsecond. Small values cost no more than the look at their
 size; which need not be charged.

@@ -1,4 +1,4 @@
-"""language: a value as a notebook shows it: its repr, lists broken over lines where they are long.
+"""language: a value as a notebook shows it: its repr, with long lists broken over lines.
 
 A group of items (the inside of a list) is broken, at each of its commas, as soon as its line gets
 longer than the page; the outermost group first. That is what IPython does.
@@ -143,6 +143,7 @@ class Page:
 
 def echo(value: Any) -> None:
     """Writes what a notebook shows of a cell's last value; nothing for None."""
+    value = drawn(value)
     if value is None or _is_silent(value):
         return
     text = shown(value, quoted, session.budget.charge) + "\n"
@@ -155,6 +156,11 @@ def shown(value: Any, text_of: Callable[[Any], str], charge: Callable[[int], Non
     page = Page()
     _show(value, page, (), text_of, charge)
     return page.whole()
+
+
+def drawn(value: Any) -> Any:
+    """Of something of a module that draws, what a notebook says of it."""
+    return value.shown if hasattr(type(value), "SILENT") else value
 
 
 def _is_silent(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""language: `# expect:` beside a line: read as expressions of the program, where it stands.
+"""language: `# expect:` comments: parsed as expressions of the program, at their line.
 
     y.backward()        # expect: x.grad == tensor([2., 4.])
     y.backward()        # expect: raises RuntimeError: a second time

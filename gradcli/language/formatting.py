@@ -16,9 +16,9 @@ from ..pattern import pattern
 from .adoption import adopt, is_library
 from .attributes import get_attribute
 from .costs import BIG, SMALL, TEXTS, WALKED, charge_integer, charge_shown, joined
-from .disclosure import published
 from .libraries import NUMBERS, TENSORS
 from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
+from .redaction import published
 from .session import session
 from .values import (
     Bound,

@@ -1,4 +1,4 @@
-"""language: the closed list of syntax; what is not in it is refused with a way out."""
+"""language: the closed list of syntax; anything else is rejected, with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: running a program: statement by statement, and errors get a place."""
+"""language: runs a program statement by statement, and gives errors a place."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .builtins.paths import MissingPart
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
+from .generator_errors import heard
 from .operations import taken
-from .ours import is_defect
+from .own_errors import ROOM, is_defect
 from .program import Program, parse_expression
 from .running import running
 from .session import session
 from .stack import room_for_calls
-from .unheard import heard
 from .values import stands_for
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Machine:
         session.failing = self.program.failing
         with _prepared(budget):
             if self.program.doubtful:
-                from .doubts import syntax_warnings
+                from .syntax_warnings import syntax_warnings
 
                 for text in syntax_warnings(self.program.doubtful):
                     state.warn(text)
@@ -307,7 +307,6 @@ def _prepared(budget: Budget) -> Iterator[None]:
 
 # ---------------------------------------------------------------- errors with places
 
-_ROOM = __file__.rpartition("interpreter.py")[0]
 _INVOKE: CodeType = invoke.__code__
 
 
@@ -320,7 +319,7 @@ def _trail(trace: TracebackType | None) -> tuple[ast.AST | None, list[ast.AST]]:
         if frame.f_code is _INVOKE:
             if place is not None:
                 calls.append(place)
-        elif frame.f_code.co_filename.startswith(_ROOM):
+        elif frame.f_code.co_filename.startswith(ROOM):
             node = frame.f_locals.get("node")
             if node is not None and hasattr(node, "lineno") and not hasattr(node, "of_option"):
                 place = node

@@ -1,4 +1,4 @@
-"""language: whose tensors a program works with: gradcli's own, or those of a library like it.
+"""language: whose tensors a program uses: gradcli's own, or PyTorch's.
 
 The names of a program resolve through `libraries.current`. What the language knows by type (tables
 of members, operators in place, text) it knows for every library that was made known, since their

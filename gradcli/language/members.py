@@ -1,4 +1,4 @@
-"""language: what each type of value offers after a dot, as tables: to be read, called and set."""
+"""language: tables of what programs may read, call and set on each type of value."""
 
 from __future__ import annotations
 

@@ -170,19 +170,19 @@ MODULES: dict[str, Module] = {
     "torch.jit": _module("standard.saved", "save load"),
     # What needs a network or other processes can be named, and refuses when it is called.
     "torch.distributed": _module(
-        "standard.elsewhere",
+        "standard.unavailable",
         "is_available is_initialized is_nccl_available is_gloo_available is_mpi_available "
         "is_torchelastic_launched init_process_group destroy_process_group barrier all_reduce "
         "all_gather broadcast reduce scatter gather send recv new_group get_rank get_world_size",
     ),
     "torch.multiprocessing": _module(
-        "standard.elsewhere", "spawn Process Pool Queue set_start_method"
+        "standard.unavailable", "spawn Process Pool Queue set_start_method"
     ),
     "torch.hub": _module(
-        "standard.elsewhere", "load list help load_state_dict_from_url download_url_to_file"
+        "standard.unavailable", "load list help load_state_dict_from_url download_url_to_file"
     ),
-    "torch.utils.model_zoo": _module("standard.elsewhere", "load_url"),
-    "importlib.metadata": _module("standard.elsewhere", "version PackageNotFoundError"),
+    "torch.utils.model_zoo": _module("standard.unavailable", "load_url"),
+    "importlib.metadata": _module("standard.unavailable", "version PackageNotFoundError"),
     **dict.fromkeys(("typing", "typing_extensions"), _module("standard.declared", TYPING)),
     "collections.abc": _module(
         "standard.declared",
@@ -229,12 +229,12 @@ MODULES: dict[str, Module] = {
     ),
     "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
     "contextlib": _module(
-        "standard.manners",
+        "standard.contexts",
         "contextmanager nullcontext suppress closing redirect_stdout ExitStack ContextDecorator "
         "AbstractContextManager",
     ),
     "warnings": _module(
-        "standard.manners", "warn filterwarnings simplefilter resetwarnings catch_warnings"
+        "standard.contexts", "warn filterwarnings simplefilter resetwarnings catch_warnings"
     ),
     "logging": _module(
         "standard.logs",
@@ -249,7 +249,7 @@ MODULES: dict[str, Module] = {
         "BooleanOptionalAction",
     ),
     "statistics": _module(
-        "standard.manners",
+        "standard.averages",
         "mean fmean median median_low median_high stdev pstdev variance pvariance harmonic_mean "
         "geometric_mean quantiles mode multimode",
     ),

@@ -1,4 +1,4 @@
-"""language: scopes, the names a program may use without binding them, and near misses."""
+"""language: scopes, predefined names, and suggestions for misspelt ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: notebooks and cells of scripts: from a file's text to a program with marks of cells.
+"""language: notebooks and percent-format scripts: from cells to one program text.
 
 A notebook becomes one text: each cell of code below a line `# %% cell N`, which is how editors
 mark the cells of a script too. Magics and lines for the shell are left out and counted.

@@ -1,4 +1,4 @@
-"""language: Python's own parser: what it can't be given, and what it ran out of."""
+"""language: Python's own parser, guarded against inputs that exhaust it."""
 
 from __future__ import annotations
 

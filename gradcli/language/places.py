@@ -1,4 +1,4 @@
-"""language: the tree of a program read backwards: which statement, which block, which name."""
+"""language: finds things in the tree of a program: the statement, block or name at a place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: the functions of a program that are running, with what their names hold just now."""
+"""language: the active calls of a program, with the current values of their names."""
 
 from __future__ import annotations
 

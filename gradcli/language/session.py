@@ -1,4 +1,4 @@
-"""language: what one run shares: its budget, its output, its numbers for addresses."""
+"""language: the state of one run: its budget, its output, its numbers for addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: the text of a program with its line table, and the way from bytes to characters."""
+"""language: a program's text with its line table, decoded from bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: super(): what an object has from the bases of one of its classes."""
+"""language: super(): attributes from the bases of one of an object's classes."""
 
 from __future__ import annotations
 

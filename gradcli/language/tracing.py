@@ -1,4 +1,4 @@
-"""language: a compiler whose closures report what they do, for a run that is explained.
+"""language: a compiler whose closures report every value, for runs that are explained.
 
 The ordinary compiler reports nothing, so that ordinary runs pay nothing. Here every expression that
 may compute a value reports it with its parts, by means of a stack: what is evaluated between the

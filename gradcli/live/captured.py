@@ -1,4 +1,4 @@
-"""Live: a pass whose gradients PyTorch's engine captures by itself, without a hook on any node.
+"""Live: a pass whose gradients PyTorch's engine captures itself, without hooks on nodes.
 
 The engine stores gradients in leaves, or it returns those of the edges that it is given. Here
 it is given all edges of the graph; what came for the leaves is stored by a second, short pass
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
-from ..recording.sweep import Sweep
+from ..recording.captured_pass import CapturedPass
 from .side import KEY, Mark
 
 if TYPE_CHECKING:
@@ -194,11 +194,11 @@ class Capturing:
         came = dict(zip(graph.edges, found, strict=True))
         reached = self._reached(graph, came)
         with self._telling():
-            sweep = Sweep(
+            captured = CapturedPass(
                 graph.nodes, came, graph.kept, tuple(graph.origins), graph.leaves
             )  # fmt: skip
-            sweep.numbers, sweep.handed = graph.numbers, handed
-            self._tell(graph, sweep, told, reached)
+            captured.numbers, captured.handed = graph.numbers, handed
+            self._tell(graph, captured, told, reached)
         stored = [one for one in reached if one[0].requires_grad]
         if stored:
             leaves, grads = zip(*stored, strict=True)
@@ -258,26 +258,30 @@ class Capturing:
         return handles, results
 
     def _tell(
-        self, graph: Graph, sweep: Sweep, told: OfNodes, reached: list[tuple[Any, Any]]
+        self,
+        graph: Graph,
+        captured: CapturedPass,
+        told: OfNodes,
+        reached: list[tuple[Any, Any]],
     ) -> None:
         """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
         observer = self.recorder.observer
         for node in graph.retaining:
             observer.retaining(node)
         for tell in told.swept:
-            tell(sweep)
+            tell(captured)
         if told.arrived or told.ran or told.applied:
-            self._tell_each(graph, sweep, told)
+            self._tell_each(graph, captured, told)
         for variable, grad in reached:
             if variable.requires_grad:
                 observer.accumulated(variable, grad)
             else:
                 observer.withheld(variable, grad)
 
-    def _tell_each(self, graph: Graph, sweep: Sweep, told: OfNodes) -> None:
+    def _tell_each(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
         """Tells who wants to hear of each node."""
         side = self.side
-        for node, grads, results in sweep.steps():
+        for node, grads, results in captured.steps():
             side.about_to_run = node, graph.kept.get(id(node), ())
             for tell in told.arrived:
                 tell(node, grads)

@@ -1,4 +1,4 @@
-"""Live: what a recording says about an error of a pass: what saved, changed and freed."""
+"""Live: the causes of an error of a backward pass, from a recording: what saved, changed, freed."""
 
 from __future__ import annotations
 

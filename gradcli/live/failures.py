@@ -1,4 +1,4 @@
-"""Live: an error of Python as a diagnostic: its place in the text, the calls that led there."""
+"""Live: a Python error as a diagnostic: its place in the text, and the calls that led there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live: functions of a text that is running already: for a recording they run rewritten code.
+"""Live: functions that are already running: during a recording they run rewritten code.
 
 A frame that runs keeps its code; the functions that it calls can be given other code, which has the
 same lines and columns. They are the program's own again when the recording ends.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from .planting import compiled
+from .code import compiled
 from .text import Text
 
 DEEPEST = 8  # functions behind functions: decorators, closures

@@ -1,4 +1,4 @@
-"""Live: the passes of PyTorch over its graph, told by hooks on their nodes."""
+"""Live: PyTorch's backward passes, reported by hooks on their nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live: where a running frame made its modules and parameters, read off its text."""
+"""Live: where a running frame made its modules and parameters, found in its text."""
 
 from __future__ import annotations
 

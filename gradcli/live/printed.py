@@ -1,4 +1,4 @@
-"""Live: what PyTorch prints for a tensor, by our own printer where the two agree.
+"""Live: how PyTorch prints a tensor, by our own printer where the two agree.
 
 It writes the same text five times as fast, and a trace of a network shows hundreds of tensors.
 What a program has set of the printing, and what is no plain array on the CPU, stays PyTorch's.

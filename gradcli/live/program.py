@@ -21,8 +21,8 @@ from ..language.interpreter import Outcome
 from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
+from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
-from .planting import compiled
 from .recorder import Recorder
 from .rewrite import Listeners
 from .text import Text

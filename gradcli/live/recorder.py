@@ -1,4 +1,4 @@
-"""Live: what PyTorch does while a program runs, reported to an observer as the engine reports it.
+"""Live: reports what PyTorch does to an observer, as the engine would.
 
 A function mode hears of every operation, hooks of modules and parameters, and while a pass runs,
 hooks of its nodes. All of it is gone when the recording ends; nothing of it changes a number.

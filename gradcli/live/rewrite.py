@@ -14,7 +14,7 @@ from ..engine.mode import state
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
-    from .expecting import Expecting
+    from .expectations import Expecting
     from .program import Globals
     from .text import Text
 
@@ -111,8 +111,9 @@ class Rewriter(ast.NodeTransformer):
 
     # ------------------------------------------------------------ what is reported
 
-    def stored(self) -> Callable[[int, Any], None]:
-        """What a program calls with the number of a place and the value of its name."""
+    def stored(self) -> Callable[[int, Any], Any]:
+        """What a program calls with the number of a place and the value of its name, which it
+        returns."""
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
@@ -138,17 +139,24 @@ class Rewriter(ast.NodeTransformer):
                 with off():
                     local(node, name, value)
 
-        return lambda number, value: (tell if number >= 0 else tell_inside)(number, value)
+        def told(number: int, value: Any) -> Any:
+            (tell if number >= 0 else tell_inside)(number, value)
+            return value
+
+        return told
 
     def call(self, target: Any) -> ast.stmt:
         """The call that reports a name just bound, or the arguments of a function."""
         name = target.arg if isinstance(target, ast.arg) else target.id
+        read = ast.copy_location(ast.Name(name, ast.Load()), target)
+        return ast.copy_location(ast.Expr(self.reporting(target, name, read)), target)
+
+    def reporting(self, target: Any, name: str, value: ast.expr) -> ast.Call:
+        """The same as an expression, which is what was bound."""
         number = self.number(target)
         if isinstance(target, ast.arg) or (self.depth and name not in self.globals[-1]):
             number = -number
-        read = ast.copy_location(ast.Name(name, ast.Load()), target)
-        made = planted_call(STORED, target, ast.Constant(number), read)
-        return ast.copy_location(ast.Expr(made), target)
+        return planted_call(STORED, target, ast.Constant(number), value)
 
     def calls(self, *targets: Any) -> list[ast.stmt]:
         """For every name in these targets."""
@@ -161,13 +169,20 @@ class Rewriter(ast.NodeTransformer):
             return self.expecting.statement(node)
         return self.generic_visit(node)
 
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        node.value = self.visit(node.value)
+        return self.reporting(node.target, node.target.id, node)
+
     def visit_Assign(self, node: ast.Assign) -> Any:
+        node.value = self.visit(node.value)
         return [node, *self.calls(*node.targets)]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        node.value = self.visit(node.value)
         return [node, *self.calls(node.target)]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        node.value = node.value and self.visit(node.value)
         return [node, *(self.calls(node.target) if node.value is not None else ())]
 
     def visit_For(self, node: ast.For) -> Any:

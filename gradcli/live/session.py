@@ -23,11 +23,11 @@ from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source
 from ..recording.modules import named_modules
+from .code import compiled
 from .functions import Functions, codes_of
 from .labels import NOWHERE
-from .own import OwnSide
+from .own_engine import OwnSide
 from .places import makers
-from .planting import compiled
 from .program import Globals, live_program, parsed
 from .recorder import Recorder
 from .rewrite import heard, names_of

@@ -1,4 +1,4 @@
-"""Live: PyTorch's side of `recording.sides`: where its nodes were made, what they keep."""
+"""Live: PyTorch's side of `recording.sides`: where its nodes were made, what they save."""
 
 from __future__ import annotations
 

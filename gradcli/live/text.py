@@ -1,4 +1,4 @@
-"""Live: the text that is being recorded: which of its expressions a running frame is at."""
+"""Live: the text being recorded: which of its expressions a running frame is at."""
 
 from __future__ import annotations
 

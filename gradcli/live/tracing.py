@@ -1,4 +1,4 @@
-"""Live: a program's tree in which every expression that may bring forth a value says so.
+"""Live: a program's tree in which every expression that may produce a value reports it.
 
 `value` becomes `leave(number, enter(number) or value)`: order and laziness of Python stay as they
 are, and so do lines and columns. What is called stands among the constants of the code.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from .reporting import Reporter
 from .rewrite import Rewriter, planted_call
-from .telling import Teller
 
 TOLD = (
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call, ast.IfExp, ast.Attribute,
@@ -23,9 +23,9 @@ LOAD = ast.Load()
 
 
 class Tracer(Rewriter):
-    """Reports to a Teller, in addition to what a Rewriter reports."""
+    """Reports to a Reporter, in addition to what a Rewriter reports."""
 
-    teller: Teller
+    teller: Reporter
 
     def begin(self) -> None:
         """Which names hold values at all: not modules, not functions."""
@@ -86,10 +86,6 @@ class Tracer(Rewriter):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.body = self.visit(node.body)
-        return node
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
-        node.value = self.visit(node.value)
         return node
 
     # ------------------------------------------------------------ stores

@@ -1,4 +1,4 @@
-"""Library: modules that hold settings and hand them to one function."""
+"""Library: modules that store settings and pass them to one function."""
 
 from __future__ import annotations
 

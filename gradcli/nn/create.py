@@ -1,4 +1,4 @@
-"""Library: room for parameters before they are initialised."""
+"""Library: allocates parameters before they are initialised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Library: tensors that stand under a parameter's name and are computed of other parameters.
+"""Library: tensors that replace a parameter and are computed from other parameters.
 
 `weight_norm` and `prune` compute them before each call of the module, and so put them here;
 `parametrize` computes them when the name is read.

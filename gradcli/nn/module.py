@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.class_name import Housed
+from ..engine.class_name import NamedInTorch
 from ..engine.hooks import RemovableHandle, add
 from ..engine.leaf import reset_gradient
 from ..engine.mode import state as mode
@@ -29,7 +29,7 @@ from .registered import (
 )
 
 
-class Module(metaclass=Housed):
+class Module(metaclass=NamedInTorch):
     """The base class of all networks.
 
     `PUBLIC` names what a program may use of an instance, `TAKES` what it may put there; a class's

@@ -1,4 +1,4 @@
-"""Library: the names in a module: what stands under them, and which may be registered."""
+"""Library: the parameters, buffers and modules in a module: how each kind is registered."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ WIDE = 192  # rows and columns of a result
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
-def is_fused(xp: Any, a: Any, b: Any) -> bool:
-    """Whether the product of two matrices is worked out here."""
+def fused_way(xp: Any, a: Any, b: Any) -> Any:
+    """How the product of two matrices is worked out here; None where it is not."""
     if a.dtype.char != "f" or xp.__name__ != "numpy" or a.ndim != 2 or b.ndim != 2:
-        return False
-    return bool(a.size and b.size and _fuses()) and _way(a, b) is not None
+        return None
+    return _way(a, b) if a.size and b.size and _fuses() else None
 
 
 def are_fused(xp: Any, a: Any, b: Any) -> bool:
@@ -48,7 +48,8 @@ def are_fused(xp: Any, a: Any, b: Any) -> bool:
 def fused_batches(xp: Any, a: Any, b: Any) -> Any:
     if len(a) > 1:
         return _multiplied(xp, a, b)
-    return fused_product(xp, a[0], b[0]).reshape(1, a.shape[1], b.shape[2])
+    product = fused_product(xp, _way(a[0], b[0]), a[0], b[0])
+    return product.reshape(1, a.shape[1], b.shape[2])
 
 
 def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
@@ -58,15 +59,15 @@ def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
     return 1 < a.size <= VECTORS and _fuses()
 
 
-def fused_product(xp: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
+def fused_product(xp: Any, way: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
     """start + alpha * (a @ b), row-major; `start` may be None, and is broadcast."""
-    way, shape = _way(a, b), (len(a), b.shape[1])
-    scale = a.dtype.type(alpha)
-    if way is _onto_vector or way is _in_eights:  # they add to what stands there
-        scaled = (a * scale, b) if shape[0] == 1 else (a, b * scale)
-        return way(xp, *scaled, None if start is None else xp.broadcast_to(start, shape))
+    scale = alpha if alpha == 1 else a.dtype.type(alpha)
     if way is _in_blocks or way is _onto_matrix:
         return way(xp, a, b, start, scale)
+    if way is _onto_vector or way is _in_eights:  # they add to what stands there
+        shape = len(a), b.shape[1]
+        scaled = (a * scale, b) if shape[0] == 1 else (a, b * scale)
+        return way(xp, *scaled, None if start is None else xp.broadcast_to(start, shape))
     product = way(xp, a, b)
     if alpha == 1 or way is _dots or way is _deep:
         return _onto(start, product, scale)
@@ -93,7 +94,7 @@ def _way(a: Any, b: Any) -> Any:
         if not _turned(a):
             return _rows_of_a if a.size <= LAYER else None
         return _onto_vector if rows < VECTOR or inner < HALF else _in_eights
-    if not _turned(b) or rows >= VECTOR:
+    if rows >= VECTOR or not _turned(b):
         return _in_blocks
     if _turned(a):
         return _in_blocks if rows >= HALF or inner > columns or rows >= columns else None
@@ -122,8 +123,8 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     rows, (inner, columns) = a.shape[-2], b.shape[-2:]
     width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
-    if width == columns and b.flags.c_contiguous:
-        product = xp.matmul(left, b)
+    if width == columns:
+        product = xp.matmul(left, xp.ascontiguousarray(b))
     else:
         filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
         filled[..., :columns] = b
@@ -137,6 +138,8 @@ def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
     """Blocks of 384 products; what is more than one block and less than two is halved, but where
     a wide result leaves it behind whole blocks."""
     total, first, left = start, 0, a.shape[1]
+    if left <= BLOCK:
+        return _onto(start, _multiplied(xp, a, b), alpha)
     wide = b.shape[1] >= WIDE and (len(a) >= WIDE or _turned(b))
     while left:
         halved = BLOCK < left < 2 * BLOCK and not (wide and first)

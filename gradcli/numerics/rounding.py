@@ -38,7 +38,7 @@ def vector_code() -> Any:
 
 def exp_in_kernel(xp: Any, x: Any) -> Any:
     """exp(x) inside a kernel of PyTorch's that is compiled with vector code: sigmoid and others."""
-    if x.dtype.char != "f" or not vector_code().TURN <= x.size <= ROUNDED:
+    if x.dtype.char != "f" or x.size > ROUNDED:
         return precise(xp.exp, x)
     if xp.__name__ != "numpy" or not x.flags.c_contiguous:
         return precise(xp.exp, x)

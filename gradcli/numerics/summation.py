@@ -26,6 +26,9 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
         if whole and not keepdim and 5 <= self.size <= SUMMED:
             if self.flags.c_contiguous and xp.__name__ == "numpy":
                 return _line(xp, self if self.ndim == 1 else self.reshape(-1))
+        if axis == (0,) and self.ndim == 2 and not keepdim and 5 <= self.size <= SUMMED:
+            if self.shape[1] > 1 and self.flags.c_contiguous and xp.__name__ == "numpy":
+                return _columns(xp, self)
         return _floating(xp, self, axis, keepdim)
     if self.dtype.kind in "biu":
         wide = "int64" if dtype is None else self.dtype
@@ -214,6 +217,8 @@ def _rounds(xp: Any, rows: Any) -> Any:
     """Rows added one after another, sixteen of them making one partial sum, sixteen of these one
     of the next level; what is left over on each level is added from the lowest one up."""
     add, count = xp.add.reduce, rows.shape[0]
+    if count < ROUNDS:
+        return add(rows, 0)
     step = max(ROUNDS, 1 << (count - 1).bit_length() // LEVELS)
     total = None
     for _ in range(LEVELS - 1):
@@ -249,9 +254,9 @@ def _columns(xp: Any, rows: Any) -> Any:
     whole = width // group * group
     if not whole:
         return _four_sums(xp, rows)
-    grouped = _rounds(xp, rows[..., :whole])
     if whole == width:
-        return grouped
+        return _rounds(xp, rows)
+    grouped = _rounds(xp, rows[..., :whole])
     return xp.concatenate([grouped, _four_sums(xp, rows[..., whole:])], axis=-1)
 
 

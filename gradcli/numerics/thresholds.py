@@ -13,9 +13,9 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "BATCH", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "NORMALISED", "NOTICED", "ONE_BY_ONE",
-    "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED",
-    "VECTORS",
+    "BATCH", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS", "NORMALISED", "NOTICED",
+    "ONE_BY_ONE", "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM",
+    "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
@@ -26,6 +26,10 @@ __all__ = [
 # vector code rounds nearly as if once: 99 in 100 exp and expm1, 999 in 1,000 tanh; NumPy's singles
 # agree in 60 to 90 of 100. Cost: 3 µs for tanh of 2,048, 1 without; 20 for sigmoid, 2 without.
 ROUNDED = 1 << 13
+
+# Elements of binary_cross_entropy, for which PyTorch asks the C library (c_library.py): a loss of
+# few numbers, printed with all digits. Cost: 64 µs for 64, 210 for 2,048, 25 and 47 without.
+LOGS = 1 << 11
 
 # FUSED = 131,072, numbers that are multiplied and added to in one rounding (rounding.py, and the
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each

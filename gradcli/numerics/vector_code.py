@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy
 
+from . import c_library
+
 _single, _double = numpy.float32, numpy.float64
 
 
@@ -31,7 +33,7 @@ _FIRST, *_HIGH = (
     )
 )  # fmt: skip
 _LOW = (_constant(0.166666671633720397949219), _constant(0.5))
-_ONE, _LOWEST = _constant(1, _single), _constant(-104, _single)  # exp(-104) is 0 as a single
+_ONE, _TWO, _LOWEST = (_constant(c, _single) for c in (1, 2, -104))  # exp(-104) is 0 as a single
 
 
 def vector_exp(x: Any) -> Any:
@@ -64,7 +66,8 @@ def exp_in_turns(x: Any) -> Any:
     found = numpy.empty_like(x)
     line, out = x.reshape(-1), found.reshape(-1)
     out[:whole] = vector_exp(line[:whole])
-    out[whole:] = numpy.exp(line[whole:], dtype=_double)
+    if whole < x.size:
+        out[whole:] = c_library.exp(line[whole:])
     return found
 
 
@@ -77,15 +80,27 @@ _QUARTER_MORE = _constant(1 / 0.75, _single)
 
 
 def vector_log(x: Any) -> Any:
-    """log(x) for finite singles of any shape that are at least 1.
+    """log(x) for finite singles of any shape that are at least 1."""
+    exponent = numpy.frexp(x * _QUARTER_MORE)[1] - 1
+    part = numpy.ldexp(x, -exponent)  # from 0.75 to 1.5
+    return _log_of(part - _ONE, _ONE, part, exponent)
+
+
+def vector_log1p(x: Any) -> Any:
+    """log(1 + x) for finite singles of any shape that are not negative."""
+    exponent = numpy.frexp((x + _ONE) * _QUARTER_MORE)[1] - 1
+    scale = numpy.ldexp(1.0, -exponent)
+    rest = (x * scale + (scale - 1)).astype(_single)
+    return _log_of(rest, _TWO, rest, exponent)
+
+
+def _log_of(above: Any, one: Any, other: Any, exponent: Any) -> Any:
+    """2 atanh(above / (one + other)) and a multiple of ln 2.
 
     Sleef carries the sum in two singles; double stands for the pair.
     """
-    _, exponent = numpy.frexp(x * _QUARTER_MORE)
-    exponent -= 1
-    part = numpy.ldexp(x, -exponent).astype(_double)  # from 0.75 to 1.5
-    ratio = (part - 1) / (part + 1)
-    high = ratio.astype(_single)
+    ratio = above.astype(_double) / (one.astype(_double) + other)
+    high = above * (_ONE / (one + other))
     square = high * high
     wide = square.astype(_double)
     steep = (wide * _LOG_FIRST.astype(_double) + _LOG_SECOND).astype(_single)

@@ -197,4 +197,4 @@ def numel(shape: Sequence[int]) -> int:
 
 def repeated(*tensors: Any) -> int:
     """The elements of those that repeat what they hold: a kernel looks at each of them."""
-    return sum(tensor._data.size for tensor in tensors if 0 in tensor._data.strides)
+    return sum([tensor._data.size for tensor in tensors if 0 in tensor._data.strides])

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine.class_name import Housed, name_in_messages
+from ..engine.class_name import NamedInTorch, name_in_messages
 from ..engine.construct import tensor
 from ..engine.hooks import RemovableHandle, add
 from ..engine.leaf import gradient_of, reset_gradient
@@ -31,7 +31,7 @@ class Required:
 required = Required()
 
 
-class Optimizer(metaclass=Housed):
+class Optimizer(metaclass=NamedInTorch):
     """Changes parameters in place from their gradients.
 
     A subclass gives `_update(parameter, grad, state, group)`; PUBLIC names what programs may use.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine.class_name import Housed
+from ..engine.class_name import NamedInTorch
 from ..engine.errors import type_name
 from ..engine.invented_names import KEPT, keep, kept_on
 from ..engine.mode import state
@@ -39,7 +39,7 @@ def check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-class LRScheduler(metaclass=Housed):
+class LRScheduler(metaclass=NamedInTorch):
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
     EXTENSIBLE = True

@@ -1,4 +1,4 @@
-"""Pipeline: the corridor from text to facts; the only room that has seen every other.
+"""Pipeline: from text to a recording; the only room that knows every other.
 
 bytes -> Source -> Program -> values of its inputs -> run -> Report. One function for each arrow:
 `run.execute`, then one of `reports` or `gradients`. Each is imported where it is needed.

@@ -1,4 +1,4 @@
-"""Pipeline: runs a program with real Python and real PyTorch, told to the same spectators."""
+"""Pipeline: runs a program with real Python and PyTorch, reported to the same spectators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipeline: what holds while a program runs: its device, its floats, where its warnings go."""
+"""Pipeline: the settings of a run: its device, its default dtype, where its warnings go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipeline: what is asked, and what a run leaves."""
+"""Pipeline: a request, and what a run leaves."""
 
 from __future__ import annotations
 

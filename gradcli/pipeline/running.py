@@ -1,4 +1,4 @@
-"""Pipeline: runs a checked program within its limits and keeps what it said."""
+"""Pipeline: runs a checked program within its limits and keeps its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: the tensors of the names that a question asks for, those that are gone too: `x#2`."""
+"""Questions: the tensors behind the names that a question asks for, earlier ones too: `x#2`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: a counterfactual run: the program with a piece of its text replaced, run once more.
+"""Questions: a counterfactual run: the program with one piece of text replaced.
 
 An advice is worth more when it was tried. An edit is a span of the source and the text that comes
 in its place; an empty span is a place to insert. `attempt` applies edits to a program that ran and

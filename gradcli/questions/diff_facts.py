@@ -268,8 +268,9 @@ def parting(
             continue
         if not _alike(mine.value, yours.value):
             return None  # of another shape: the tensors show it better
-        _, x, y, _, _ = _worst(mine.value, yours.value)
-        words = f"value of operation {number} of {len(pairs)}"
+        element, x, y, _, _ = _worst(mine.value, yours.value)
+        where = f"element {list(element)}" if element and mine.whole else "value"
+        words = f"{where} of operation {number} of {len(pairs)}"
         return DifferenceFact(
             "value", mine.node, words, _brief(x), _brief(y), mine.line, yours.line, mine.text,
             yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,

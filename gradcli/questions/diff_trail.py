@@ -23,7 +23,7 @@ class Trail:
     """Give it to the engine as its recorder while a program runs."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[str, object, Nested]] = []
+        self.steps: list[tuple[str, object, Nested, bool]] = []
 
     def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
         """An operation entered the graph."""
@@ -33,18 +33,18 @@ class Trail:
     def add(self, name: str, origin: object, data: Any) -> None:
         """One step more."""
         if len(self.steps) < MOST:
-            self.steps.append((name, origin, _summary(data)))
+            self.steps.append((name, origin, _summary(data), data.size <= SMALL))
 
     def facts(self, place: Callable[[Any], Place | None]) -> tuple[StepFact, ...]:
         """The steps with their places, which `place` reads off an origin."""
         found = []
-        for name, origin, value in self.steps:
+        for name, origin, value, whole in self.steps:
             where = place(origin)
             text, line = "", None
             if where is not None:
                 line = where.line
                 text = where.named(where.target)
-            found.append(StepFact(name, line, text, value))
+            found.append(StepFact(name, line, text, value, whole))
         return tuple(found)
 
 

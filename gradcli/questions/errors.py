@@ -1,4 +1,4 @@
-"""Questions: an error of a run as plain facts."""
+"""Questions: a run's error as plain facts."""
 
 from __future__ import annotations
 

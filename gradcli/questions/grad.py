@@ -23,11 +23,11 @@ from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of
+from .interventions import Interventions, complain, watching
 from .meaning import as_in_pass, tensor_named, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
 from .shown_pass import chosen, keep
-from .watching import Interventions, complain, watching
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"

@@ -21,8 +21,8 @@ from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
 from ..recording.snapshot import Summary, restored
 from .graph import module_tensors
+from .interventions import Binder, Interventions, watching
 from .shown_pass import chosen, keep
-from .watching import Binder, Interventions, watching
 
 
 def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:

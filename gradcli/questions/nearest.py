@@ -1,4 +1,4 @@
-"""Questions: how far a tensor came that a result does not depend on."""
+"""Questions: how close a tensor comes to a result that does not depend on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: the gradients that a pass began with, at each of its roots."""
+"""Questions: the gradients that a pass starts with, at each of its roots."""
 
 from __future__ import annotations
 

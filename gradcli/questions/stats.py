@@ -11,8 +11,8 @@ from ..recording.facts import NodeFact, RootFact
 from ..recording.facts.stats import HeldFact, KindFact, LargeFact, StatsFact
 from ..recording.measures import Measure, measured
 from ..recording.passes import Pass
+from ..recording.saved_sizes import SavedSize, SavedSizes, saved_sizes_of
 from ..recording.snapshot import Summary, restored
-from ..recording.weights import Weight, Weights, weights_of
 from .shown_pass import below
 
 MOST = 5  # rows of what is largest
@@ -23,16 +23,14 @@ def stats(
     ran: Ran, found: Collected, roots: Iterable[RootFact], one: Pass | None
 ) -> StatsFact | None:
     """Of everything below the roots."""
-    weights = ran.recording.find(Weights)
-    if weights is None:
+    sizes = ran.recording.find(SavedSizes)
+    if sizes is None:
         return None
     inside = sorted(below(found.nodes, {root.node for root in roots}))
     nodes = [found.nodes[number] for number in inside]
     inner = [node for node in nodes if node.next]
     kept = {
-        number: _saved_weights(number, found, weights)
-        for number in inside
-        if found.nodes[number].next
+        number: _saved_by(number, found, sizes) for number in inside if found.nodes[number].next
     }
     kinds, total = _kinds(inner, kept)
     leaves = [getattr(found.alive[node.id], "variable", None) for node in nodes if not node.next]
@@ -45,14 +43,14 @@ def stats(
     )  # fmt: skip
 
 
-def _saved_weights(number: int, found: Collected, weights: Weights) -> tuple[Weight, ...]:
+def _saved_by(number: int, found: Collected, sizes: SavedSizes) -> tuple[SavedSize, ...]:
     """What a node keeps, or kept until a pass ran it."""
     node = found.alive[number]
-    return weights.nodes.get(id(node)) or weights_of(node)
+    return sizes.nodes.get(id(node)) or saved_sizes_of(node)
 
 
 def _kinds(
-    nodes: list[NodeFact], kept: Mapping[int, tuple[Weight, ...]]
+    nodes: list[NodeFact], kept: Mapping[int, tuple[SavedSize, ...]]
 ) -> tuple[tuple[KindFact, ...], int]:
     """The most frequent kind first, and the bytes of all."""
     counts: dict[str, int] = {}
@@ -76,7 +74,9 @@ def _kinds(
     return tuple(told), sum(sizes.values())
 
 
-def _largest(nodes: list[NodeFact], kept: Mapping[int, tuple[Weight, ...]]) -> Iterator[HeldFact]:
+def _largest(
+    nodes: list[NodeFact], kept: Mapping[int, tuple[SavedSize, ...]]
+) -> Iterator[HeldFact]:
     """The saved tensors that need most memory, each once."""
     found: dict[int, HeldFact] = {}
     for node in nodes:

@@ -42,10 +42,18 @@ from .graph import (
     place_reader,
 )
 from .hook_effects import effects
+from .interventions import (
+    NO_INTERVENTIONS,
+    NO_TABLES,
+    Interventions,
+    Tables,
+    complain,
+    hear,
+    watching,
+)
 from .ledger import ledger
 from .meaning import tensor_named, with_expressions
 from .second_order import derived, holders
-from .watching import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, complain, hear, watching
 
 if TYPE_CHECKING:
     from ..recording.facts.picture import DetailFact
@@ -66,7 +74,7 @@ class Options(NamedTuple):
     flows: bool = True
     number: int | None = None  # of the pass; the last one where left out
     tables: Tables = NO_TABLES
-    detail: bool = False  # calls, order and products too, of a run that `drawn` recorded
+    detail: bool = False  # calls, order and products too, of a run that `picture` recorded
 
 
 ALL = Options()
@@ -159,7 +167,7 @@ def _constants(
 
 def _detail(ran: Ran, found: Collected, one: Pass | None, *, texts: bool) -> DetailFact | None:
     """What a picture needs beyond the graph."""
-    from .drawn import detail
+    from .picture import detail
 
     return detail(ran, found, None if one is None else one.number, texts=texts)
 

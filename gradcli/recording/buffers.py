@@ -12,11 +12,11 @@ from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.origin import line_of
 from ..named import NamedTuple
+from .captured_pass import CapturedPass
 from .facts.ledger import BufferFact, PassFact
 from .passes import Pass, Passes
 from .sides import OWN, key_of, memory, side_of, size_of
 from .spectator import Spectator
-from .sweep import Sweep
 
 PASSES = 1000
 LINES = 1000  # places whose buffers are counted separately
@@ -120,7 +120,7 @@ class Buffers:
 
 
 class Like(NamedTuple):
-    """The shape of a sweep, and what its nodes freed."""
+    """The shape of a captured pass, and what its nodes freed."""
 
     shape: tuple[Any, ...]
     heaps: Heaps
@@ -142,17 +142,17 @@ class BufferLog(Spectator):
         now = self._now
         if now is None:
             return NOBODY
-        return OfNodes([], [], [], [self._swept]) if at_once else OfNodes([], [now.ran], [])
+        return OfNodes([], [], [], [self._read_captured]) if at_once else OfNodes([], [now.ran], [])
 
-    def _swept(self, sweep: Sweep) -> None:
+    def _read_captured(self, captured: CapturedPass) -> None:
         """A pass over the same nodes as the one before frees as much."""
         now = self._now
         assert now is not None
-        if self._like is None or self._like.shape != sweep.shape:
-            for _, node, _ in sweep.nodes:
-                now.keeps(node, sweep.kept.get(id(node), ()))
-            self._like = Like(sweep.shape, now.heaps)
-        now.nodes, now.heaps = len(sweep.nodes), self._like.heaps
+        if self._like is None or self._like.shape != captured.shape:
+            for _, node, _ in captured.nodes:
+                now.keeps(node, captured.kept.get(id(node), ()))
+            self._like = Like(captured.shape, now.heaps)
+        now.nodes, now.heaps = len(captured.nodes), self._like.heaps
 
     def ran(self, node: Any) -> None:
         """A node has run, and has not given up yet what it saved."""

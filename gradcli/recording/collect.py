@@ -1,4 +1,4 @@
-"""Recording: reads tensors and nodes, through PyTorch's public attributes only, into facts.
+"""Recording: turns tensors and nodes into facts, through PyTorch's public attributes only.
 
 So the same inspector reads the tensors of any library that has PyTorch's face. Nothing recurses:
 a chain of a million nodes is as welcome as one of ten.

@@ -1,4 +1,4 @@
-"""Recording: inputs of operations that take no gradient, as they were when they were used."""
+"""Recording: inputs of operations that require no grad, as they were when used."""
 
 from __future__ import annotations
 

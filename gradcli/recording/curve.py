@@ -1,4 +1,4 @@
-"""Recording: a series of numbers of any length, kept in a fixed room: groups and their largest."""
+"""Recording: a series of numbers of any length in fixed space: the maxima of groups."""
 
 from __future__ import annotations
 

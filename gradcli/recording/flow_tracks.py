@@ -1,4 +1,4 @@
-"""Recording: what is kept of a training run: a row for each pass, a track for each leaf."""
+"""Recording: the data of a training run: a row for each pass, a track for each leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: a spectator of training: a row for each pass, a track for each leaf.
+"""Recording: observes training: a row for each pass, a track for each leaf.
 
 What it keeps does not grow with the number of passes: of their rows it holds the first and the
 last, of each leaf sums, a curve of fixed length, and two copies of its numbers.
@@ -17,6 +17,7 @@ from ..engine.observer import OfNodes
 from ..engine.origin import current_line
 from ..engine.tensor import Tensor
 from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of
+from .captured_pass import CapturedPass
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
 from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
@@ -24,7 +25,6 @@ from .names import loop_names
 from .passes import Pass
 from .recording import Recording
 from .spectator import Spectator
-from .sweep import Sweep
 
 ENDS = 1000  # passes that are held at each end
 TRACKS = 10_000  # leaves that are followed
@@ -40,7 +40,8 @@ CONTAINERS = frozenset({list, tuple, dict})
 class Running:
     """A pass while it runs."""
 
-    __slots__ = ("row", "sizes", "users", "blocked", "blockers", "beside", "live", "found", "sweep")
+    __slots__ = ("row", "sizes", "users", "blocked", "blockers", "beside", "live", "found",
+                 "captured_pass")  # fmt: skip
 
     def __init__(self, row: Row) -> None:
         self.row = row
@@ -51,7 +52,7 @@ class Running:
         self.beside: dict[int, tuple[Any, ...]] = {}  # nodes whose values such a node had, by it
         self.live: set[int] = set()
         self.found: dict[int, tuple[Track, Measure, int]] = {}  # the nearest to the root first
-        self.sweep: Sweep | None = None  # of which nothing of the above was looked at
+        self.captured_pass: CapturedPass | None = None  # nothing of it was read yet
 
 
 class GradientFlow(Spectator):
@@ -59,7 +60,7 @@ class GradientFlow(Spectator):
 
     def __init__(self, recording: Recording) -> None:
         self.modules, self.optimizers = recording.modules, recording.optimizers
-        self.births, self.standing = recording.names, recording.standing
+        self.births, self.leaf_names = recording.names, recording.leaf_names
         self.passing: frozenset[str] = frozenset()  # they mean one thing after the other
         self.wanted: int | None = None
         self.lost = 0
@@ -148,7 +149,7 @@ class GradientFlow(Spectator):
 
     def _track(self, tensor: Any) -> Track | None:
         if id(tensor) not in self.tracks and id(tensor) not in self.names:
-            if not is_parameter(tensor) and (name := self.standing.name_now(tensor)):
+            if not is_parameter(tensor) and (name := self.leaf_names.name_now(tensor)):
                 # It came into a list or an object unheard.
                 self._leaf(self.scopes.get(name), name, tensor)
         track = self.tracks.get(id(tensor))
@@ -233,20 +234,20 @@ class GradientFlow(Spectator):
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """Where zeros were born is looked for only where some have come."""
         if at_once and self.running:
-            return OfNodes([], [], [], [self._swept], hands=True)
+            return OfNodes([], [], [], [self._read_captured], hands=True)
         return super().of_nodes()
 
-    def _swept(self, sweep: Sweep) -> None:
+    def _read_captured(self, captured: CapturedPass) -> None:
         now = self.running[-1]
-        now.sweep = sweep
-        for node, _, leaf in sweep.before_leaves():
+        now.captured_pass = captured
+        for node, _, leaf in captured.before_leaves():
             now.users[id(leaf)] = origin_of(node)
 
     def _looked_into(self, now: Running) -> None:
         """From here on what came to each node is known."""
-        if now.sweep is not None:
-            sweep, now.sweep = now.sweep, None
-            for node, grads, results in sweep.steps():
+        if now.captured_pass is not None:
+            captured, now.captured_pass = now.captured_pass, None
+            for node, grads, results in captured.steps():
                 self._follow(now, node, grads, results)
 
     def _blocked(self, now: Running, node: Any, grads: tuple[Any, ...]) -> Blocked:
@@ -318,7 +319,7 @@ class GradientFlow(Spectator):
             return
         if not any(0 <= levels[end][1] < SMALL * loudest for end in (0, -1)):
             return  # one that is small between others is small by its own doing
-        sizes = over.sizes if over.sweep is None else _sizes(over.sweep)
+        sizes = over.sizes if over.captured_pass is None else _sizes(over.captured_pass)
         found = [(track, level, sizes.get(key, 0.0)) for track, level, key in levels]
         its_place = max(range(len(found)), key=lambda place: found[place][1])
         louder, largest, _ = found[its_place]
@@ -366,15 +367,15 @@ def _moves(node: Any) -> bool:
     return row is not None and bool(row.view)
 
 
-def _sizes(sweep: Sweep) -> dict[int, float]:
+def _sizes(captured: CapturedPass) -> dict[int, float]:
     """What came to the operators that use the leaves."""
     found: dict[int, float] = {}
     sizes: dict[int, float] = {}
-    for node, place, leaf in sweep.before_leaves():
+    for node, place, leaf in captured.before_leaves():
         following = node.next_functions
-        if sweep.passed(node, following)[place] is not None:
+        if captured.passed(node, following)[place] is not None:
             if id(node) not in sizes:
-                sizes[id(node)] = weight_of(sweep.given(node))
+                sizes[id(node)] = weight_of(captured.given(node))
             found[id(leaf)] = max(sizes[id(node)], found.get(id(leaf), 0.0))
     return found
 

@@ -1,4 +1,4 @@
-"""Recording: the modules that are running, the lines that made parameters and changed tensors."""
+"""Recording: active modules, lines that made parameters, lines that changed tensors in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: what is measured of a gradient or a weight: norms, zeros, how far it has moved.
+"""Recording: measures of a gradient or a weight: norms, zeros, how far it has moved.
 
 A value is a tensor, or an array of the engine's, of whatever library; a number on its own has the
 methods of an array too.

@@ -1,4 +1,4 @@
-"""Recording: what a module holds, read from its tables and not by methods, which a class overrides.
+"""Recording: what a module contains, read from its tables: a class may override its methods.
 
 PyTorch's modules have the same tables, so these functions serve both.
 """

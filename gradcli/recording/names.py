@@ -1,4 +1,4 @@
-"""Recording: what the tensors and the modules of a program were called when names were bound."""
+"""Recording: the names of tensors and modules, noted when they are bound."""
 
 from __future__ import annotations
 

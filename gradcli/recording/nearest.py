@@ -1,4 +1,4 @@
-"""Recording: how far a tensor came on its way to a result that does not use it."""
+"""Recording: how close a tensor comes to a result that does not use it."""
 
 from __future__ import annotations
 

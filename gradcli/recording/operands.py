@@ -1,4 +1,4 @@
-"""Recording: which words of an expression are the inputs of the node that it made."""
+"""Recording: which parts of an expression are the inputs of its node."""
 
 from __future__ import annotations
 

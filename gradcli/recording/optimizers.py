@@ -1,4 +1,4 @@
-"""Recording: the optimisers of a run, the tensors that each has, how often it stepped."""
+"""Recording: the optimisers of a run, their tensors, how often each stepped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: which nodes are the graph of a gradient, and which pass made them."""
+"""Recording: which nodes belong to the graph of a gradient, and which pass made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: the backward passes of a run: where each began, which one runs, which are kept.
+"""Recording: the backward passes of a run: where each started, which are kept.
 
 Of a pass that is kept other parts put down what they know: values, gradients, steps.
 """
@@ -17,8 +17,8 @@ from .spectator import Spectator
 
 if TYPE_CHECKING:
     from .buffers import Buffers
+    from .captured_pass import CapturedPass
     from .steps import Walk
-    from .sweep import Sweep
 
 CALLS = 1000  # backward calls
 FREED = 100_000  # nodes
@@ -30,7 +30,7 @@ class Pass:
     __slots__ = (
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
         "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
-        "sweep", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
+        "captured_pass", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
         "astray", "returned",
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ class Pass:
         # Leaves that a pass with `inputs` may not reach: tensor, value; by identity.
         self.beside: dict[int, tuple[Any, Any]] = {}
         self._flows: dict[tuple[int, int], Any] = {}
-        self.sweep: Sweep | None = None  # what flows is read off it on demand
+        self.captured_pass: CapturedPass | None = None  # what flows is read off it on demand
         self.of_flow: Callable[[Any], Any] | None = None
         self.of_leaf: Callable[[Any], Any] | None = None
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}
@@ -68,9 +68,9 @@ class Pass:
     @property
     def flows(self) -> dict[tuple[int, int], Any]:
         """What flowed, by a node's identity and its output."""
-        if self.sweep is not None and self.of_flow is not None:
-            sweep, self.sweep = self.sweep, None
-            self._flows.update(sweep.flows(self.of_flow))
+        if self.captured_pass is not None and self.of_flow is not None:
+            captured, self.captured_pass = self.captured_pass, None
+            self._flows.update(captured.flows(self.of_flow))
         return self._flows
 
     def keep_leaf(self, variable: Any, value: Any, gradient: Any) -> None:

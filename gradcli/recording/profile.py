@@ -1,4 +1,4 @@
-"""Recording: a stopwatch that goes from line to line of a running program, forward and backward.
+"""Recording: a stopwatch that moves from line to line of a running program.
 
 The interpreter says when a line is entered and left; the engine tells as to its observer
 what is made and which node works. The time of reporting is not counted.

@@ -1,4 +1,4 @@
-"""Recording: what is kept of a run, each kind of fact in one part.
+"""Recording: everything that is kept of a run, each kind of fact in one part.
 
 A question says before the run which parts hear of it, and reads them afterwards; a part that heard
 nothing is empty. Parts that only one question needs are its own, and found by their class.
@@ -13,6 +13,7 @@ from ..engine.observer import Observer
 from .buffers import BufferLog
 from .constants import Constants
 from .hook_log import HookLog
+from .leaf_names import LeafNames
 from .ledger import Ledger
 from .lines import Lines, Modules
 from .names import Names
@@ -20,7 +21,6 @@ from .optimizers import Optimizers
 from .orders import Orders
 from .passes import Ends, Passes
 from .spectator import Spectator, listeners, observer_of, together
-from .standing import Standing
 from .values import Values
 
 Part = TypeVar("Part", bound=Spectator)
@@ -32,7 +32,7 @@ class Recording:
     def __init__(self) -> None:
         self.spectators: list[Spectator] = []  # in the order in which they hear
         self.names = Names()
-        self.standing = Standing(self.names)
+        self.leaf_names = LeafNames(self.names)
         self.modules = Modules()
         self.lines = Lines()
         self.passes = Passes(self.lines, self.spectators)
@@ -51,7 +51,7 @@ class Recording:
 
     def hears_of_graph(self) -> None:
         """What most questions read."""
-        self.hears(self.names, self.standing, self.lines, self.passes, self.ends, self.hooks,
+        self.hears(self.names, self.leaf_names, self.lines, self.passes, self.ends, self.hooks,
                    self.orders, self.ledger)  # fmt: skip
 
     def hears_of_values(self) -> None:

@@ -1,4 +1,4 @@
-"""Recording: what nodes keep for backward, and what was freed."""
+"""Recording: what nodes save for backward, and what was freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: whose tensors and nodes a run holds: the engine's own, or PyTorch's.
+"""Recording: whose tensors and nodes a run has: the engine's own, or PyTorch's.
 
 Questions read tensors and nodes through PyTorch's public face, which both have. What that face
 does not tell (where a node was made, what it keeps) stands here, with an answer for each side.

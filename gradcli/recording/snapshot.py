@@ -1,4 +1,4 @@
-"""Recording: what is kept of a value: itself while it is small, else what sums it up."""
+"""Recording: a copy of a value: whole while it is small, else a summary."""
 
 from __future__ import annotations
 

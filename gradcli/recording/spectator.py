@@ -1,4 +1,4 @@
-"""Recording: who watches a run: one protocol for what the engine and what the program do."""
+"""Recording: who observes a run: one protocol for the engine and the program."""
 
 from __future__ import annotations
 

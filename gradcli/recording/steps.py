@@ -1,4 +1,4 @@
-"""Recording: every step of the backward passes of a run that are kept, in their order."""
+"""Recording: every step of the backward passes that are kept, in order."""
 
 from __future__ import annotations
 

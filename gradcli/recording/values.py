@@ -1,4 +1,4 @@
-"""Recording: the values of results, and in the passes that are kept gradients, as they pass.
+"""Recording: the values of results, and the gradients of the passes that are kept.
 
 It holds on to the first and the last so many results, because a report draws the two ends of a
 long chain and folds what lies between.
@@ -16,13 +16,13 @@ from ..engine.node import Node
 from ..engine.observer import NOBODY, OfNodes
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
+from .captured_pass import CapturedPass
 from .collect import leaves_behind
 from .lines import Modules
 from .passes import Pass, Passes
 from .sides import is_alone, sides
 from .snapshot import Number, snapshot
 from .spectator import Spectator
-from .sweep import Sweep
 
 ENDS = 1000  # results that are held at each end
 MANY = 4 * ENDS  # more of the last ones are cut back
@@ -247,7 +247,7 @@ class Values(Spectator):
         if self.passes.now is None:
             return NOBODY
         if at_once:
-            return OfNodes([], [], [], [self._swept])
+            return OfNodes([], [], [], [self._read_captured])
         held = {
             key[0] for key in (*self._first, *self._settle())
         }  # the nodes that may run are made
@@ -258,12 +258,12 @@ class Values(Spectator):
 
         return OfNodes([arrived], [], [], heard=held)
 
-    def _swept(self, sweep: Sweep) -> None:
+    def _read_captured(self, captured: CapturedPass) -> None:
         """Most passes are forgotten before anybody asks what flowed in them."""
         now = self.passes.now
         if now is not None:
-            now.sweep, now.of_flow = sweep, self.of_flow
-            if sweep.is_heavy:
+            now.captured_pass, now.of_flow = captured, self.of_flow
+            if captured.is_heavy:
                 assert now.flows is not None
 
     def accumulated(self, variable: Any, grad: Any) -> None:

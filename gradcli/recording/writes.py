@@ -1,4 +1,4 @@
-"""Recording: what was changed in place: which tensor, where, from which version to which."""
+"""Recording: in-place changes: which tensor, where, from which version to which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: the page of `gradcli check`: a line for each program, below it what does not hold."""
+"""Render: the page of `gradcli check`: a line for each program, below it what failed."""
 
 from __future__ import annotations
 

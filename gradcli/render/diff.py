@@ -1,4 +1,4 @@
-"""Render: the page of `gradcli diff`: where two runs part, and everything that is not the same."""
+"""Render: the page of `gradcli diff`: where two runs diverge, and everything that differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: a diagnostic as a person reads it: place, source lines with carets, the error, advice.
+"""Render: a diagnostic as text: place, source lines with carets, the error, advice.
 
     chain.expr:8:1
       7 | L.backward()

@@ -1,4 +1,4 @@
-"""Render: the one way out for foreign text. Nothing else may write a string from a program.
+"""Render: escapes foreign text. Nothing else may write a string from a program.
 
 Whatever a program, a path or a message brings, a terminal must not act on it: control characters,
 escape sequences, characters that turn the reading direction, lone surrogates become visible.

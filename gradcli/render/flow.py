@@ -15,6 +15,7 @@ from ..recording.facts.flow import FlowGradient, FlowLeaf, FlowPass, FlowReport,
 from .escape import Terminal
 from .folds import Expand, Folds, unfolded
 from .text import (
+    BESIDE,
     BLANK,
     Cell,
     Giving,
@@ -168,7 +169,8 @@ def _leaves(report: FlowReport, look: Look, folds: Folds) -> list[Line]:
             or max(sum(width_of(piece.text) for piece in line) for line in natural) <= look.width
         ):
             break
-    giving: tuple[Giving, ...] = (((7, 8),), 5, 3, 4, ((7, 4),), 1, 6)
+    names: Giving = ((0, look.width - BESIDE),)  # a longer one has lines of its own
+    giving: tuple[Giving, ...] = (names, ((7, 8),), 5, 3, 4, ((7, 4),), 1, 6)
     lines = natural if look.whole else columns(rows, look, giving=giving, right=RIGHT)
     if report.others:
         left = counted(report.others, "leaf", "leaves")
@@ -295,7 +297,7 @@ def _one(report: FlowReport, look: Look) -> list[Line]:
     heads = ("leaf", "|grad|", "largest element", "zeros", "|value|", "|change| / |value|")
     rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
     rows.extend(_gradient_row(fact) for fact in report.gradients)
-    body = columns(rows, look, giving=(3, 4, 2), right=frozenset({3}))
+    body = columns(rows, look, giving=(((0, look.width - BESIDE),), 3, 4, 2), right=frozenset({3}))
     return [
         (cell(said),),
         BLANK,

@@ -1,4 +1,4 @@
-"""Render: finds stretches of a sequence that repeat themselves, in linear time."""
+"""Render: finds repeated stretches of a sequence, in linear time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: the folds of a page: their numbers, which of them are open, how a closed one looks."""
+"""Render: the folds of a page: their numbers, which are open, how a closed one looks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: what of a graph is left out on request: constants, and nodes that only forward needs."""
+"""Render: what of a graph is hidden on request: constants, and nodes of the forward pass only."""
 
 from __future__ import annotations
 

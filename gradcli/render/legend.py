@@ -1,4 +1,4 @@
-"""Render: what the signs and the words of `gradcli trace` mean. docs/trace.md has the same list."""
+"""Render: what the signs and words of `gradcli trace` mean. docs/trace.md has the same list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: the page of `gradcli ops`: the list of operators, and everything about one."""
+"""Render: the page of `gradcli ops`: the list of operators, or one in detail."""
 
 from __future__ import annotations
 

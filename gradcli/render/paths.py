@@ -1,4 +1,4 @@
-"""Render: the text of `gradcli paths`: each path with its derivatives, what they make, the sum."""
+"""Render: the text of `gradcli paths`: each path with its derivatives, its product, the sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: the paths of `gradcli paths` where tensors have several elements: a matrix an edge."""
+"""Render: the page of `gradcli paths` for tensors of several elements: a matrix for each edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: where a run spent its time: a table of lines, as they ran, the heaviest marked."""
+"""Render: time and memory of a run: a table of lines in order, the heaviest marked."""
 
 from __future__ import annotations
 

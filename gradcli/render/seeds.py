@@ -1,4 +1,4 @@
-"""Render: what a pass begins with, and how its gradients are called because of that.
+"""Render: what a pass starts with, and what its gradients are called because of that.
 
 A gradient of numbers that begins with 1 is a derivative, dy/dx. Any other one is a vector-Jacobian
 product: v·dy/dx, with the v that the program gave; over several roots it is the sum of these.

@@ -1,4 +1,4 @@
-"""Render: the text of `gradcli step`: backward passes told node by node."""
+"""Render: the text of `gradcli step`: backward passes node by node."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Render: one step of a backward pass: incoming gradient, local derivative, product, and where it
-goes."""
+"""Render: one step of a backward pass: incoming gradient, local derivative, product, targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: a pass gone through with single keys: program, steps and the present step on one screen.
+"""Render: a pass controlled by single keys: program, steps and the current step on one screen.
 
 It shows what the session of `steps_session` answers; rich draws it, in place.
 """

@@ -1,4 +1,4 @@
-"""Render: going through backward passes step by step: a line is read, lines are answered."""
+"""Render: an interactive session of `step`: reads a line, answers with lines."""
 
 from __future__ import annotations
 

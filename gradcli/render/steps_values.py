@@ -1,4 +1,4 @@
-"""Render: gradients and derivatives as they stand in a told step: numbers, small tensors, sizes."""
+"""Render: gradients and derivatives in a step: numbers, small tensors, sizes."""
 
 from __future__ import annotations
 

@@ -280,6 +280,9 @@ def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> N
             widths[one] = 0
         else:
             _shrink(widths, one, excess)
+    shown = [at for at, wide in enumerate(widths) if wide]
+    while len(shown) > 1 and _total(widths[: shown[-1]], gap) + gap >= width:
+        widths[shown.pop()] = 0  # it lies beyond the page
     room = max(0, width - _total(widths, gap))
     for one in reversed(giving):
         for i, _ in () if isinstance(one, int) else one:

@@ -1,4 +1,4 @@
-"""Render: the report whose nodes stand for all that a module, a call or a line computed."""
+"""Render: a report whose nodes are modules, calls or lines."""
 
 from __future__ import annotations
 

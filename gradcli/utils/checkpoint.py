@@ -1,4 +1,4 @@
-"""Utils: torch.utils.checkpoint: a function that saves nothing and is run again on the way back."""
+"""Utils: torch.utils.checkpoint: a function that saves nothing and runs again on the way back."""
 
 from __future__ import annotations
 

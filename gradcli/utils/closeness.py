@@ -1,4 +1,4 @@
-"""Utils: torch.testing: two values that should be close, and what is said where they are not."""
+"""Utils: torch.testing: assert_close and its messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Utils: torch.compile and torch.jit: what is compiled gives what it gave before."""
+"""Utils: torch.compile and torch.jit: compiled functions behave as before."""
 
 from __future__ import annotations
 

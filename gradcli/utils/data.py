@@ -1,4 +1,4 @@
-"""Utils: torch.utils.data: data sets, the order in which they are read, batches of them."""
+"""Utils: torch.utils.data: data sets, samplers, loaders, batches."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..engine.class_name import Housed
+from ..engine.class_name import NamedInTorch
 from ..engine.dtypes import float64, int64
 from ..engine.mode import state
+from ..engine.numpy_wrappers import WrappedNumber
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
-from ..engine.wrapped import WrappedNumber
 from ..numerics.random import Generator, default_generator
 from ..operators import catalogue
 
@@ -27,7 +27,7 @@ def _seed(generator: Any = None) -> int:
     return int(empty.random_(generator=generator).item())
 
 
-class _Extensible(metaclass=Housed):
+class _Extensible(metaclass=NamedInTorch):
     """What a program's own classes may build on."""
 
     EXTENSIBLE = True
@@ -282,7 +282,7 @@ def _one(example: Any) -> Any:
     return tensor(example) if isinstance(example, int | float) else example
 
 
-class DataLoader(metaclass=Housed):
+class DataLoader(metaclass=NamedInTorch):
     """Batches of a data set; read in this process, whatever number of workers is requested."""
 
     PUBLIC = (

@@ -16,10 +16,10 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from gradcli.command_line import read
 from gradcli.diagnostics import ProgramError
 from gradcli.language.program import parse
 from gradcli.language.source import Source
-from gradcli.reading import read
 
 from .sides import Endless, alarm
 from .texts import text

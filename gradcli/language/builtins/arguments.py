@@ -1,4 +1,4 @@
-"""language: what Python says of arguments that do not fit one of its own functions."""
+"""language: Python's messages for arguments that do not fit one of its own functions."""
 
 from __future__ import annotations
 

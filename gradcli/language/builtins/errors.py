@@ -1,4 +1,4 @@
-"""language: the errors of a program: made, raised, caught and told by name, no traceback."""
+"""language: a program's exceptions: created, raised, caught and printed, without a traceback."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from ...engine.class_name import name_in_messages
 from ...pattern import pattern
-from ..disclosure import published
 from ..names import ERROR_NAMES
 from ..operations import type_name
+from ..redaction import published
 from ..values import ErrorValue, Type
 from .arguments import MARK, python_message
 from .types import OF_ERRORS, host_type, is_instance

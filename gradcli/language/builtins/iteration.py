@@ -1,4 +1,4 @@
-"""language: builtins that walk over items: range, zip, map, sum, min, sorted, any ..."""
+"""language: builtins that iterate: range, zip, map, sum, min, sorted, any ..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: what a program uses of Python's modules copy and collections."""
+"""language: Python's modules copy and collections, as far as programs use them."""
 
 from __future__ import annotations
 

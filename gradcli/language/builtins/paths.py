@@ -1,4 +1,4 @@
-"""language: what dotted names of torch and of the modules beside it mean."""
+"""language: what dotted names of torch and of other modules refer to."""
 
 from __future__ import annotations
 

@@ -82,9 +82,9 @@ def _printed(kind: type) -> tuple[str, str]:
         return module, name
     if not kind.__module__.startswith("gradcli."):
         return kind.__module__, kind.__qualname__
-    from ...engine.homes import home_of
+    from ...engine.module_names import torch_module_of
 
-    return home_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
+    return torch_module_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 
 
 def home_in_text(value: Any) -> str:

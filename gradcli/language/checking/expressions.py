@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from .. import grammar
-from ..doubts import is_doubtful
 from ..names import Scope
+from ..syntax_warnings import is_doubtful
 from .checker import Checker, Handler
 from .definitions import function_scope
 

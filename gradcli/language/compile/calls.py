@@ -1,4 +1,4 @@
-"""language: calls, functions and comprehensions to closures."""
+"""language: compiles calls, functions and comprehensions to closures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: class statements to closures."""
+"""language: compiles class statements to closures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: comprehensions and generator expressions to closures."""
+"""language: compiles comprehensions and generator expressions to closures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: expectations to closures: each reports to the log, and none stops the program."""
+"""language: compiles expectations to closures: each reports to the log, none stops the program."""
 
 from __future__ import annotations
 

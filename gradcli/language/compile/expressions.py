@@ -1,4 +1,4 @@
-"""language: expressions to closures, one for each construct, made once and run many times.
+"""language: compiles expressions to closures, one for each construct.
 
 A closure that can fail keeps its syntax node in a free variable called `node`: the traceback of an
 error then knows the place, and the way without errors pays nothing for it.

@@ -1,4 +1,4 @@
-"""language: flow of control to closures: if, loops, with, try, raise, assert."""
+"""language: compiles control flow to closures: if, loops, with, try, raise, assert."""
 
 from __future__ import annotations
 

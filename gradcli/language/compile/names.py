@@ -1,4 +1,4 @@
-"""language: names to closures: where a name lives, how it is read, bound and forgotten."""
+"""language: compiles names to closures: where a name lives, how it is read, bound and deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: the values of a condition's operands, kept so that a failed one can show them."""
+"""language: records the operands of a condition, so that a failed assert can show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: operators between two values to closures: one for each operation and its look-ups."""
+"""language: compiles binary operators to closures, one for each operation and pair of scopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: statements to closures. A block answers None, BREAK, CONTINUE or (returned value,)."""
+"""language: compiles statements to closures. A block returns None, BREAK, CONTINUE or (value,)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: expressions with a `yield` in them: what runs before it is kept in the frame.
+"""language: compiles expressions that contain a `yield`: what ran before it is kept in the frame.
 
 A closure can't stop half way. So the parts of an expression that run before its last `yield` are
 steps of their own, which leave their values in slots, and the rest is compiled with those slots in

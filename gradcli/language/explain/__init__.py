@@ -1,4 +1,4 @@
-"""language: what an error of the engine knows, as labels in the program's text and advice."""
+"""language: turns what an error of the engine carries into labels and advice about the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.causes import Cause
 from ..calls import invoke
-from ..explained import Explanation
+from ..explanation import Explanation
 from ..places import Bindings, Places
 from ..program import Program
 from ..values import UNBOUND

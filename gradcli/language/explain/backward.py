@@ -10,7 +10,7 @@ from ...engine.causes import Cause
 from ...engine.node import SavedOutput
 from ...engine.tensor import Tensor
 from ..constants import with_keyword
-from ..explained import (
+from ..explanation import (
     Explanation,
     again,
     line_before,

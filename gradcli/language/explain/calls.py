@@ -1,4 +1,4 @@
-"""language: errors of names, attributes, arguments and conditions: which word, what it held."""
+"""language: errors of names, attributes, arguments and conditions: which word, and its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...engine.catalogue import catalogue
 from ...engine.tensor import Tensor
 from .. import names
 from ..constants import Search
-from ..explained import Explanation, suffixed
+from ..explanation import Explanation, suffixed
 from ..values import Bound, Function
 from .conditions import condition, short, value_of
 

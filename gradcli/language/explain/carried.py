@@ -1,4 +1,4 @@
-"""language: graphs that one turn takes over from the turn before: by a name, or in an object."""
+"""language: graphs that an iteration takes over from the one before: by a name, in an object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ..classes import is_instance, kind_of
-from ..explained import Explanation, line_after, line_before
+from ..explanation import Explanation, line_after, line_before
 from ..places import Places
 from ..values import Instance
 

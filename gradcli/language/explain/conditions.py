@@ -1,4 +1,4 @@
-"""language: a condition that does not hold: what its operands held, where two tensors differ."""
+"""language: a condition that is false: the values of its operands, where two tensors differ."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from ...engine.device import Device
 from ...engine.dtypes import DType
+from ...engine.numpy_wrappers import Wrapped
 from ...engine.size import Size
 from ...engine.tensor import Tensor
-from ...engine.wrapped import Wrapped
 from ..compile.operand_values import Operands
-from ..explained import Explanation
+from ..explanation import Explanation
 from ..operations import type_name
 
 SHORT, MOST_SHOWN = 40, 3

@@ -1,4 +1,4 @@
-"""language: errors of operations in place: what was saved where, what changed it, a way around."""
+"""language: errors of in-place operations: what was saved where, what changed it, a fix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from ...engine.causes import Cause
 from ...operators import catalogue
-from ..explained import (
+from ..explanation import (
     Explanation,
     again,
     is_alone,

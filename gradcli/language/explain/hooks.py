@@ -1,4 +1,4 @@
-"""language: errors within hooks: on which tensor the hook is, and what it was given."""
+"""language: errors within hooks: which tensor the hook is on, and its argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.hook_calls import call_one
 from ...engine.node import AccumulateGrad
 from ...engine.tensor import Tensor
-from ..explained import Explanation, node_words
+from ..explanation import Explanation, node_words
 
 _CALL = call_one.__code__
 

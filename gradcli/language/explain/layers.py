@@ -1,4 +1,4 @@
-"""language: which layer of a network refused what it was given, and where it was made."""
+"""language: which layer of a network rejected its input, and where it was made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ...recording.modules import named_modules
 from ..classes import ProgramModule
-from ..explained import ROOM, Explanation, replaced, suffixed
+from ..explanation import Explanation, replaced, suffixed
+from ..own_errors import ROOM
 
 CALL = Module.__call__.__code__
 LONGEST = 80  # characters of a layer's text

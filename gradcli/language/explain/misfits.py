@@ -1,4 +1,4 @@
-"""language: what a layer or a loss was given that does not fit it, by the words of its refusal."""
+"""language: inputs that do not fit a layer or a loss, recognised by the error message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..explained import Explanation, replaced, suffixed
+from ..explanation import Explanation, replaced, suffixed
 from .conditions import value_of
 from .layers import constructor_call, layers, module_name
 

@@ -9,15 +9,15 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...engine.tensor import Tensor
-from ..explained import (
+from ..explanation import (
     ENCLOSED,
-    ROOM,
     Explanation,
     node_words,
     replaced,
     suffixed,
     with_argument,
 )
+from ..own_errors import ROOM
 from .layers import CALL, layers, refused
 
 _ABOUT_SHAPES = re.compile(

@@ -1,4 +1,4 @@
-"""language: what a Function's backward returned, and what a module did not take as a parameter."""
+"""language: what a backward returned, and what could not be registered as a parameter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
-from ..explained import Explanation, replaced
+from ..explanation import Explanation, replaced
 from .conditions import value_of
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")

@@ -10,7 +10,7 @@ from ...engine.tensor import Tensor
 from ...recording.nearest import furthest
 from ...recording.sides import origin_of
 from ..constants import reasons
-from ..explained import ENCLOSED, Explanation, replaced, suffixed, with_argument
+from ..explanation import ENCLOSED, Explanation, replaced, suffixed, with_argument
 from ..places import Places
 from .damage import made_here
 

@@ -1,4 +1,4 @@
-"""language: numpy's names as values of the language; loaded when a program has the first array."""
+"""language: numpy for programs; loaded with the first array."""
 
 from __future__ import annotations
 

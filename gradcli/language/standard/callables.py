@@ -27,7 +27,7 @@ from ..operations import (
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance
 from .collected import make_record
-from .published import called, classes, functions
+from .publishing import called, classes, functions
 
 # ---------------------------------------------------------------- functools
 

@@ -22,7 +22,7 @@ from ..formatting import SPECS
 from ..members import members_of_type
 from ..operations import type_name
 from ..session import session
-from .published import classes, functions
+from .publishing import classes, functions
 
 START = 1_767_225_600  # 2026-01-01, in seconds since 1970, in nanoseconds below
 STEP = 1_000_000

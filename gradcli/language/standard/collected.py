@@ -20,7 +20,7 @@ from ..members import BUILDERS, TABLES, Members, members_of_type
 from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less, type_name
 from ..session import session
 from ..values import Builtin, Lazy, Type, stepwise
-from .published import classes, functions
+from .publishing import classes, functions
 
 # ---------------------------------------------------------------- deque
 

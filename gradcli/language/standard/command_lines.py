@@ -1,4 +1,4 @@
-"""language: argparse: Python's own parser, over words that the program writes down.
+"""language: argparse: Python's own parser, over words that the program gives.
 
 A program that runs here is given no arguments: `parse_args()` reads none. The host's parser gets
 texts, numbers and functions of the language; it writes nothing and leaves nothing by itself.
@@ -21,7 +21,7 @@ from ..formatting import quoted, text
 from ..operations import collect, type_name
 from ..session import session
 from ..values import Builtin, Type
-from .published import classes
+from .publishing import classes
 from .system import leave
 
 ACTIONS = frozenset("store store_const store_true store_false append append_const count extend "

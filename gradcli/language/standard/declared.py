@@ -1,4 +1,4 @@
-"""language: abc, dataclasses and typing: what they make of a program's classes."""
+"""language: abc, dataclasses and typing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..operations import COMPARE, check_key, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance, Type
 from .collected import make_record
-from .published import classes, functions
+from .publishing import classes, functions
 
 
 def base_type(name: str, module: str, finish: Callable[[ClassValue], Any] | None = None) -> Type:

@@ -1,4 +1,4 @@
-"""language: modules that draw, such as matplotlib: whatever they give is silent.
+"""language: modules that draw, such as matplotlib: any name can be called and draws nothing.
 
 A `Drawing` can be called, read, set, subscripted, entered, unpacked, walked and computed with, to
 any depth, and gives another one. What `subplots(2, 3)` gives knows its shape, so that a loop over
@@ -17,6 +17,7 @@ from ..modules import PROFILERS
 from ..operations import type_handlers
 from ..session import session
 from ..values import Function
+from .artists import shown_of
 
 # Of things whose number is unknown: the bars of a histogram, the colours of a cycle.
 USUAL = 10
@@ -28,12 +29,13 @@ class Drawing:
     """Something of a module that draws: a module, a function, a figure, axes, a line."""
 
     PUBLIC = ()
-    SILENT = True  # no cell shows it
-    __slots__ = ("name", "shape", "__weakref__")
+    SILENT = True  # a cell shows of it what `shown` says
+    __slots__ = ("name", "shape", "shown", "__weakref__")
 
-    def __init__(self, name: str, shape: tuple[int, ...] | None = None) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...] | None = None, shown: Any = None) -> None:
         self.name = name
         self.shape = shape
+        self.shown = shown
 
     def __deepcopy__(self, memo: Any) -> Drawing:
         return self
@@ -56,7 +58,8 @@ class Drawing:
             return axes if self.name.startswith("figure") else (Drawing("figure"), axes)
         if last in FLAT and self.shape is not None:
             return self._flat()
-        return Drawing("figure" if last in ("figure", "gcf") else self.name, self.shape)
+        made = "figure" if last in ("figure", "gcf") else self.name
+        return Drawing(made, self.shape, shown_of(self.name, args, kwargs))
 
     def _flat(self) -> Drawing:
         size = 1

@@ -38,7 +38,7 @@ from .members_of_enums import (
     stored,
     title_of,
 )
-from .published import classes
+from .publishing import classes
 
 
 class Enumeration:

@@ -15,7 +15,7 @@ from ..costs import charge_shown, charge_text, width_of
 from ..formatting import quoted
 from ..operations import collect, type_name
 from ..session import session
-from .published import called
+from .publishing import called
 
 HOME = "/home/user/lessons/code"  # where a program starts
 ENTRY = 200  # bytes of a name in a folder

@@ -10,7 +10,7 @@ from ...namespace import resolve
 from ..operations import collect, type_name
 from ..session import session
 from .files import Content, MemoryFile, new_file
-from .published import functions
+from .publishing import functions
 
 LEAST_RANGE = 1e-5  # what a range of values counts at least
 

@@ -15,7 +15,7 @@ from ..operations import collect, type_name
 from ..session import session
 from . import pictures
 from .pictures import BILINEAR, NEAREST, Image, Interpolations, method_of
-from .published import functions
+from .publishing import functions
 
 from_numpy: Any = resolve("from_numpy")  # the first name attaches the operators of tensors
 

@@ -12,7 +12,7 @@ from ...arrays.costs import pay
 from ...arrays.values import wrap
 from ..formatting import quoted
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
-from .published import classes
+from .publishing import classes
 
 TABLES = Path(__file__).parent / "tables"
 LISTED = ("iris", "wine")  # whose columns sklearn names in a list, not in an array

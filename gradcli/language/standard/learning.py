@@ -17,7 +17,7 @@ from ...engine.construct import from_numpy
 from ...engine.tensor import Tensor
 from ..operations import get_item, length
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
-from .published import classes, functions
+from .publishing import classes, functions
 from .samples import BYTES, Drawn, paid, stream_of
 
 # ---------------------------------------------------------------- splits

@@ -20,7 +20,7 @@ from ..operations import DICTS, collect
 from ..session import session
 from .clock import strftime
 from .files import open_file
-from .published import classes, functions
+from .publishing import classes, functions
 from .system import SYS
 
 LEVELS = {

@@ -1,4 +1,4 @@
-"""language: what a member of an enumeration answers: its texts, and what its value would answer."""
+"""language: attributes and methods of an enumeration member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""language: what stands for a picture of PIL, and how Pillow moves its pixels: in whole numbers."""
+"""language: PIL images, and how Pillow moves their pixels: in integer arithmetic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...engine.wrapped import WITH_NUMPY
+from ...engine.numpy_wrappers import WITH_NUMPY
 from ..formatting import quoted
 from ..session import session
 

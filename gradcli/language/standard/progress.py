@@ -1,4 +1,4 @@
-"""language: tqdm: a bar that is not drawn; what it walks over passes through."""
+"""language: tqdm: a bar that is not drawn; items pass through."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..attributes import STATICS
 from ..builtins.prelude import print_
 from ..operations import iterate, length
-from .published import classes, functions
+from .publishing import classes, functions
 
 
 class tqdm:

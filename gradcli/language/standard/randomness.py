@@ -10,7 +10,7 @@ from typing import Any
 from ...engine.run_state import run_state
 from ..operations import collect, get_item, length, set_item, type_name
 from ..session import session
-from .published import classes, functions
+from .publishing import classes, functions
 
 DEFAULT_SEED = 0  # where Python asks the operating system
 # Of numbers alone, these are Python's own methods.

@@ -12,7 +12,7 @@ from ...arrays.streams import RandomState, current
 from ...arrays.values import host, wrap
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
 from .known_samples import LOADERS
-from .published import functions
+from .publishing import functions
 
 Drawn = numpy.random.RandomState
 BYTES = 8  # of a number

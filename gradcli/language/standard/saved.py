@@ -1,4 +1,4 @@
-"""language: torch.save and torch.load: a value that stays as it was, in memory, for one run."""
+"""language: torch.save and torch.load: a copy of a value, in memory, for one run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..operations import DICTS
 from ..session import session
 from ..values import Function
 from .files import Content, MemoryFile, content_of, new_file
-from .published import functions
+from .publishing import functions
 
 # Types that torch.load takes without asking: what state_dict() and an optimiser's state hold.
 TRUSTED = frozenset({

@@ -18,7 +18,7 @@ from ..formatting import quoted, text
 from ..operations import collect, type_name
 from ..session import session
 from .files import Content, MemoryFile, content_of, is_file, new_file, word_of
-from .published import classes, functions
+from .publishing import classes, functions
 from .saved import UnpicklingError, kept_copy
 
 FORMAT = r"%[-+ 0#]*[0-9]{0,2}(\.[0-9]{1,2})?[a-zA-Z]"

@@ -18,7 +18,7 @@ from ..values import Builtin, ErrorValue, Lazy, Namespace
 from . import files
 from .collected import make_record
 from .files import word_of
-from .published import called, classes, functions
+from .publishing import called, classes, functions
 
 FILE = "program.py"  # sys.argv[0]; its place is __file__
 VERSION = (3, 13, 0, "final", 0)

@@ -27,7 +27,7 @@ from .image_functions import (
     to_tensor,
 )
 from .pictures import Interpolation, method_of
-from .published import classes
+from .publishing import classes
 
 _NAME = "torchvision.transforms.transforms."
 

@@ -23,7 +23,7 @@ from ..operations import get_item, length
 from ..session import session
 from .arrays import array_value
 from .pictures import Image
-from .published import classes
+from .publishing import classes
 
 from_numpy: Any = resolve("from_numpy")  # the first name attaches the operators of tensors
 

@@ -24,7 +24,7 @@ from ..formatting import quoted
 from ..operations import DICTS, type_name
 from ..session import session
 from ..values import Builtin, Lazy, stands_for, stepwise
-from .published import called, classes, functions
+from .publishing import called, classes, functions
 
 # ---------------------------------------------------------------- string
 

@@ -1,4 +1,4 @@
-"""Library: torch.nn.DataParallel, which on one device hands everything to its module."""
+"""Library: torch.nn.DataParallel, which calls its module directly on one device."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
-from ...numerics.rounding import exp_in_kernel, multiply_add, precise
+from ...numerics.rounding import exp_in_kernel, multiply_add, precise, vector_code
+from ...numerics.thresholds import ROUNDED
 from ..conventions import (
     INTEGERS,
     Late,
@@ -123,9 +124,13 @@ softplus = operator(
 # ---- logsigmoid
 
 
-def _log_sigmoid_forward(xp: Any, x: Any) -> tuple[Any, Any]:
+def log_sigmoid_in_kernel(xp: Any, x: Any) -> tuple[Any, Any]:
+    """The logarithm of sigmoid(x), and exp(-abs(x))."""
     x = xp.ascontiguousarray(x) if x.ndim > 1 else x  # PyTorch's kernel walks row-major memory
-    buffer = exp_in_kernel(xp, -abs(x))
+    if x.dtype.char == "f" and x.size <= ROUNDED and xp.__name__ == "numpy":
+        buffer = vector_code().vector_exp(-abs(x))
+        return xp.minimum(x, 0) - vector_code().vector_log1p(buffer), buffer
+    buffer = precise(xp.exp, -abs(x))
     return xp.minimum(x, 0) - precise(xp.log1p, buffer), buffer
 
 
@@ -157,7 +162,7 @@ log_sigmoid_forward = operator(
     node="LogSigmoidBackward0",
     where="hidden",
     undifferentiable="buffer",
-    forward=_log_sigmoid_forward,
+    forward=log_sigmoid_in_kernel,
     self=lambda grads, self, buffer: log_sigmoid_backward(grads[0], self, buffer),
     refuse=floating_only("log_sigmoid_cpu"),
     acts="pointwise",

@@ -8,8 +8,8 @@ from typing import Any
 from ...engine.errors import type_name
 from ...engine.limits import as_element
 from ...engine.mode import state
+from ...engine.numpy_wrappers import Wrapped, WrappedNumber
 from ...engine.operator import catalogue, composite, factory, operator
-from ...engine.wrapped import Wrapped, WrappedNumber
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, view
 from ..shape.squeeze import unsqueeze

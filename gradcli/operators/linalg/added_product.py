@@ -9,7 +9,7 @@ from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.packed_matmul import is_packed
 from ...numerics.small_matmul import added_batches, added_product, multiplied
-from ..geometry import expanded_size, repeated
+from ..geometry import expanded_size
 from ..reduce.sums import scaled, sum_to
 from ..shape.shape import expand
 from ..shape.squeeze import unsqueeze
@@ -22,6 +22,7 @@ from .product import (
     left_gradient,
     mv,
     outer_of,
+    product_cost,
     right_gradient,
 )
 
@@ -29,22 +30,22 @@ from .product import (
 
 
 def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None:
-    kind = mat2.dtype
+    kind = mat2._kind.dtype
     for name, matrix in (("self", self), ("mat1", mat1)):
-        if matrix.dtype is not kind:
+        if matrix._kind.dtype is not kind:
             raise RuntimeError(
                 f"{name} and mat2 must have the same dtype, but got "
                 f"{matrix.dtype.word} and {kind.word}"
             )
-    if mat1.ndim != 2:
+    one, other, given = mat1._data.shape, mat2._data.shape, self._data.shape
+    if len(one) != 2:
         raise RuntimeError(f"mat1 must be a matrix, got {mat1.ndim}-D tensor")
-    if mat2.ndim != 2:
+    if len(other) != 2:
         raise RuntimeError(f"mat2 must be a matrix, got {mat2.ndim}-D tensor")
-    (rows, inner), (same, columns) = mat1.shape, mat2.shape
-    if inner != same:
+    if one[1] != other[0]:
         check_inner(mat1, mat2)
-    if self.shape not in ((columns,), (rows, columns)):
-        _check_addend(self, (rows, columns))
+    if given != other[1:] and given != (one[0], other[1]):
+        _check_addend(self, (one[0], other[1]))
 
 
 def _check_addend(self: Any, size: Sequence[int]) -> None:
@@ -91,9 +92,7 @@ addmm = operator(
     mat2=lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha: right_gradient(
         grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha
     ),
-    cost=lambda self, mat1, mat2, beta, alpha: (
-        mat1.shape[0] * mat2.shape[1] + repeated(mat1, mat2)
-    ),
+    cost=lambda self, mat1, mat2, beta, alpha: product_cost(mat1, mat2),
     acts="product",
     doc="beta * self + alpha * (mat1 @ mat2).",
     computes="beta*self + alpha*(mat1 @ mat2)",

@@ -131,6 +131,12 @@ def right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -
     return scaled(mm(t(mat1), grad), alpha)
 
 
+def product_cost(mat1: Any, mat2: Any) -> int:
+    """The elements of a product, and those of operands that repeat what they hold."""
+    elements: int = mat1._data.shape[0] * mat2._data.shape[1]
+    return elements + repeated(mat1, mat2)
+
+
 def _check_mm(self: Any, mat2: Any) -> None:
     if self.ndim != 2:
         raise RuntimeError("self must be a matrix")
@@ -163,7 +169,7 @@ mm = operator(
     mat2=lambda grad, self, mat2_sym_sizes, mat2_sym_strides: right_gradient(
         grad, self, mat2_sym_sizes, mat2_sym_strides, 1
     ),
-    cost=lambda self, mat2: self.shape[0] * mat2.shape[1] + repeated(self, mat2),
+    cost=product_cost,
     acts="product",
     doc="Product of two matrices, without broadcasting.",
     computes="self @ mat2",

@@ -7,8 +7,9 @@ from typing import Any
 from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import binary_entropy, binary_entropy_slope, logits_entropy
 from ...numerics.rounding import precise
+from ...numerics.thresholds import LOGS
 from ..conventions import Late, constant, floating_only
-from ..elementwise.activation_smooth import log_sigmoid_forward
+from ..elementwise.activation_smooth import log_sigmoid_forward, log_sigmoid_in_kernel
 from ..elementwise.arithmetic import TWO_BOOLS
 from ..shape.constants import number_as
 from .loss_regression import averaged, reduce_array, same_type, share
@@ -21,9 +22,18 @@ EPSILON = 1e-12
 # ---- binary_cross_entropy
 
 
-def _log(xp: Any, x: Any) -> Any:
-    """PyTorch keeps the logarithms above -100, so that 0 and 1 give finite losses."""
-    return xp.maximum(precise(xp.log, x), -100)
+def _logs(xp: Any, x: Any) -> tuple[Any, Any]:
+    """log(x) and log(1 - x), for x from 0 to 1.
+
+    PyTorch keeps them above -100, so that 0 and 1 give finite losses.
+    """
+    if x.dtype.char != "f" or x.size > LOGS or xp.__name__ != "numpy":
+        of_rest, of_x = precise(xp.log1p, -x), precise(xp.log, x)
+    else:
+        from ...numerics import c_library  # which the catalogue is read without
+
+        of_rest, of_x = c_library.log_of_rest(x), c_library.log(x)
+    return xp.maximum(of_x, -100), xp.maximum(of_rest, -100)
 
 
 def _in_unit(x: Any, name: str) -> None:
@@ -34,7 +44,8 @@ def _in_unit(x: Any, name: str) -> None:
 def _bce(xp: Any, x: Any, target: Any, weight: Any, reduction: int) -> Any:
     _in_unit(x, "input")
     _in_unit(target, "target")
-    loss = (target - 1) * xp.maximum(precise(xp.log1p, -x), -100) - target * _log(xp, x)
+    of_x, of_rest = _logs(xp, x)
+    loss = (target - 1) * of_rest - target * of_x
     return reduce_array(xp, loss if weight is None else loss * weight, reduction)
 
 
@@ -135,7 +146,7 @@ binary_cross_entropy = operator(
 
 
 def _bce_logits(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
-    log_sigmoid = xp.minimum(x, 0) - precise(xp.log1p, precise(xp.exp, -abs(x)))
+    log_sigmoid = log_sigmoid_in_kernel(xp, x)[0]
     if pos_weight is not None:
         log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
     loss = (1 - target) * x - log_sigmoid

@@ -137,9 +137,11 @@ composite(
 
 # ---- ranges
 
+MOST_WHOLE = 2.0**63
+
 
 def _check_range(start: Any, end: Any, step: Any) -> None:
-    if step == 0:
+    if not (step > 0 or step < 0):
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
@@ -151,7 +153,17 @@ def _range_length(start: Any, end: Any, step: Any) -> int:
     _check_range(start, end, step)
     if all(isinstance(v, int) for v in (start, end, step)):
         return max(-((start - end) // step), 0)
-    return math.ceil((end - start) / step)
+    count = (end - start) / step
+    if count >= MOST_WHOLE:
+        raise RuntimeError("invalid size, possible overflow?")
+    return math.ceil(count)
+
+
+def _whole(number: Any) -> int:
+    """A number as an int64."""
+    if not -MOST_WHOLE <= number < MOST_WHOLE:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(number)
 
 
 def _ranged(xp: Any, start: Any, end: Any, step: Any, dtype: Any) -> Any:
@@ -159,10 +171,12 @@ def _ranged(xp: Any, start: Any, end: Any, step: Any, dtype: Any) -> Any:
     count = _range_length(start, end, step)
     steps = xp.arange(count)
     if dtype.kind != "f":
+        first, stride = _whole(start), _whole(step)
         if dtype.itemsize == 8:  # int64 counts in whole numbers only
-            count = max(-((int(start) - int(end)) // int(step)), 0) if int(step) else count
-            steps = xp.arange(count)
-        return (steps * int(step) + int(start)).astype(dtype)
+            if not stride:
+                raise ValueError("step must be nonzero")
+            steps = xp.arange(max(-((first - _whole(end)) // stride), 0))
+        return (steps * stride + first).astype(dtype)
     values = steps * float(step) + float(start)
     lanes = 32 // dtype.itemsize
     whole = count - count % (2 * lanes)

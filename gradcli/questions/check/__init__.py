@@ -35,19 +35,19 @@ from ...recording.facts.check import FileCheck, Problem
 from ...recording.sides import node_of, origin_of
 from ..errors import error_fact
 from ..graph import collected, places
-from ..watching import watching
+from ..interventions import watching
 from .answer import compared
 from .culprits import Culprits
-from .duties import missing, unchecked
 from .expected import ends_as_expected, expected
 from .gates import Gates, gates
-from .judged import judged, noted_on, readable, surveyed, with_problem
 from .numeric import checked, operations
 from .numeric.live_tape import LiveTape
 from .numeric.points import Result
 from .numeric.tape import Tape, Unrepeatable, recording
 from .options import CheckOptions
+from .problems import judged, noted_on, readable, surveyed, with_problem
 from .repeated import bits_of, once_more, repeated
+from .requirements import missing, unchecked
 from .results import results_of
 
 _DIRECTIVE = re.compile(r"#\s*check:\s*(raises|allow)\s+(.*\S)\s*$")

@@ -14,8 +14,8 @@ from typing import Any
 
 from ... import namespace
 from ...engine import typed_storage
+from ...engine.numpy_wrappers import WITH_NUMPY, unwrapped
 from ...engine.tensor import METHODS, PROPERTIES
-from ...engine.wrapped import WITH_NUMPY, unwrapped
 from ...language import classes, instances, library_protocols
 from ...language.adoption import KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing

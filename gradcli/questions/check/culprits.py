@@ -1,4 +1,4 @@
-"""Questions: which operation made the NaN or the infinity that fails a check."""
+"""Questions: which operation produced the NaN or infinity that fails a check."""
 
 from __future__ import annotations
 

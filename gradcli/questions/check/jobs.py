@@ -1,4 +1,4 @@
-"""Questions: programs checked by processes beside this one, several at a time, told in order.
+"""Questions: programs checked in worker processes, several at a time, reported in order.
 
 This process runs no program, waits no longer than the clock allows, and goes on whatever becomes
 of one of them. Where the system can fork, a worker is a copy of this process, in which the engine

@@ -1,4 +1,4 @@
-"""Questions: the same program again: does every run give the same bits?"""
+"""Questions: runs a program again: does every run give the same bits?"""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, Wanted, failure, named_in, result_of
 from ..grad_pass import root_of
 from ..graph import collected
+from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
 from ..meaning import with_expressions
 from ..shown_pass import chosen, keep, root_nodes
-from ..watching import Interventions, complain, watching
 from .compared import agreement
 from .matrices import Axis, blocks, hessians, jacobian_of
 from .modes import Derivatives, by_forward, by_reverse, by_the_graph, filled, leaves_below, on_tape

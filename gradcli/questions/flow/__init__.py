@@ -29,7 +29,7 @@ def recorded(
 def hears_of_flow(recording: Recording) -> GradientFlow:
     """The part of a training run, which hears of this run from here on."""
     flow = GradientFlow(recording)
-    recording.hears(recording.names, recording.standing, recording.modules, recording.lines,
+    recording.hears(recording.names, recording.leaf_names, recording.modules, recording.lines,
                     recording.passes, recording.optimizers, flow)  # fmt: skip
     return flow
 

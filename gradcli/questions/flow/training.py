@@ -1,4 +1,4 @@
-"""Questions: a training run as verdicts see it: leaves by their names, optimisers, the text."""
+"""Questions: a training run as verdicts read it: leaves by name, optimisers, the text."""
 
 from __future__ import annotations
 

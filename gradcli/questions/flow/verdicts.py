@@ -1,4 +1,4 @@
-"""Questions: what is wrong in a training run, each thing in one sentence with its lines.
+"""Questions: what is wrong in a training run: one sentence each, with lines.
 
 A verdict is said only where it holds for what a run did, not for one unlucky pass: a gradient that
 becomes small while a run converges does not vanish, and one that is 0 because the loss is 0 is not

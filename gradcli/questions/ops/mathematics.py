@@ -1,4 +1,4 @@
-"""Questions: what an operator computes, told in the names of one of its overloads.
+"""Questions: what an operator computes, as an expression of simpler ones.
 
 The formula stands in a declaration; the other overloads of the name have it from there.
 """

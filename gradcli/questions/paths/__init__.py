@@ -25,10 +25,10 @@ from ...recording.facts.seeds import SeedFact
 from ...symbols.text import latex_name
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
+from ..interventions import Interventions, complain, watching
 from ..meaning import as_in_pass, with_expressions
 from ..seeds import seed_facts
 from ..shown_pass import chosen, keep, passes_there
-from ..watching import Interventions, complain, watching
 from .chain import Chain, number_of
 from .equal import equal
 from .facts import Facts, Seeds

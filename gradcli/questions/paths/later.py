@@ -1,4 +1,4 @@
-"""Questions: names that leaves were given after the pass that `paths` follows.
+"""Questions: names that leaves got after the pass that `paths` follows.
 
 A second run stops behind that pass, where the name that a function's result gets is not bound yet.
 Both runs have the same graph.

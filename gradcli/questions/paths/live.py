@@ -1,4 +1,4 @@
-"""Questions: a run of PyTorch, as `paths` asks of it: its names and its graph, translated."""
+"""Questions: a run of PyTorch for `paths`: its names and its graph, translated."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def recording_of(*parts: Spectator) -> Recording:
 def hearing(live: LivePass) -> Recording:
     """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves."""
     recording = Recording()
-    recording.hears(recording.names, recording.standing, recording.passes, live)
+    recording.hears(recording.names, recording.leaf_names, recording.passes, live)
     return recording
 
 
@@ -174,7 +174,7 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     own, bindings = live.translation.tensor, ran.outcome.bindings
     naming = Naming((*of, *wrt))
     every = list(live.names)
-    for leaf in ran.recording.standing.last:
+    for leaf in ran.recording.leaf_names.last:
         if (name := ran.recording.names.of_leaf(leaf)) and not name.isidentifier():
             every.append((None, name, leaf, None))
     for values in (live.inner, bindings):

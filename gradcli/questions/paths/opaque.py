@@ -1,5 +1,4 @@
-"""Questions: nodes without a declaration, as formulas: views written through, and what only numbers
-tell: the Jacobian at this point."""
+"""Questions: nodes without a declaration, as formulas: views, and Jacobians at this point."""
 
 from __future__ import annotations
 

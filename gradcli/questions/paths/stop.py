@@ -1,4 +1,4 @@
-"""Questions: the run stops where the pass that `paths` follows has ended.
+"""Questions: stops the run where the pass that `paths` follows has ended.
 
 Nothing was updated yet there, so what nodes saved is what the pass used.
 """

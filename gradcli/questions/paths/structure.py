@@ -1,4 +1,4 @@
-"""Questions: what kind of matrix a local derivative is, told by the nodes between its two ends."""
+"""Questions: what kind of matrix a local derivative is, from the nodes between its ends."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
 from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
 from ..graph import collected, numbering
+from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
 from ..meaning import as_in_pass, with_expressions
 from ..shown_pass import passes_there, root_nodes
-from ..watching import Interventions, complain, watching
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, Pausing, Reached

@@ -1,4 +1,4 @@
-"""Questions: the local derivatives of a node that is about to run, by its own formulas.
+"""Questions: the local derivatives of a node that is about to run, from its own formulas.
 
 A node computes vector-Jacobian products. Given ones it answers its whole derivative where its
 result is a single number; where it works element by element, which a second, irregular vector

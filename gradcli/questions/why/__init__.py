@@ -1,4 +1,4 @@
-"""Questions: `gradcli why`: a run is kept in a provenance, a verdict found, its advice tried."""
+"""Questions: `gradcli why`: records a run, finds a verdict, tries its advice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .none import none_finding
 from .number import number_finding
 from .present import present_finding
 from .provenance import Provenance
-from .stood import in_last_pass, lost, tell
+from .rebound_later import in_last_pass, lost, tell
 
 MOST_TRIALS = 3
 LONGEST = 60  # characters of a gradient in the outcome of a trial
@@ -74,7 +74,8 @@ def reported(
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _proven_in_process(ran, asked, finding, room)
-        if finding.verdict != "backward-not-called" or ran.error is None or not ran.error.notes:
+        advised = ran.error is not None and (ran.error.notes or request.engine == "torch")
+        if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
         advice = finding.trials[0].advice if finding.trials else finding.advice
@@ -155,7 +156,7 @@ def _proven_in_process(
     """Trials; those of a program that Python runs in a process of their own."""
     if ran.request.engine == "own":
         return _proven(ran, asked, finding, room)
-    from ...live.child import answered
+    from ...live.child_process import answered
 
     every = [finding, *finding.instead]
 

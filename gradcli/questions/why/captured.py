@@ -1,4 +1,4 @@
-"""Questions: why a gradient is None where autograd.grad answered it and stored none."""
+"""Questions: why .grad is None where autograd.grad returned the gradient instead."""
 
 from __future__ import annotations
 

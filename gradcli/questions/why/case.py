@@ -1,4 +1,4 @@
-"""Questions: what a verdict is made of: the tensor in question, the run, the places in its text."""
+"""Questions: the input of a verdict: the tensor in question, the run, places in its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: where a way from one value to another leaves the graph, and what that is called."""
+"""Questions: where the way from one value to another leaves the graph, and by what."""
 
 from __future__ import annotations
 

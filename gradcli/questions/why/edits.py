@@ -1,4 +1,4 @@
-"""Questions: edits of a program's text that try an advice, and the line that they leave."""
+"""Questions: edits of a program's text that try a piece of advice, and the line they leave."""
 
 from __future__ import annotations
 

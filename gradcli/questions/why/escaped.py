@@ -1,4 +1,4 @@
-"""Questions: a number that left the graph unseen: reported, never guessed."""
+"""Questions: a number that left the graph unobserved: reported, never guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: which value came of which: every tensor, and every number that came out of one.
+"""Questions: data flow: which value was computed from which, tensors and numbers alike.
 
 A value has a number of its own, and so has what an operation in place makes of a tensor. A step
 tells the expression that made a value, and where it came from: along the graph (`live`), or without
@@ -17,8 +17,8 @@ import numpy
 
 from ...engine.mode import state
 from ...engine.node import Node
+from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
-from ...engine.wrapped import Wrapped
 from ...language.names import Scope
 from ...language.tracing import Listener
 from ...recording.modules import is_module, named_parameters
@@ -29,10 +29,12 @@ from .values import (
     CALLED,
     LAZY,
     NUMBERS,
+    Chosen,
     Sources,
     Step,
     Value,
     callee,
+    copied_from,
     is_owner,
     is_shape,
     items,
@@ -66,7 +68,7 @@ class Flow(Listener):
         self.nodes = Outputs(self._leaf)
         self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
-        self.shadow: dict[str, int] = {}
+        self.shadow: dict[str, Any] = {}  # what stands for the numbers that names hold
         self.last: Any = None  # what was evaluated last, and what stands for it
         self.last_child: Any = None
         self.withs: list[tuple[ast.AST, bool, bool]] = []
@@ -147,7 +149,7 @@ class Flow(Listener):
         causes = getattr(error, "causes", ())
         if type(node) is ast.Call and not (self.refused and self.refused[-1][1] is error):
             for cause in causes:
-                if cause.kind in ("constant", "root"):
+                if cause.kind in ("constant", "root") and not cause.detail.get("wanted"):
                     self.refused.append((node, error, ""))
                     self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
                     break
@@ -168,19 +170,18 @@ class Flow(Listener):
         if kind is Tensor:
             child: Any = self.value_of(value)
         else:
-            child = self.shadow.get(name) if kind in NUMBERS else self.child_of(value)
+            child = self.shadow.get(name)
+            if kind not in NUMBERS and (type(child) is not Chosen or child.module is not value):
+                child = self.child_of(value)
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:
             inside.append(child)
 
     def stored(self, node: ast.AST, name: str, scope: Scope | None, value: Any) -> None:
         kind = type(value)
-        if kind in NUMBERS:
-            child = self.last_child if self.last is value else None
-            if isinstance(child, int):
-                self.shadow[name] = child
-            else:
-                self.shadow.pop(name, None)
+        child = self.last_child if self.last is value else None
+        if kind in NUMBERS or type(child) is Chosen:
+            self.shadow[name] = child
         elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
             if (kind is not Tensor or value._grad_fn is None) and node_of(value) is None:
                 if value._base is not None and self._known_as(value) is None:
@@ -359,7 +360,8 @@ class Flow(Listener):
         kind = type(value)
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
-            if (known := self._known_as(value)) is not None:
+            known = self._known_as(value)
+            if known is not None and not any(type(child) is Chosen for child in children):
                 return known
             number = self._record(node, value, () if shape else self.flat(children))
             if named and not shape:
@@ -381,18 +383,13 @@ class Flow(Listener):
             if type(node) is ast.Call:
                 for name, parameter in named_parameters(value):
                     if self._known_as(parameter) is None:
-                        self._record(node, parameter, self._copied(name, parameter, children))
-            return value
+                        copied = copied_from(name, parameter, children)
+                        self._record(node, parameter, map(self.value_of, copied))
+            by = tuple(self._numbers(children[1:])) if type(node) is ast.Subscript else ()
+            return Chosen(value, by) if by else value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
         return None  # the values of a generator expression are reported by its consumer
-
-    def _copied(self, name: str, parameter: AnyTensor, parts: list[Any]) -> Iterator[int]:
-        """What a parameter of a copied module is a copy of."""
-        for part in filter(is_module, parts):
-            source = dict(named_parameters(part)).get(name)
-            if source is not None and source.shape == parameter.shape:
-                yield self.value_of(source)
 
     def _known_as(self, tensor: AnyTensor) -> int | None:
         """The number of what a tensor is at this moment, if that was reported."""
@@ -447,7 +444,10 @@ class Flow(Listener):
                 yield child
             elif type(child) is Sources:
                 yield from child
-            elif is_module(child):
+            elif is_module(child) or type(child) is Chosen:
+                if type(child) is Chosen:
+                    child, sources = child
+                    yield from sources
                 for _, parameter in named_parameters(child):
                     yield self.value_of(parameter)
             elif child is not None and not is_owner(child):

@@ -1,4 +1,4 @@
-"""Questions: what a flow gives up of a long run: steps between passes that are given up too.
+"""Questions: which parts of the data flow a long run drops.
 
 What is alive keeps what it came of, as far as that is near: the step that made it, those behind.
 """
@@ -95,4 +95,4 @@ def _sweep(flow: Flow) -> None:
     flow.aliases = {key: one for key, one in flow.aliases.items() if one[0]() is not None}
     flow.floats = {key: one for key, one in flow.floats.items() if values[one[1]] is not GONE}
     flow.shadow = {key: one for key, one in flow.shadow.items() if values[one] is not GONE}
-    flow.nodes.sweep(lambda number: values[number] is GONE)
+    flow.nodes.drop(lambda number: values[number] is GONE)

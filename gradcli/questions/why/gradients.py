@@ -1,4 +1,4 @@
-"""Questions: one pass over the graph as numbers: what came to a node, from where, what went on."""
+"""Questions: a backward pass as numbers: what each node received, from where, and passed on."""
 
 from __future__ import annotations
 

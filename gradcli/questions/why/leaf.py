@@ -1,4 +1,4 @@
-"""Questions: why a tensor that could have a gradient got none: which passes came by."""
+"""Questions: why a tensor that requires grad got no gradient: which passes missed it."""
 
 from __future__ import annotations
 

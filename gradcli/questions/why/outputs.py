@@ -1,4 +1,4 @@
-"""Questions: which value came out of which node, and which values a node was made of."""
+"""Questions: which value is the output of which node, and which are its inputs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Outputs:
         held = self.others.get(id(mark))
         return held[1].get(output_nr) if held is not None and held[0]() is mark else None
 
-    def sweep(self, is_gone: Callable[[int], bool]) -> None:
+    def drop(self, is_gone: Callable[[int], bool]) -> None:
         """Values and nodes that are gone have no entry."""
         self.firsts = {key: one for key, one in self.firsts.items() if not is_gone(one)}
         self.others = {key: one for key, one in self.others.items() if one[0]() is not None}

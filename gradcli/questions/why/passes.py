@@ -1,4 +1,4 @@
-"""Questions: the passes over the graph in a run: what each node was given and what it gave on."""
+"""Questions: the backward passes of a run: what each node received and passed on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ...engine.node import Node
 from ...engine.observer import Applied as Listener, OfNodes
 from ...named import NamedTuple
 from ...recording import passes as recorded
+from ...recording.captured_pass import CapturedPass
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer
 from ...recording.recording import Recording
@@ -32,7 +33,6 @@ from ...recording.sides import (
     users_class,
 )
 from ...recording.spectator import Spectator
-from ...recording.sweep import Sweep
 from .forgetting import ROOM, forget
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Pass:
     """What the nodes of a pass received and passed on, in addition to what the recording keeps."""
 
     __slots__ = (
-        "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "sweep",
+        "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "captured_pass",
         "hooks", "bytes", "steps",
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ class Pass:
         self.gradients = list(one.gradients)
         self._applied: dict[int, Applied] | None = {}
         self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, read on demand
-        self.sweep: Sweep | None = None
+        self.captured_pass: CapturedPass | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
         self.steps: list[Optimizer] = []  # the optimizers that stepped behind it, before the next
@@ -126,10 +126,10 @@ class Pass:
         """Its nodes as they ran; None where they were given up."""
         if self._applied is None:
             return None
-        if self.sweep is not None:
-            sweep, self.sweep = self.sweep, None
-            for node, grads, results in sweep.steps():
-                self.ran.append((node, grads, results, None, sweep.saved(node)))
+        if self.captured_pass is not None:
+            captured, self.captured_pass = self.captured_pass, None
+            for node, grads, results in captured.steps():
+                self.ran.append((node, grads, results, None, captured.saved(node)))
         for facts in self.ran:
             self._applied[id(facts[0])] = Applied._make(facts)
         self.ran.clear()
@@ -137,7 +137,7 @@ class Pass:
 
     def forget(self) -> None:
         """The gradients are given up."""
-        self._applied = self.sweep = None
+        self._applied = self.captured_pass = None
         self.ran.clear()
 
     @property
@@ -284,7 +284,7 @@ class Passes(Spectator):
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         """Of a pass that PyTorch went over by itself nothing is looked at before it is asked."""
         if at_once:
-            return OfNodes([], [], [], [self._swept], hands=True)
+            return OfNodes([], [], [], [self._read_captured], hands=True)
         return OfNodes([], [], [self._hearing()], leaves_last=True)
 
     def _hearing(self) -> Listener:
@@ -314,10 +314,10 @@ class Passes(Spectator):
 
         return applied
 
-    def _swept(self, sweep: Sweep) -> None:
+    def _read_captured(self, captured: CapturedPass) -> None:
         current = self.passes[-1]
-        if self._has_room(current, sweep.bytes + RECORD * len(sweep.nodes)):
-            current.sweep = sweep
+        if self._has_room(current, captured.bytes + RECORD * len(captured.nodes)):
+            current.captured_pass = captured
 
     def _forget(self, one: Pass) -> None:
         """The gradients of a pass are given up."""

@@ -1,15 +1,15 @@
-"""Questions: why a gradient has the numbers that it has: zero, NaN, large, or fine."""
+"""Questions: why a gradient has its values: zero, NaN, large, or fine."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...recording.sides import array_of
-from .bad import INF, NAN, bad_finding, root_finding
 from .case import Case, Finding, Remark
+from .nonfinite import INF, NAN, bad_finding, root_finding
+from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
-from .stepped import not_stepped_finding
 from .values import Step
 from .zero import zero_finding
 

@@ -1,4 +1,4 @@
-"""Questions: which value came of which in a run, and which passes went back over them."""
+"""Questions: which value came from which in a run, and which passes went over them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Provenance(Spectator):
         self.flow = Flow()
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
-        known.hears(known.names, known.standing, known.lines, known.passes, known.optimizers,
+        known.hears(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
                     known.ledger, self, self.passes)  # fmt: skip
 
     def begin(self, machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""Questions: where a number of unrecorded code goes, read off its text.
+"""Questions: where a number of unrecorded code goes, found in its text.
 
 Only straight ways count: through names that one body of statements binds and reads, the binding
 before the reading.

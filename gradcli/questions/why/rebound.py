@@ -1,4 +1,4 @@
-"""Questions: names that stood for a leaf once: rebound to something computed, or cast."""
+"""Questions: names that once referred to a leaf: rebound to a computed tensor, or cast."""
 
 from __future__ import annotations
 

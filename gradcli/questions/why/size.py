@@ -1,4 +1,4 @@
-"""Questions: gradients out of proportion: the node at which the norm jumps."""
+"""Questions: gradients that are too large or small: the node at which the norm jumps."""
 
 from __future__ import annotations
 

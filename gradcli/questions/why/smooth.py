@@ -1,4 +1,4 @@
-"""Questions: what has a gradient in the place of what has none, or gives it to one element only."""
+"""Questions: smooth replacements for operations that have no gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: a gradient is a sum over updates of its tensor, for nothing cleared it in between."""
+"""Questions: a gradient that sums several updates, for nothing cleared it in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: what a provenance is made of: values, the steps that made them, marks on tensors."""
+"""Questions: the records of a provenance: values, the steps that made them, marks on tensors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from ...language.values import Lazy
 from ...named import NamedTuple
-from ...recording.modules import attributes, is_interpreted, is_module
-from ...recording.sides import has_method
+from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
+from ...recording.sides import AnyTensor, has_method
 
 FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
@@ -74,6 +74,13 @@ class Sources(tuple[int, ...]):
     __slots__ = ()
 
 
+class Chosen(NamedTuple):
+    """A module that numbers of these values picked out of a list."""
+
+    module: Any
+    sources: tuple[int, ...]
+
+
 def callee(node: ast.Call, owner: Any) -> Any:
     """What self.layer(x) calls: the layer; a method of the program's own reports itself."""
     function = node.func
@@ -88,6 +95,14 @@ def callee(node: ast.Call, owner: Any) -> Any:
     if function.attr == "deepcopy" or not has_method(owner, function.attr):
         return owner  # an operand of a function: copy.deepcopy(net), helpers.features(net, x)
     return owner if function.attr in ("forward", "__call__", *MARKS) else None
+
+
+def copied_from(name: str, parameter: AnyTensor, parts: list[Any]) -> Iterator[AnyTensor]:
+    """What a parameter of a copied module is a copy of."""
+    for part in filter(is_module, parts):
+        source = dict(named_parameters(part)).get(name)
+        if source is not None and source.shape == parameter.shape:
+            yield source
 
 
 def may_be_named_in(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Questions: why a gradient is zero: the node at which it died, and what killed it."""
+"""Questions: why a gradient is zero: the node where it vanished, and the reason."""
 
 from __future__ import annotations
 

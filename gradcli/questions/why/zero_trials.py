@@ -1,4 +1,4 @@
-"""Questions: what can be tried against a zero gradient, to heal it or to prove its cause."""
+"""Questions: trials that cure a zero gradient or prove its cause."""
 
 from __future__ import annotations
 

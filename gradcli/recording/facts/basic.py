@@ -1,4 +1,4 @@
-"""Recording: the facts that facts of all questions are made of."""
+"""Recording: facts that the facts of all questions are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: the facts of `gradcli check`: what held, what did not, and where."""
+"""Recording: the facts of `gradcli check`: what passed, what failed, and where."""
 
 from __future__ import annotations
 

@@ -21,12 +21,13 @@ class SideFact(NamedTuple):
 
 
 class StepFact(NamedTuple):
-    """An operation as it ran: its node, its place, what it gave."""
+    """An operation as it ran: its node, its place, what it gave, or what sums a large value up."""
 
     node: str
     line: int | None
     text: str
     value: Nested
+    whole: bool = True
 
 
 class DifferenceFact(NamedTuple):

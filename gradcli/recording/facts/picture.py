@@ -1,4 +1,4 @@
-"""Recording: the facts of a picture: how nodes came about, and the steps of the pass over them."""
+"""Recording: the facts of a picture: how nodes were made, and the steps of the pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: where a run spent its time and its bytes, line by line."""
+"""Recording: time and bytes of a run, line by line."""
 
 from __future__ import annotations
 

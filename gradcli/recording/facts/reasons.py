@@ -1,4 +1,4 @@
-"""Recording: what `gradcli why` answers: one verdict on one gradient."""
+"""Recording: the facts of `gradcli why`: one verdict on one gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording: facts about what a backward pass begins with."""
+"""Recording: facts about the gradients that a backward pass starts with."""
 
 from __future__ import annotations
 

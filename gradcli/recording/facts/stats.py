@@ -1,4 +1,4 @@
-"""Recording: the facts of `gradcli trace --stats`: what a graph consists of, and what it weighs."""
+"""Recording: the facts of `gradcli trace --stats`: counts and sizes of a graph."""
 
 from __future__ import annotations
 

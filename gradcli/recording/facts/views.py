@@ -1,4 +1,4 @@
-"""Recording: the facts of `gradcli trace --views`: who shares memory, and what was changed."""
+"""Recording: the facts of `gradcli trace --views`: shared memory and in-place changes."""
 
 from __future__ import annotations
 

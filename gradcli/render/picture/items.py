@@ -1,4 +1,4 @@
-"""Render: what stands in the rows of a picture while it is laid out."""
+"""Render: the items in the rows of a picture during layout."""
 
 from __future__ import annotations
 

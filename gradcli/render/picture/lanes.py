@@ -1,4 +1,4 @@
-"""Render: lanes between two rows of a picture: wires that run beside each other turn one by one."""
+"""Render: lanes between two rows of a picture, so that parallel wires turn one by one."""
 
 from __future__ import annotations
 

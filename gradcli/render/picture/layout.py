@@ -1,4 +1,4 @@
-"""Render: where boxes and wires of a picture lie: rows by Sugiyama's method, for either direction.
+"""Render: positions of boxes and wires: rows by Sugiyama's method, in either direction.
 
 Everything is computed for a picture that reads from the top down; one that reads to the right is
 the same with both axes changed. Wires with words have a row for these between the rows of boxes.

@@ -1,4 +1,4 @@
-"""Render: what a picture shows: boxes, wires and words, before anything has a place on a page."""
+"""Render: what a picture shows: boxes, wires and words, before they have positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render: a graph as stretches of what a module, a call or a line computed.
+"""Render: a graph as stretches: what a module, a call or a line computed.
 
 A stretch of the order in which nodes were made is never left and entered again, so the graph of the
 stretches has no circles either.

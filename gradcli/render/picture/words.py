@@ -1,4 +1,4 @@
-"""Render: the words of a picture: what stands in its boxes and on its wires."""
+"""Render: the words of a picture: the texts of its boxes and wires."""
 
 from __future__ import annotations
 

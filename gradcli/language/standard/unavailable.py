@@ -1,0 +1,71 @@
+"""language: modules that need a network or processes: they import, and refuse when called.
+
+Many programs import it for a branch that does not run. What only asks has its answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ...namespace import CONSTANTS
+from ..builtins.types import host_type
+from .publishing import functions
+
+
+def _refusing(name: str, why: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            f"{name} {why}; --engine torch runs the file by real Python, and trusts it"
+        )
+
+    return refuse
+
+
+def _refusals(home: str, names: str, why: str) -> dict[str, Any]:
+    return functions({name: _refusing(f"{home}.{name}", why) for name in names.split()})
+
+
+class PackageNotFoundError(ImportError):
+    _torch_name = "importlib.metadata.PackageNotFoundError"
+
+
+def _version(distribution_name: str) -> str:
+    """Of what a program has here."""
+    if distribution_name == "torch":
+        return str(CONSTANTS["__version__"])
+    if distribution_name == "numpy":
+        return numpy.__version__
+    raise PackageNotFoundError(f"No package metadata was found for {distribution_name}")
+
+
+_PROCESSES = "needs other processes, and a program here has one"
+_NETWORK = "needs a network, and a program here has none"
+MODULES: dict[str, Any] = {
+    "torch.distributed": {
+        **functions({
+            "is_available": lambda: True, "is_initialized": lambda: False,
+            "is_nccl_available": lambda: False, "is_gloo_available": lambda: True,
+            "is_mpi_available": lambda: False, "is_torchelastic_launched": lambda: False,
+        }),
+        **_refusals(
+            "torch.distributed",
+            "init_process_group destroy_process_group barrier all_reduce all_gather broadcast "
+            "reduce scatter gather send recv new_group get_rank get_world_size",
+            _PROCESSES,
+        ),
+    },
+    "torch.multiprocessing": {
+        **functions({"set_start_method": lambda method, force=False: None}),
+        **_refusals("torch.multiprocessing", "spawn Process Pool Queue", _PROCESSES),
+    },
+    "torch.hub": _refusals(
+        "torch.hub", "load list help load_state_dict_from_url download_url_to_file", _NETWORK
+    ),
+    "importlib.metadata": {
+        **functions({"version": _version}),
+        "PackageNotFoundError": host_type(PackageNotFoundError),
+    },
+    "torch.utils.model_zoo": _refusals("torch.utils.model_zoo", "load_url", _NETWORK),
+}  # fmt: skip

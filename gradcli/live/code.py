@@ -1,0 +1,69 @@
+"""Live: a rewritten program as code, with the functions that it reports to among its constants."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from types import CodeType
+from typing import Any
+
+from ..language.echo import shown
+from .expectations import Expecting
+from .node_hooks import REGISTERING, NodeHookRewriter
+from .reporting import Reporter
+from .rewrite import STORED, Rewriter, planted_call
+from .text import Text
+from .tracing import Tracer
+
+ECHO = "echo"
+
+
+def echo(value: Any) -> None:
+    """What a notebook shows of a cell's last value; nothing for None."""
+    if value is not None:
+        print(shown(value, repr, lambda count: None))
+
+
+def compiled(text: Text, machine: Any) -> CodeType:
+    """The program's code with calls in it that lead to the machine.
+
+    What is called stands among the constants of the code, where no program meets it.
+    """
+    rewriter, more = _rewriter(text, machine)
+    if machine.log is not None:
+        rewriter.expecting = Expecting(machine.log)
+        more = {**more, **rewriter.expecting.table()}
+    module = rewriter.module()
+    for statement in module.body:
+        if isinstance(statement, ast.Expr) and hasattr(statement, "echo"):
+            statement.value = planted_call(ECHO, statement.value, statement.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
+        code = compile(module, text.filename, "exec", dont_inherit=True)
+    planted = {f"gradcli: {STORED}": rewriter.stored(), f"gradcli: {ECHO}": echo}
+    return _planted(code, {**planted, **rewriter.values, **more})
+
+
+def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
+    """One that reports names, or every expression where a listener wants to hear of them."""
+    if machine.listener is None:
+        rewriter = NodeHookRewriter(text, machine)
+        return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
+    tracer = Tracer(text, machine)
+    recorder = machine.recorder
+    teller = Reporter(tracer.nodes, machine.listener, recorder.side, recorder.defects)
+    machine.teller = teller
+    teller.on_handle = machine.recorder.passes.noticed
+    return tracer, teller.table
+
+
+def _planted(code: CodeType, values: dict[str, Any]) -> CodeType:
+    """The code, and that of its functions, with values in place of the texts for them."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constant = _planted(constant, values)
+        elif type(constant) is str and constant in values:
+            constant = values[constant]
+        constants.append(constant)
+    return code.replace(co_consts=tuple(constants))

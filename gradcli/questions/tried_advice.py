@@ -1,0 +1,133 @@
+"""Questions: the advice of an error, tried: the program is changed there and runs again.
+
+Only where that is cheap, and within a number of steps. Advice that does not help
+is not given; advice that can't be tried is given without a word about trying.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
+from ..engine.run_state import as_new
+from ..language.budget import memory_in_use
+from ..pipeline.request import Ran
+from ..recording.collect import named_tensors, parameters
+from ..recording.sides import AnyTensor, changed_at, gradient_of
+from .cure import Room, attempt
+
+MOST_STEPS = 200_000  # of a run that is worth another one
+MOST_SOURCE = 200_000  # bytes
+MOST_MEMORY = 1 << 30  # bytes that the first run left; what the process held before is not its
+MOST_CURES = 4
+OTHER_PART = 10  # of the time limit, which a run under PyTorch took at most
+TRIED = "      tried: "
+
+
+def with_trials(ran: Ran, started: float) -> Ran:
+    """The same run, whose error says which of its advice helps."""
+    error, outcome = ran.error, ran.outcome
+    if error is None or outcome is None or not error.cures:
+        return ran
+    if outcome.steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
+        return ran
+    if error.exit_status is not ExitStatus.PROGRAM_ERROR:
+        return ran
+    if memory_in_use()[0] - ran.held_before > MOST_MEMORY:
+        return ran
+    room = Room(ran, time.process_time() - started)
+    answers: dict[str, str | None] = {}
+    for cure in sorted(error.cures, key=lambda cure: cure.last_resort)[:MOST_CURES]:
+        if not cure.last_resort or not any(answers.values()):
+            answers[cure.note] = _answer(error, cure, attempt(ran, cure.edits, room))
+    resorts = [note for note in answers if note not in error.notes and answers[note]]
+    notes = []
+    for note in (*error.notes, *resorts):
+        answer = answers.get(note)
+        if answer:
+            notes.append(f"{note}{TRIED}{answer}")
+        elif answer is None and not (resorts and note.startswith("help: ")):
+            notes.append(note)
+    return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
+
+
+def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
+    """A failure under PyTorch, with the labels and the advice of the own engine.
+
+    It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
+    fails at the same place in the same words, what it knows of the failure holds for both.
+    """
+    error, limits = ran.error, ran.request.limits
+    seconds = time.process_time() - started
+    if error is None or error.span is None or error.exit_status is not ExitStatus.PROGRAM_ERROR:
+        return ran
+    if len(ran.request.data) > MOST_SOURCE or seconds > limits.timeout / OTHER_PART:
+        return ran
+    from ..pipeline.run import execute
+
+    request = ran.request._replace(
+        engine="own", device="cpu", arguments=(),
+        limits=limits._replace(max_steps=MOST_STEPS, max_memory=MOST_MEMORY),
+    )  # fmt: skip
+    with as_new():
+        own = execute(request, None)
+    if own.error is None or own.error.span is None or own.error.message != error.message:
+        return ran
+    if (own.error.type, own.error.span.line) != (error.type, error.span.line):
+        return ran
+    return ran._replace(error=(with_trials(own, time.process_time()) if tries else own).error)
+
+
+def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:
+    """The result of the trial; empty if it does not help, None if unknown."""
+    if again is None or again.outcome is None:
+        return None
+    if again.error is None:
+        return f"passes; {cure.added}" if cure.added and _adds(again) else "passes"
+    before, after = error.span, again.error.span
+    if before is None or after is None:
+        return ""
+    line = _moved(before, cure)
+    if after.line <= line:
+        return ""  # it fails in the same place, or even earlier
+    return f"line {before.line} passes; {again.error.type} on line {_back(after.line, cure)} then"
+
+
+def _moved(span: Span, cure: Cure) -> int:
+    """The line that a place has after the edits."""
+    return span.line + sum(
+        more for at, more in _grown(cure) if (at.line, at.column) <= (span.line, span.column)
+    )
+
+
+def _back(line: int, cure: Cure) -> int:
+    """The line of the program that a line of the changed one was."""
+    for at, more in sorted(_grown(cure), key=lambda grown: grown[0].line, reverse=True):
+        if line > at.line:
+            line -= more
+    return line
+
+
+def _grown(cure: Cure) -> Iterator[tuple[Span, int]]:
+    """Where lines came in, and how many."""
+    for span, text in cure.edits:
+        more = text.count("\n") - (span.end_line - span.line)
+        if more:
+            yield span, more
+
+
+def _adds(again: Ran) -> bool:
+    """Whether a leaf's .grad was added to: stored once and changed by a backward call since."""
+    assert again.outcome is not None
+    bindings = again.outcome.bindings
+    tensors: list[Any] = [tensor for _, tensor in named_tensors(bindings, AnyTensor)]
+    tensors += [tensor for _, tensor in parameters(bindings, AnyTensor)]
+    grads = (gradient_of(tensor) for tensor in tensors)
+    return any(grad is not None and grad._version and _by_backward(grad) for grad in grads)
+
+
+def _by_backward(grad: AnyTensor) -> bool:
+    function = getattr(changed_at(grad), "func", None)
+    return getattr(function, "attr", getattr(function, "id", "")) == "backward"

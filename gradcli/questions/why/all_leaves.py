@@ -1,0 +1,86 @@
+"""Questions: `gradcli why FILE` without a name: one verdict for each leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from ...pipeline.request import Ran, Request
+from ...pipeline.run import execute
+from ...recording.collect import named_tensors, parameters
+from ...recording.facts.reasons import WhyReport
+from ...recording.sides import AnyTensor, is_leaf
+from ..errors import error_fact
+from ..graph import collected
+from . import reported
+from .names import Question
+from .provenance import Provenance
+from .rebound_later import in_last_pass
+
+MOST = 1000  # leaves that are judged
+
+
+def why_reports(
+    request: Request, write: Callable[[str], None] | None
+) -> tuple[Ran, WhyReport, list[WhyReport]]:
+    """Runs the program; what holds for all of it, and the verdict on every leaf that requires grad,
+    each by one name; where none does, on every tensor of floats that a name holds."""
+    provenance = Provenance()
+    ran = execute(request, write, provenance.recording)
+    whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
+                      error=error_fact(ran.error))  # fmt: skip
+    return ran, whole, [reported(ran, provenance, one) for one in every_leaf(ran, provenance)]
+
+
+def every_leaf(ran: Ran, provenance: Provenance) -> list[Question]:
+    """The leaves of a run, each once, by the name that it had in the last pass."""
+    asked: dict[int, Question] = {}
+    for one in islice(_leaves(ran, provenance), MOST):
+        asked.setdefault(id(in_last_pass(ran, provenance, one).value), one)
+    return list(asked.values())
+
+
+def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
+    """The requested tensors, in the order of a table of tensors, then what only functions name and
+    names that stood for a leaf once; a loop's name is no name."""
+    if ran.outcome is None:
+        return
+    found = collected(ran.outcome, texts=False, recording=ran.recording)
+    pairs = list(zip(found.tensors, found.held, strict=True))
+    leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
+    others = [*_inside(ran, provenance), *_rebound(ran, provenance)]
+    if not others and all(fact.kind == "leaf" for fact, _ in leaves):
+        leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
+                  and pair[0].kind != "buffer"]  # fmt: skip
+    seen: set[int] = set()
+    for fact, tensor in sorted(leaves, key=lambda pair: pair[0].passing):
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield Question(fact.name, tensor, None)
+    for name, tensor in others:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield Question(name, tensor, None)
+
+
+def _rebound(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
+    """Names of computed tensors that were bound to a leaf before: w = w - lr * w.grad."""
+    assert ran.outcome is not None
+    for name, tensor in named_tensors(ran.outcome.bindings, AnyTensor):
+        if is_leaf(tensor) or not tensor.requires_grad:
+            continue
+        before = (bound for _, _, bound in provenance.flow.bindings.get(name, ()))
+        if any(is_leaf(bound) and bound.requires_grad for bound in before):
+            yield name, tensor
+
+
+def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
+    """The leaves behind the names that functions had last; an object is `self` where it has no
+    other name."""
+    assert ran.outcome is not None
+    bindings = ran.outcome.bindings
+    held = {name: one for name, one in provenance.flow.inside().items() if name not in bindings}
+    found = (*named_tensors(held, AnyTensor), *parameters(held, AnyTensor))
+    for name, tensor in sorted(found, key=lambda pair: pair[0].startswith("self")):
+        if is_leaf(tensor) and tensor.requires_grad:
+            yield name, tensor

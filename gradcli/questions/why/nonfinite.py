@@ -1,0 +1,265 @@
+"""Questions: where a NaN or an infinity first appeared, in the forward or the backward pass."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy
+
+from ...recording.sides import array_of, edges_of, origin_of, sequence_of
+from .case import Case, Finding, Remark
+from .declared import zero_of
+from .gradients import Gradients, node_name
+from .nonfinite_trials import bounded, double_where
+from .passes import Applied, Pass
+from .values import Step, name_of
+
+NAN, INF = 1, 2
+MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are bad
+
+
+def bad_finding(case: Case, wanted: int) -> Finding | None:
+    """The verdict on a gradient that holds NaN (1) or infinities (2)."""
+    for one in _passes(case, wanted):
+        found = _in_pass(case, one, wanted)
+        if found is not None:
+            return found
+    return None
+
+
+def root_finding(case: Case) -> Finding | None:
+    """The result itself is NaN or infinite, although the gradient is not."""
+    added = [entry.number for entry in case.entries if entry.kind == "add"]
+    one = next((p for p in case.passes.passes if added and p.number == added[-1]), None)
+    if one is None:
+        return None
+    for wanted in (NAN, INF):
+        steps = [case.step_of(root) for root in one.roots]
+        if any(step is not None and step.bad & wanted for step in steps):
+            finding = _of_root(case, one, wanted)
+            if finding is not None:
+                root = case.called(one.roots[0])
+                word = "nan" if wanted == NAN else "infinite"
+                start = f"{case.name}.grad looks correct, but {root} is {word}: "
+                finding.sentence = start + finding.sentence.partition(": ")[2]
+                return finding
+    return None
+
+
+def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
+    """Where a bad result came up: in an earlier pass, if an update wrote it into a leaf."""
+    first = case.passes.first_bad
+    if first is not None and first.number < one.number and _inherited(case, one, wanted):
+        finding = _in_pass(case, first, wanted)
+        if finding is not None:
+            finding.facts.append(
+                f"that was in backward {first.number}; the update after it spread it to all others"
+            )
+            return finding
+    births = _births(case, one, wanted)
+    return _forward(case, births[0], wanted) if births else None
+
+
+def _passes(case: Case, wanted: int) -> list[Pass]:
+    """The pass in which the gradient went bad, and the first one in which any did."""
+    numbers = [entry.number for entry in case.entries if entry.bad & wanted]
+    if not numbers:
+        return []
+    kept = {one.number: one for one in case.passes.passes}
+    own = kept.get(numbers[0])
+    first = case.passes.first_bad
+    found = [one for one in (own, first) if one is not None and one.number <= numbers[0]]
+    if len(found) == 2 and found[0] is not found[1] and _inherited(case, found[0], wanted):
+        found.reverse()
+    return found
+
+
+def _inherited(case: Case, one: Pass, wanted: int) -> bool:
+    """Whether a leaf was bad already when the pass began: an update had made it so."""
+    for value in case.behind(one.roots):
+        reference = case.flow.value(value).tensor
+        tensor = None if reference is None else reference()
+        if tensor is None or tensor.grad_fn is not None or not tensor.requires_grad:
+            continue
+        if _is_bad(array_of(tensor), wanted):
+            return True
+    return False
+
+
+def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
+    births = _births(case, one, wanted)
+    roots = [case.step_of(root) for root in one.roots]
+    root_bad = any(step is not None and step.bad & wanted for step in roots)
+    if wanted == NAN and root_bad and births:
+        return _forward(case, births[0], wanted)
+    if one.applied is not None:
+        found = _backward(case, Gradients(case, one), wanted)
+        if found is not None:
+            return found
+    if births:
+        return _forward(case, births[0], wanted)
+    if any(_is_bad(array_of(given), wanted) for given in one.gradients):
+        verdict = "nan-born-backward" if wanted == NAN else "inf-born"
+        finding = Finding(verdict, _sentence(case, wanted, "backward was given it"))
+        finding.causes.append(Remark(one.origin, "goes back with it"))
+        return finding
+    return None
+
+
+def _sentence(case: Case, wanted: int, why: str) -> str:
+    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
+    gradient = case.gradient
+    whole = gradient is not None and (case.element is not None or gradient.numel() == 1)
+    kind = "NaN" if wanted == NAN else "an infinity"
+    is_it = f"is {'nan' if wanted == NAN else 'infinite'}" if whole else f"has {kind}"
+    return f"{case.name}.grad{inside} {is_it}: {why}."
+
+
+def _is_bad(array: Any, wanted: int) -> bool:
+    if array is None or getattr(array, "dtype", None) is None or array.dtype.kind not in "fc":
+        return False
+    test = numpy.isnan if wanted == NAN else numpy.isinf
+    return bool(test(array).any()) if isinstance(array, (numpy.ndarray, numpy.generic)) else False
+
+
+# ---------------------------------------------------------------- forward
+
+
+def _births(case: Case, one: Pass, wanted: int) -> list[Step]:
+    """The steps behind a pass's roots that made it of values that had none."""
+    leading = case.behind(one.roots)
+    found = []
+    for step in case.flow.steps[: one.step]:
+        if step.out not in leading or not step.bad & wanted:
+            continue
+        sources = [case.step_of(source) for source in (*step.live, *step.dead)]
+        if not any(source is not None and source.bad & wanted for source in sources):
+            found.append(step)
+    return found
+
+
+def _forward(case: Case, birth: Step, wanted: int) -> Finding:
+    place = case.text(birth.node)
+    kind = "nan" if wanted == NAN else "infinite"
+    verdict = "nan-born-forward" if wanted == NAN else "inf-born"
+    made = not birth.live and not birth.dead
+    finding = Finding(
+        verdict, _sentence(case, wanted, f"{place} {'holds it' if made else 'makes it'}")
+    )
+    finding.causes.append(Remark(birth.node, f"{kind} from here on{_operands(case, birth)}"))
+    if wanted == NAN:
+        for source in (*birth.live, *birth.dead):
+            step = case.step_of(source)
+            if step is not None and step.bad & INF:
+                finding.others.append(Remark(step.node, "an infinity before it"))
+                finding.trials += bounded(case, step.node)
+    finding.trials += bounded(case, birth.node)
+    return finding
+
+
+def _operands(case: Case, step: Step) -> str:
+    """`, with x = -1` for a single number."""
+    for source in (*step.live, *step.dead):
+        reference = case.flow.value(source).tensor
+        tensor = None if reference is None else reference()
+        if tensor is not None and tensor.numel() == 1 and case.called(source).isidentifier():
+            return f", with {case.called(source)} = {float(tensor.detach().item()):g}"
+    return ""
+
+
+# ---------------------------------------------------------------- backward
+
+
+def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
+    """The node that was given good numbers and made bad ones."""
+    applied = list((gradients.one.applied or {}).values())
+    ways = _leading(case, gradients, applied)
+    birth = _birth(applied, ways, wanted)
+    if birth is None:
+        return None
+    node, origin = birth.node, origin_of(birth.node)
+    place = case.text(origin) or node_name(node)
+    if wanted == INF:
+        finding = Finding(
+            "inf-born", _sentence(case, wanted, f"the slope of {place} is infinite there")
+        )
+        finding.causes.append(Remark(origin, f"{node_name(node)} makes it on the way back"))
+        finding.trials += bounded(case, origin)
+        return finding
+    mask = _mask(gradients, birth)
+    if mask is not None:
+        return _masked(case, birth, mask)
+    before = _birth(applied, ways, INF)
+    why = f"{place} makes it on the way back"
+    finding = Finding("nan-born-backward", _sentence(case, wanted, why))
+    if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
+        finding.causes.append(Remark(origin_of(before.node), "an infinite slope on the way back"))
+        finding.causes.append(Remark(origin, f"{node_name(node)} multiplies it by 0"))
+        finding.trials += bounded(case, origin_of(before.node))
+    else:
+        finding.causes.append(Remark(origin, f"{node_name(node)} makes NaN on the way back"))
+        finding.trials += bounded(case, origin)
+    finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
+    return finding
+
+
+def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[int]:
+    """The nodes of the pass that the tensor's gradient came through."""
+    target = gradients.target()[0]
+    found = {target}
+    for one in reversed(applied):
+        if any(edge is not None and id(edge) in found for edge in edges_of(one.node)):
+            found.add(id(one.node))
+    return found
+
+
+def _birth(applied: list[Applied], ways: set[int], wanted: int) -> Applied | None:
+    for one in applied:
+        if id(one.node) not in ways:
+            continue
+        if any(_is_bad(array_of(grad), wanted) for grad in one.grads):
+            continue
+        for place, edge in enumerate(edges_of(one.node)):
+            if edge is not None and id(edge) in ways and place < len(one.results):
+                if _is_bad(array_of(one.results[place]), wanted):
+                    return one
+    return None
+
+
+def _mask(gradients: Gradients, birth: Applied) -> Applied | None:
+    """The mask that had put zeros where the NaN came up: 0 times infinity."""
+    grads = [array_of(g) for g in birth.grads if g is not None]
+    zeros = False
+    for result in birth.results:
+        array = array_of(result)
+        if array is None or array.dtype.kind != "f":
+            continue
+        wrong = numpy.isnan(array)
+        for grad in grads:
+            if wrong.any() and grad.shape == array.shape:
+                zeros = zeros or bool((grad[wrong] == 0).all())
+            elif wrong.any():
+                zeros = zeros or bool((grad == 0).any())
+    if not zeros:
+        return None
+    return next((one for one in gradients.upwards(birth.node) if zero_of(one.node) in MASKS), None)
+
+
+def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:
+    origin, where = origin_of(birth.node), origin_of(mask.node)
+    place = case.text(origin) or node_name(birth.node)
+    word = name_of(where) or "the mask"
+    why = f"{word} drops the bad values of {place}, but their slope comes back as 0 times infinity"
+    finding = Finding("masked-nan", _sentence(case, NAN, why))
+    inner = _inside(case, origin, where)
+    finding.causes.append(Remark(origin, "its slope is not finite where the mask drops it"))
+    if not inner:
+        finding.causes.append(Remark(where, "drops the values, not the slope"))
+    finding.trials += double_where(case, origin, where)
+    finding.trials += bounded(case, origin)
+    return finding
+
+
+def _inside(case: Case, node: Any, outer: Any) -> bool:
+    return isinstance(node, ast.AST) and any(part is outer for part in case.ancestors(node))

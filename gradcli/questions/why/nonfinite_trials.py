@@ -1,0 +1,179 @@
+"""Questions: trials against NaN and infinity: the double where, a bounded operand."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ...engine.operator import Domain
+from .case import Case, Trial
+from .declared import domain_of, logarithm_of
+from .edits import advised, operand, replace
+from .smooth import operands
+from .values import name_of
+
+SMALL = "1e-6"
+# Python's signs whose second operand, or whose base, may be out of their domain.
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Div: "div", ast.Pow: "pow", ast.Mod: "remainder", ast.FloorDiv: "floor_divide",
+}  # fmt: skip
+SPACES = ("torch", "F", "nn", "math")
+
+
+def double_where(case: Case, origin: Any, where: Any) -> list[Trial]:
+    """where(c, f(where(c, x, 1.0)), y): what is dropped is computed from a harmless number."""
+    if not isinstance(where, ast.Call):
+        return []
+    condition, chosen = _condition(case, origin, where)
+    operand = dangerous(origin)
+    if condition is None:
+        return []
+    if operand is None or not case.is_here(operand):
+        return _all_names(case, origin, condition, chosen)
+    sides = (case.whole(operand), "1.0") if chosen else ("1.0", case.whole(operand))
+    safe = f"torch.where({case.whole(condition)}, {sides[0]}, {sides[1]})"
+    edits = [replace(case, operand, safe)]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _all_names(case: Case, origin: Any, condition: ast.expr, chosen: bool) -> list[Trial]:
+    """The same for each name that the condition is about, within the expression."""
+    asked = {part.id for part in ast.walk(condition) if isinstance(part, ast.Name)}
+    text = case.whole(condition)
+    edits = []
+    for part in ast.walk(origin):
+        if isinstance(part, ast.Name) and part.id in asked and part.id not in SPACES:
+            sides = (part.id, "1.0") if chosen else ("1.0", part.id)
+            edits.append(replace(case, part, f"torch.where({text}, {sides[0]}, {sides[1]})"))
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if edits else []
+
+
+def _condition(case: Case, origin: Any, where: ast.Call) -> tuple[ast.expr | None, bool]:
+    """The condition of a mask, and whether the dangerous branch is the one that it chooses."""
+    word = name_of(where)
+    function = where.func
+    method = isinstance(function, ast.Attribute) and not (
+        isinstance(function.value, ast.Name) and function.value.id in SPACES
+    )
+    if word == "where" and len(where.args) == 3:
+        inside = any(part is where.args[2] for part in case.ancestors(origin))
+        named = isinstance(where.args[2], ast.Name) and _made_by(case, where.args[2].id, origin)
+        return where.args[0], not (inside or named)
+    if word == "where" and method and where.args:
+        return where.args[0], True
+    if word.startswith("masked_fill"):
+        arguments = where.args if method else where.args[1:]
+        return (arguments[0] if arguments else None), False
+    return None, True
+
+
+def _made_by(case: Case, name: str, origin: Any) -> bool:
+    statement = case.statement(origin)
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == name for target in statement.targets
+    )
+
+
+def _domain(origin: Any) -> Domain | None:
+    """Where the operation of an expression is finite; None where it always is."""
+    if isinstance(origin, ast.BinOp):
+        word = SIGNS.get(type(origin.op), "")
+    else:
+        word = name_of(origin)
+    return domain_of(word) if word else None
+
+
+def dangerous(origin: Any) -> ast.expr | None:
+    """The operand from which an operation makes NaN: that of sqrt and log, the second of /."""
+    domain = _domain(origin)
+    second = domain is not None and bool(domain.of)
+    if isinstance(origin, ast.BinOp):
+        return None if domain is None else origin.right if second else origin.left
+    if not isinstance(origin, ast.Call):
+        return None
+    function = origin.func
+    own: list[ast.expr] = list(origin.args)
+    if isinstance(function, ast.Attribute):
+        root: Any = function.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in SPACES):
+            own.insert(0, function.value)
+    return own[second] if len(own) > second else None
+
+
+def bounded(case: Case, origin: Any) -> list[Trial]:
+    """The operand kept away from where the operation is not finite."""
+    part = dangerous(origin)
+    if part is None or not case.is_here(part):
+        return _finite_fill(case, origin)
+    return [
+        *_finite_fill(case, origin),
+        *_in_one_piece(case, origin, part),
+        *_bounds(case, origin, part),
+    ]
+
+
+def _finite_fill(case: Case, origin: Any) -> list[Trial]:
+    """masked_fill(mask, -inf) with a finite number: a row that is masked as a whole stays one."""
+    if not isinstance(origin, ast.Call) or not case.is_here(origin):
+        return []
+    given = [*origin.args, *(word.value for word in origin.keywords)]
+    edits = [replace(case, part, FINITE) for part in given if _is_least(part)]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if edits else []
+
+
+FINITE = "-1e9"  # exp of it is 0, as of -inf
+
+
+def _is_least(part: ast.expr) -> bool:
+    """-torch.inf, float('-inf'), -float('inf')"""
+    text = ast.unparse(part).replace('"', "'").replace(" ", "").lower()
+    if text in ("float('-inf')", "-float('inf')", "float('-infinity')"):
+        return True
+    return text in {f"-{space}.inf" for space in ("torch", "math", "np", "numpy")}
+
+
+def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
+    """log(softmax(x)) as one function, which has a slope where softmax rounds to 0."""
+    if name_of(origin) != "log":
+        return []
+    maker: Any = part
+    if isinstance(part, ast.Name):
+        made = [step.node for step in case.flow.steps if case.line(step.node) <= case.line(origin)
+                and _binds(case.statement(step.node), part.id, step.node)]  # fmt: skip
+        maker = made[-1] if made else None
+    whole = logarithm_of(name_of(maker)) if isinstance(maker, ast.Call) else ""
+    if not whole:
+        return []
+    given = [case.whole(value) for value in operands(maker)]
+    given += [f"{word.arg}={case.whole(word.value)}" for word in maker.keywords if word.arg]
+    edits = [replace(case, origin, f"{whole}({', '.join(given)})")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _binds(statement: Any, name: str, value: Any) -> bool:
+    """Whether a statement gives this value this name, and nothing else."""
+    return isinstance(statement, ast.Assign) and statement.value is value and [
+        target.id for target in statement.targets if isinstance(target, ast.Name)
+    ] == [name]  # fmt: skip
+
+
+def _bounds(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
+    domain = _domain(origin)
+    if domain is None:
+        return []
+    edits = [replace(case, part, _within(case.whole(part), domain))]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _within(text: str, domain: Domain) -> str:
+    """An operand moved off 0, or held within bounds."""
+    if domain.nonzero:
+        return f"({text} + {SMALL})"
+    low = "" if domain.low is None else f"{domain.low:g} + {SMALL}" if domain.low else SMALL
+    if domain.high is None:
+        return f"{operand(text)}.clamp(min={low})"
+    if domain.low is None:
+        return f"{operand(text)}.clamp(max={domain.high})"
+    return f"{operand(text)}.clamp({low}, {domain.high:g} - {SMALL})"

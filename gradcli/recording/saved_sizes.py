@@ -1,0 +1,45 @@
+"""Recording: sizes of what nodes save for backward, noted before a pass frees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .passes import Passes
+from .sides import kept_by, key_of, memory, size_of
+from .spectator import Spectator
+
+MOST = 200_000  # nodes
+
+
+class SavedSize(NamedTuple):
+    """One saved tensor: its name at the node, whose memory it is, how many bytes that has."""
+
+    name: str
+    memory: int
+    bytes: int
+
+
+def saved_sizes_of(node: Any) -> tuple[SavedSize, ...]:
+    """What a node keeps just now."""
+    found = []
+    for name, array in kept_by(node):
+        shared = memory(array)
+        shared = array if shared is None else shared
+        found.append(SavedSize(name, key_of(shared), size_of(shared, array)))
+    return tuple(found)
+
+
+class SavedSizes(Spectator):
+    """Of the nodes that passes ran; of the last pass, where several ran one."""
+
+    def __init__(self, passes: Passes) -> None:
+        self.passes = passes
+        self.nodes: dict[int, tuple[SavedSize, ...]] = {}  # by identity: passes hold the graphs
+
+    def arrived(self, node: Any, grads: Sequence[Any]) -> None:
+        """A node is about to run."""
+        if self.passes.now is not None and len(self.nodes) < MOST:
+            kept = saved_sizes_of(node)
+            if kept:
+                self.nodes[id(node)] = kept
