@@ -137,9 +137,9 @@ LISTED: dict[str, str] = {
         "set_checkpoint_debug_enabled set_checkpoint_early_stop"
     ),
     "utils.data": (
-        "BatchSampler ConcatDataset DataLoader Dataset RandomSampler Sampler SequentialSampler "
-        "Subset SubsetRandomSampler TensorDataset WeightedRandomSampler default_collate "
-        "random_split"
+        "BatchSampler ChainDataset ConcatDataset DataLoader Dataset IterableDataset RandomSampler "
+        "Sampler SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset "
+        "WeightedRandomSampler default_collate default_convert get_worker_info random_split"
     ),
     "nn.utils.rnn": (
         "PackedSequence invert_permutation pack_padded_sequence pack_sequence pad_packed_sequence "

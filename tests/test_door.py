@@ -123,8 +123,9 @@ def test_every_class_can_be_made() -> None:
     missing = [path for path, kind in CLASSES if made(kind) is None]
     sets = [path for path in missing if path.startswith("torchvision.datasets.")]
     assert [path for path in missing if path not in sets] == [
-        "torch.optim.lr_scheduler.LRScheduler",  # an abstract class, by both of its names
+        "torch.optim.lr_scheduler.LRScheduler",  # abstract classes, one of them by two names
         "torch.optim.lr_scheduler._LRScheduler",
+        "torch.utils.data.IterableDataset",
     ]
     assert len(sets) == 5  # which need files
     assert len(CLASSES) > 150
@@ -167,7 +168,7 @@ def test_writing_changes_only_what_is_documented(path: str, kind: type, running:
     trap = values.Builtin("trap", lambda *args, **kwargs: called.append(path))
     for name in NAMES:
         for new in (trap, "__getattribute__", {}, values.Plain()):
-            with suppress(AttributeError, TypeError):
+            with suppress(AttributeError, TypeError, ValueError):
                 set_attribute(value, name, new)
         for place in changed(value, before):
             table = next((t for t in PARTS if name in dict(before.get(t) or ())), None)

@@ -38,10 +38,6 @@ def torch_module_of(room: str, name: str) -> str:
         if inner in SCHEDULES:
             return "torch.optim.lr_scheduler"
         return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
-    if room == "utils.data":
-        kinds = {"Sampler": "sampler", "DataLoader": "dataloader"}
-        home = next((home for end, home in kinds.items() if name.endswith(end)), "dataset")
-        return f"torch.utils.data.{home}"
     if room == "engine.mode":
         return f"torch.autograd.{'anomaly_mode' if 'anomaly' in name else 'grad_mode'}"
     return f"torch.{room}"

@@ -120,7 +120,9 @@ MODULES: dict[str, Module] = {
     "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent indent fill wrap shorten"),
-    "pickle": _module("standard.stored", "dump load dumps loads UnpicklingError"),
+    "pickle": _module(
+        "standard.stored", "dump load dumps loads PickleError PicklingError UnpicklingError"
+    ),
     "csv": _module(
         "standard.stored",
         "reader writer DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONNUMERIC "
@@ -161,7 +163,7 @@ MODULES: dict[str, Module] = {
         "system python_version machine node processor release platform python_implementation",
     ),
     "glob": _module("standard.system", "glob iglob"),
-    "io": _module("standard.system", "StringIO BytesIO open"),
+    "io": _module("standard.system", "StringIO BytesIO open UnsupportedOperation"),
     "shutil": _module("standard.system", "rmtree"),
     "gc": _module("standard.system", "collect enable disable"),
     "getpass": _module("standard.system", "getuser"),
@@ -251,7 +253,7 @@ MODULES: dict[str, Module] = {
     "statistics": _module(
         "standard.averages",
         "mean fmean median median_low median_high stdev pstdev variance pvariance harmonic_mean "
-        "geometric_mean quantiles mode multimode",
+        "geometric_mean quantiles mode multimode StatisticsError",
     ),
 }
 # Modules that draw: whatever they give can be called, unpacked, entered and walked, and is silent.

@@ -75,8 +75,11 @@ def fused_product(xp: Any, way: Any, a: Any, b: Any, start: Any = None, alpha: A
 
 
 def _onto(start: Any, product: Any, alpha: Any) -> Any:
+    """The product is nobody else's."""
     scaled = product if alpha == 1 else product * alpha
-    return scaled if start is None else start + scaled
+    if start is not None:
+        scaled += start
+    return scaled
 
 
 def _way(a: Any, b: Any) -> Any:

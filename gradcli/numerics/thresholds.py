@@ -13,19 +13,23 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL
 
 __all__ = [
-    "BATCH", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS", "NORMALISED", "NOTICED",
-    "ONE_BY_ONE", "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM",
-    "TIED", "VECTORS",
+    "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS", "NORMALISED",
+    "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED",
+    "SYSTEM", "TIED", "VECTORS",
 ]  # fmt: skip
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
 # than 32 numbers and vector code for more. NumPy's singles differ from both in one value of five;
 # rounding once from double agrees in 99 of 100. Cost: 4 µs for exp, 0.8 without.
 
-# The same for larger arrays, but for sin, cos and tan, which cost ten times as much. PyTorch's
+# The same for larger arrays. PyTorch's
 # vector code rounds nearly as if once: 99 in 100 exp and expm1, 999 in 1,000 tanh; NumPy's singles
 # agree in 60 to 90 of 100. Cost: 3 µs for tanh of 2,048, 1 without; 20 for sigmoid, 2 without.
 ROUNDED = 1 << 13
+
+# sin, cos and tan, as the points of a curve that is learned. NumPy's singles agree in 81 to 87 of
+# 100. Cost: 25 µs for sin of 2,000, 1 without; 11 for one number.
+CIRCULAR = 1 << 12
 
 # Elements of binary_cross_entropy, for which PyTorch asks the C library (c_library.py): a loss of
 # few numbers, printed with all digits. Cost: 64 µs for 64, 210 for 2,048, 25 and 47 without.
@@ -33,7 +37,8 @@ LOGS = 1 << 11
 
 # FUSED = 131,072, numbers that are multiplied and added to in one rounding (rounding.py, and the
 # engine's changes in place: steps of an optimiser). Weights are updated a thousand times, and each
-# last digit stays. Cost: 80 µs, 20 without.
+# last digit stays. Cost: 80 µs, 20 without. Square roots
+# (roots.py), by which Adam divides: 14 µs for 100, 500 at the bound; 1 and 25 without.
 
 # NOTICED = 262,144, elements (`reduce_to` in the engine). The gradient of an operand that was
 # spread over others is a sum, of a bias or of a number that scales all data, and weights are

@@ -106,3 +106,28 @@ def _log_of(above: Any, one: Any, other: Any, exponent: Any) -> Any:
     steep = (wide * _LOG_FIRST.astype(_double) + _LOG_SECOND).astype(_single)
     steep = (wide * steep.astype(_double) + _LOG_THIRD).astype(_single)
     return (exponent * _LN2 + 2 * ratio + square * high * steep).astype(_single)
+
+
+# sin(r) / r - 1 over r**2 on [-pi / 2, pi / 2], highest power first: the polynomial of doubles that
+# Intel's vector library takes, as far as its answers tell; none of 30 million differs.
+_SINE = (
+    2.6057806871549435e-06, -0.0001980960292520327, 0.008333066246424827, -0.166666595504436,
+)  # fmt: skip
+_PI, _REST_OF_PI = numpy.pi, 1.2246467991473532e-16
+_FAR = 1e4  # beyond it more of pi is asked for
+
+
+def sine(x: Any, ahead: float = 0.0) -> Any:
+    """sin(x) of singles; with 0.5 ahead, that of x + pi / 2, which is cos(x)."""
+    wide = x.astype(_double)
+    if not (abs(wide) <= _FAR).all():
+        return (numpy.cos if ahead else numpy.sin)(wide).astype(_single)
+    turns = numpy.rint(wide / _PI + ahead)
+    whole = turns - ahead
+    rest = wide - whole * _PI - whole * _REST_OF_PI
+    square = rest * rest
+    total = square * _SINE[0]
+    for power in _SINE[1:]:
+        total = (total + power) * square
+    is_odd = turns - 2 * numpy.floor(turns / 2)
+    return (rest * (1 + total) * (1 - 2 * is_odd)).astype(_single)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..builtins.mathematics import number
+from ..builtins.types import host_type
 from ..costs import charge_keys
 from ..operations import collect
 from ..session import session
@@ -36,10 +37,17 @@ class StatisticsError(ValueError):
     _torch_name = "statistics.StatisticsError"
 
 
-MODULES: dict[str, dict[str, Any]] = {"statistics": functions({
-    **{name: _of_numbers(getattr(statistics, name)) for name in (
-        "mean", "fmean", "median", "median_low", "median_high", "stdev", "pstdev", "variance",
-        "pvariance", "harmonic_mean", "geometric_mean", "quantiles")},
-    "mode": lambda data: statistics.mode(_keys(data)),
-    "multimode": lambda data: statistics.multimode(_keys(data)),
-})}  # fmt: skip
+OF_NUMBERS = (
+    "mean fmean median median_low median_high stdev pstdev variance pvariance harmonic_mean "
+    "geometric_mean quantiles"
+)
+MODULES: dict[str, dict[str, Any]] = {
+    "statistics": {
+        **functions({name: _of_numbers(getattr(statistics, name)) for name in OF_NUMBERS.split()}),
+        **functions({
+            "mode": lambda data: statistics.mode(_keys(data)),
+            "multimode": lambda data: statistics.multimode(_keys(data)),
+        }),
+        "StatisticsError": host_type(StatisticsError),
+    }
+}  # fmt: skip

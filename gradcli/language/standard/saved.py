@@ -28,7 +28,15 @@ TRUSTED = frozenset({
 DEEPEST = 400
 
 
-class UnpicklingError(Exception):
+class PickleError(Exception):
+    _torch_name = "_pickle.PickleError"
+
+
+class PicklingError(PickleError):
+    _torch_name = "_pickle.PicklingError"
+
+
+class UnpicklingError(PickleError):
     _torch_name = "_pickle.UnpicklingError"
 
 

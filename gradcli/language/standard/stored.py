@@ -19,7 +19,7 @@ from ..operations import collect, type_name
 from ..session import session
 from .files import Content, MemoryFile, content_of, is_file, new_file, word_of
 from .publishing import classes, functions
-from .saved import UnpicklingError, kept_copy
+from .saved import PickleError, PicklingError, UnpicklingError, kept_copy
 
 FORMAT = r"%[-+ 0#]*[0-9]{0,2}(\.[0-9]{1,2})?[a-zA-Z]"
 PARSED = 200  # bytes and steps that a number takes on its way from text
@@ -311,6 +311,8 @@ ARRAYS = functions({
 MODULES: dict[str, Any] = {
     "pickle": {
         **functions({"dump": _dump, "load": _loaded, "dumps": _dumps, "loads": _read}),
+        "PickleError": host_type(PickleError),
+        "PicklingError": host_type(PicklingError),
         "UnpicklingError": host_type(UnpicklingError),
     },
     "csv": {

@@ -11,6 +11,7 @@ from ...engine.run_state import run_state
 from ..attributes import STATICS
 from ..builtins.containers import make_dict
 from ..builtins.errors import ERRORS, to_raise
+from ..builtins.types import host_type
 from ..costs import charge_text
 from ..operations import type_name
 from ..session import session
@@ -456,6 +457,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "io": {
         **functions({"StringIO": files.text_in_memory, "BytesIO": files.bytes_in_memory}),
         **functions({"open": files.open_file}),
+        "UnsupportedOperation": host_type(files.UnsupportedOperation),
     },
     "shutil": functions({
         "rmtree": lambda path, ignore_errors=False: files.remove_folder(path, True),

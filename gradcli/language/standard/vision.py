@@ -16,7 +16,7 @@ from ...inputs import InputError
 from ...inputs.cifar import pickled, records
 from ...inputs.readers import read
 from ...namespace import resolve
-from ...utils.data import Dataset
+from ...utils.data.dataset import Dataset
 from ..calls import call
 from ..formatting import quoted
 from ..operations import get_item, length

@@ -5,19 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Domain, operator
-from ...numerics.rounding import precise, transcendental
-from ...numerics.thresholds import SMALL
+from ...numerics.rounding import precise, transcendental, vector_code
+from ...numerics.thresholds import CIRCULAR
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
 masked_fill = Late("masked_fill.Scalar")
+
+
+def _circular(xp: Any, function: Any, x: Any, ahead: float) -> Any:
+    """sin(x), or cos(x) as the sine of what is half a turn of pi ahead."""
+    if x.dtype.char != "f" or x.size > CIRCULAR or xp.__name__ != "numpy":
+        return function(x)
+    return vector_code().sine(x, ahead)
+
 
 sin = operator(
     "sin(Tensor self) -> Tensor",
     node="SinBackward0",
     inplace="sin_",
     dtype="promote_float",
-    forward=transcendental("sin", SMALL),
+    forward=lambda xp, self: _circular(xp, xp.sin, self, 0.0),
     self=lambda grad, self: grad * cos(self),
     doc="Sine of an angle in radians.",
     samples=("torch.sin(x)", "x.sin()", "i.sin()"),
@@ -29,7 +37,7 @@ cos = operator(
     node="CosBackward0",
     inplace="cos_",
     dtype="promote_float",
-    forward=transcendental("cos", SMALL),
+    forward=lambda xp, self: _circular(xp, xp.cos, self, 0.5),
     self=lambda grad, self: grad * -sin(self),
     doc="Cosine of an angle in radians.",
     samples=("torch.cos(x)", "x.cos()"),
@@ -41,7 +49,7 @@ tan = operator(
     node="TanBackward0",
     inplace="tan_",
     dtype="promote_float",
-    forward=transcendental("tan", SMALL),
+    forward=transcendental("tan", CIRCULAR),
     self=lambda grad, result: grad * (result**2 + 1),
     doc="Tangent of an angle in radians.",
     computes="sin(self)/cos(self)",

@@ -9,6 +9,7 @@ from ...engine.dtypes import INTEGER
 from ...engine.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import inverse_root, power
 from ...numerics.rounding import precise
+from ...numerics.thresholds import FUSED
 from ..conventions import Late
 from ..shape.constants import zeros_as
 
@@ -28,6 +29,14 @@ def _check_number_power(self: Any, exponent: Any) -> None:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
+def _square_root(xp: Any, self: Any) -> Any:
+    if self.dtype.char != "f" or self.size > FUSED or xp.__name__ != "numpy":
+        return xp.sqrt(self)
+    from ...numerics.roots import vector_sqrt  # which the catalogue is read without
+
+    return vector_sqrt(self)
+
+
 def _power(xp: Any, self: Any, exponent: Any) -> Any:
     """Integer powers wrap around and reach 0 below exponent 0, as C's do; the rest is NumPy's."""
     base_kind = getattr(self, "dtype", None)
@@ -40,7 +49,7 @@ def _power(xp: Any, self: Any, exponent: Any) -> Any:
         if exponent == 1:
             return +self  # a copy: what is written into the result must not reach the base
         if exponent == 0.5:
-            return xp.sqrt(self)
+            return _square_root(xp, self)
         if exponent == 3:
             return self * self * self
         if exponent == -1:
@@ -266,7 +275,7 @@ sqrt = operator(
     node="SqrtBackward0",
     inplace="sqrt_",
     dtype="promote_float",
-    forward=lambda xp, self: xp.sqrt(self),
+    forward=_square_root,
     self=lambda grad, result: grad / (result * 2),
     domain=Domain(0, None),
     doc="Square root, elementwise.",
