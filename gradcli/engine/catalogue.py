@@ -26,7 +26,7 @@ TWINS = frozenset(
 class Function:
     """A name that programs call: one or several overloads, tried in the order of declaration."""
 
-    __slots__ = ("path", "name", "method", "one", "two", "_declared", "_waiting")
+    __slots__ = ("path", "name", "method", "one", "two", "more", "_declared", "_waiting")
 
     def __init__(self, path: str, method: bool) -> None:
         room, _, name = path.rpartition(".")
@@ -37,6 +37,7 @@ class Function:
         self._waiting: tuple[list[str], list[str], Callable[[str], Any]] | None = None
         self.one: Body | None = None  # straight to the overload for (Tensor)
         self.two: Body | None = None  # ... and for (Tensor, Tensor)
+        self.more: dict[int, Body | None] | None = None  # ... and for as many as a call gave
 
     @property
     def overloads(self) -> list[Any]:
@@ -76,6 +77,15 @@ class Function:
                 first, second = args
                 if first.__class__ is RUNTIME.tensor and second.__class__ is RUNTIME.tensor:
                     return self.two(first, second)
+            elif len(args) > 2:
+                tensor = RUNTIME.tensor
+                for value in args:
+                    if value.__class__ is not tensor:
+                        break
+                else:
+                    lane = self._straight(len(args))
+                    if lane is not None:
+                        return lane(*args)
         elif "out" in kwargs:
             return RUNTIME.into(self, args, kwargs)
         for overload in self.overloads:
@@ -102,7 +112,14 @@ class Function:
 
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""
-        self.one, self.two = self._find_one, self._find_two
+        self.one, self.two, self.more = self._find_one, self._find_two, None
+
+    def _straight(self, count: int) -> Body | None:
+        if self.more is None or count not in self.more:
+            lane = self._lane(count)  # reading a file forgets what there was
+            self.more = self.more or {}
+            self.more[count] = lane
+        return self.more[count]
 
     def _find_one(self, a: Any) -> Any:
         self.one = self._lane(1)
@@ -134,8 +151,10 @@ class Function:
             lane = _with_defaults(run, count, defaults)
             if count == 1:
                 self.one = lane
-            else:
+            elif count == 2:
                 self.two = lane
+            elif self.more is not None:
+                self.more[count] = lane
             return lane(*args)
 
         return first

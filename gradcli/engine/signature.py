@@ -77,7 +77,7 @@ class Signature:
     def __init__(self, text: str, numbers: Sequence[str] = (), extra: Sequence[str] = ()) -> None:
         self.text, self._numbers, self._extra = text, numbers, extra
         self.name, _, self.overload = text[: text.index("(")].partition(".")
-        self._defaults: dict[int, tuple[Any, ...] | None] = {}  # by the number of tensors before
+        self._defaults: dict[int, tuple[Any, ...] | None] = {}  # by the number of arguments before
 
     def __repr__(self) -> str:
         return self.text
@@ -119,35 +119,42 @@ class Signature:
         self, args: Sequence[Any], kwargs: Mapping[str, Any], method: bool = True
     ) -> list[Any] | None:
         """The values of all parameters in order, or None when the call does not fit."""
-        if not kwargs and (rest := self._behind_tensors(len(args))) is not None:
-            tensor = RUNTIME.tensor
-            for value in args:
-                if value.__class__ is not tensor:
-                    break
-            else:
-                return [*args, *rest]
-        parameters = self.parameters
         if len(args) > self._positional:
             gathered = self._gathered(args, method)
             if gathered is None:
                 return None
             args = gathered
-        values: list[Any] = []
+        tensor, values = RUNTIME.tensor, list[Any]()
+        for parameter, value in zip(self.parameters, args):
+            if kwargs and parameter.name in kwargs:
+                return None
+            given, kind = value.__class__, parameter.kind
+            if not ((given is tensor and kind == "Tensor") or (given is int and kind == "int")):
+                fits, value = _fitted(parameter, value)
+                if not fits:
+                    gathered = self._gathered(args, method) if kind == "int[]" else None
+                    return None if gathered is None else self.bind(gathered, kwargs, method)
+            values.append(value)
+        if kwargs or not args:
+            if not self._add_named(values, kwargs):
+                return None
+        elif (rest := self._behind(len(values))) is None:
+            return None
+        else:
+            values += rest
+        if self._only_numbers and not any(map(is_tensor, values)):
+            return None
+        return values
+
+    def _add_named(self, values: list[Any], kwargs: Mapping[str, Any]) -> bool:
+        """Adds what is given by name, and defaults; does the call fit?"""
         used = 0
-        for place, parameter in enumerate(parameters):
-            if place < len(args):
-                value = args[place]
-                if parameter.name in kwargs:
-                    return None
-            elif (
-                kwargs
-                and (key := parameter.python_name if place == 0 else parameter.name) in kwargs
-            ):
+        for place in range(len(values), len(self.parameters)):
+            parameter = self.parameters[place]
+            if (key := parameter.python_name if place == 0 else parameter.name) in kwargs:
                 value = kwargs[key]
-                used += 1
-            elif kwargs and (other := _NUMPY_NAMES.get(parameter.name)) and other in kwargs:
+            elif (other := _NUMPY_NAMES.get(parameter.name)) and other in kwargs:
                 value = kwargs[other]
-                used += 1
             elif parameter.default is not REQUIRED:
                 values.append(parameter.default)
                 continue
@@ -155,34 +162,26 @@ class Signature:
                 values.append([])
                 continue
             else:
-                return None
-            fits, value = coerce(parameter, value)
-            if not fits and (plain := state.plain(value)) is not value:
-                fits, value = coerce(parameter, plain)
+                return False
+            used += 1
+            fits, value = _fitted(parameter, value)
             if not fits:
-                if place >= len(args) or parameter.kind != "int[]":
-                    return None
-                gathered = self._gathered(args, method)
-                return self.bind(gathered, kwargs, method) if gathered is not None else None
+                return False
             values.append(value)
-        if used != len(kwargs) or (self._only_numbers and not any(map(is_tensor, values))):
-            return None
-        return values
+        return used == len(kwargs)
+
+    def _behind(self, count: int) -> tuple[Any, ...] | None:
+        """The defaults of what follows so many arguments, where all of it has one."""
+        if count not in self._defaults:
+            defaults = tuple(p.default for p in self.parameters[count:])
+            self._defaults[count] = None if REQUIRED in defaults else defaults
+        return self._defaults[count]
 
     @cached_property
     def _only_numbers(self) -> bool:
         """May a number stand for each of its tensors? Not for all at once."""
         tensors = [p for p in self.parameters if p.kind in ("Tensor", "Tensor[]", "Scalar")]
         return bool(self._numbers) and all(p.number for p in tensors)
-
-    def _behind_tensors(self, count: int) -> tuple[Any, ...] | None:
-        """What follows so many tensors, where a call may consist of these alone."""
-        if count not in self._defaults:
-            head, tail = self.parameters[:count], self.parameters[count:]
-            alone = 0 < count <= self._positional and all(p.kind == "Tensor" for p in head)
-            fits = alone and all(p.default is not REQUIRED for p in tail)
-            self._defaults[count] = tuple(p.default for p in tail) if fits else None
-        return self._defaults[count]
 
     @property
     def least(self) -> int:
@@ -264,6 +263,9 @@ def charge_many(values: Sequence[Any]) -> None:
         state.charge(len(values) * PER_ITEM)
 
 
+INTEGERS = {int}
+
+
 def _are_ints(values: Sequence[Any]) -> bool:
     """PyTorch looks at the first; behind it True and False pass as 1 and 0."""
     return all(
@@ -274,6 +276,14 @@ def _are_ints(values: Sequence[Any]) -> bool:
 
 def _as_int(value: Any) -> int:
     return int(value.item()) if is_tensor(value) else int(value.__index__())
+
+
+def _fitted(parameter: Parameter, value: Any) -> tuple[bool, Any]:
+    """The same of what may also stand for a number or for a list."""
+    fits, value = coerce(parameter, value)
+    if not fits and (plain := state.plain(value)) is not value:
+        return coerce(parameter, plain)
+    return fits, value
 
 
 def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
@@ -310,6 +320,8 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     if kind == "int[]":
         if isinstance(value, tuple | list):
             charge_many(value)
+            if set(map(type, value)) == INTEGERS:
+                return True, tuple(value)
             if _are_ints(value):
                 return True, tuple(_as_int(item) for item in value)
             return False, value

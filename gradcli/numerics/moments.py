@@ -19,7 +19,10 @@ LANES = 8
 def moments(x: Any, axis: Any) -> tuple[Any, Any]:
     """Mean and variance, worked out in double; the mean in x's own type."""
     wide = x.astype("float64")
-    return wide.mean(axis=axis, keepdims=True).astype(x.dtype), wide.var(axis=axis, keepdims=True)
+    mean = wide.mean(axis=axis, keepdims=True)
+    wide -= mean
+    wide *= wide
+    return mean.astype(x.dtype), wide.mean(axis=axis, keepdims=True)
 
 
 def moments_of_channels(xp: Any, x: Any) -> tuple[Any, Any]:
@@ -108,8 +111,12 @@ def _joined(
     return mean, spread
 
 
-def fused(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
-    """x * factor + offset; singles with one rounding, as a product of two is exact in double."""
-    if x.dtype.char != "f" or x.size > FUSED:
+def fused(xp: Any, x: Any, factor: Any, offset: Any, size: int = 0) -> Any:
+    """x * factor + offset, of the shape of x; singles with one rounding, as a product of two is
+    exact in double. `size` is the number of elements that decides, if not that of x."""
+    if x.dtype.char != "f" or (size or x.size) > FUSED:
         return x * factor + offset
-    return (xp.multiply(x, factor, dtype="float64") + offset).astype(x.dtype)
+    wide = x.astype("float64")
+    wide *= factor
+    wide += offset
+    return wide.astype(x.dtype)

@@ -72,7 +72,18 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
         factor = kind(factor)
     if offset.__class__ is float:
         offset = kind(offset)
-    return (xp.multiply(x, factor, dtype=RUNTIME.double) + offset).astype(kind)
+    if x.size > SMALL and _covers(x, factor) and _covers(x, offset):
+        wide = x.astype(RUNTIME.double)
+        wide *= factor
+        wide += offset
+    else:
+        wide = xp.multiply(x, factor, dtype=RUNTIME.double) + offset
+    return wide.astype(kind)
+
+
+def _covers(x: Any, operand: Any) -> bool:
+    """Has what comes of the two the shape of the first one?"""
+    return not getattr(operand, "ndim", 0) or bool(operand.shape == x.shape)
 
 
 def less_square(x: Any) -> Any:
@@ -82,7 +93,8 @@ def less_square(x: Any) -> Any:
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
-    return (1.0 - xp.square(x, dtype=RUNTIME.double)).astype(x.dtype)
+    wide = xp.square(x, dtype=RUNTIME.double)
+    return (one(wide) - wide).astype(x.dtype)
 
 
 def transcendental(name: str, most: int = ROUNDED) -> Body:

@@ -60,6 +60,7 @@ def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
 
 
 WIDE = 16  # numbers that PyTorch's kernel for softmax takes at a time
+SIDE, SHORT = 2048, 64  # NumPy goes faster down the columns of so many numbers in short rows
 
 
 def sum_in_a_row(xp: Any, x: Any, wide: int = WIDE) -> Any:
@@ -72,7 +73,23 @@ def sum_in_a_row(xp: Any, x: Any, wide: int = WIDE) -> Any:
         return x.sum(axis=-1, keepdims=True)
     if x.shape[-1] < wide:
         return xp.add.accumulate(x, axis=-1)[..., -1:]
-    return _halved(xp.add.reduce(_in_lanes(xp, x, wide), axis=-2))
+    return _halved(_sum_of_lanes(xp, _in_lanes(xp, x, wide)))
+
+
+def _sum_of_lanes(xp: Any, lanes: Any) -> Any:
+    """One vector after another; of many rows at once, where they lie side by side."""
+    if lanes.size < SIDE or lanes.ndim != 3:
+        return xp.add.reduce(lanes, axis=-2)
+    return xp.add.reduce(xp.ascontiguousarray(lanes.transpose(1, 0, 2)), axis=0)
+
+
+def largest_in_a_row(xp: Any, x: Any) -> Any:
+    """The maximum along the last dimension, which stays."""
+    length = x.shape[-1]
+    if x.size < SIDE or length > SHORT or xp.__name__ != "numpy":
+        return x.max(axis=-1, keepdims=True)
+    columns = xp.ascontiguousarray(x.reshape(-1, length).T)
+    return columns.max(axis=0).reshape(*x.shape[:-1], 1)
 
 
 def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
@@ -86,7 +103,7 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
     left = count % wide
     if not _is_single(xp, x) or count <= wide or not left:
         return sum_in_a_row(xp, products, wide)
-    lanes = xp.add.reduce(_in_lanes(xp, products[..., : count - left], wide), axis=-2)
+    lanes = _sum_of_lanes(xp, _in_lanes(xp, products[..., : count - left], wide))
     rest = xp.multiply(x[..., count - left :], y[..., count - left :], dtype="float64")
     lanes[..., :left] = rest + lanes[..., :left]
     return _halved(lanes)

@@ -7,6 +7,7 @@ rounding once from double agrees with that. softmax always runs vectors: the fun
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -133,7 +134,11 @@ def _log_of(above: Any, one: Any, other: Any, exponent: Any) -> Any:
 _SINE = (
     2.6057806871549435e-06, -0.0001980960292520327, 0.008333066246424827, -0.166666595504436,
 )  # fmt: skip
-_PI, _REST_OF_PI = numpy.pi, 1.2246467991473532e-16
+_SINE_WIDE = tuple(numpy.array(power) for power in _SINE)
+_PI, _REST_OF_PI = numpy.array(numpy.pi), numpy.array(1.2246467991473532e-16)
+_AHEAD, _ONE_WIDE = numpy.array(0.5), numpy.array(1.0)
+_HALF_TURN, _PARITY = numpy.array(1 / numpy.pi), numpy.array(63)
+_WHOLE = numpy.array(1.5 * 2**52)  # what is added to it is rounded to a whole number
 _FAR = 1e4  # beyond it more of pi is asked for
 
 
@@ -141,14 +146,40 @@ _FAR = 1e4  # beyond it more of pi is asked for
 def sine(x: Any, ahead: float = 0.0) -> Any:
     """sin(x) of singles; with 0.5 ahead, that of x + pi / 2, which is cos(x)."""
     wide = x.astype(_double)
-    if not (abs(wide) <= _FAR).all():
+    near = numpy.vdot(wide, wide) <= _FAR * _FAR or bool((abs(wide) <= _FAR).all())
+    if not near:
         return (numpy.cos if ahead else numpy.sin)(wide).astype(_single)
-    turns = numpy.rint(wide / _PI + ahead)
+    if not x.ndim:
+        return _single(_sine_of(float(x), ahead))
+    turns = wide * _HALF_TURN
+    if ahead:
+        turns += _AHEAD
+    turns += _WHOLE
+    sign = turns.view(numpy.int64) << _PARITY
+    turns -= _WHOLE
+    if ahead:
+        turns -= _AHEAD
+    wide -= turns * _PI
+    turns *= _REST_OF_PI
+    wide -= turns
+    square = wide * wide
+    total = square * _SINE_WIDE[0]
+    for power in _SINE_WIDE[1:]:
+        total += power
+        total *= square
+    total += _ONE_WIDE
+    total *= wide
+    bits = total.view(numpy.int64)
+    bits ^= sign
+    return total.astype(_single)
+
+
+def _sine_of(x: float, ahead: float) -> float:
+    turns = round(x / math.pi + ahead)
     whole = turns - ahead
-    rest = wide - whole * _PI - whole * _REST_OF_PI
+    rest = x - whole * math.pi - whole * float(_REST_OF_PI)
     square = rest * rest
     total = square * _SINE[0]
     for power in _SINE[1:]:
         total = (total + power) * square
-    is_odd = turns - 2 * numpy.floor(turns / 2)
-    return (rest * (1 + total) * (1 - 2 * is_odd)).astype(_single)
+    return rest * (1 + total) * (1 - 2 * (turns % 2))

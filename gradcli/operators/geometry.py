@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -41,6 +42,11 @@ def wrap_dims(dims: Sequence[int], ndim: int) -> Sizes:
 
 def infer_size(size: Sequence[int], numel: int) -> Sizes:
     """The sizes of a view with -1 worked out."""
+    return _inferred(tuple(size), numel)
+
+
+@lru_cache(maxsize=1024)
+def _inferred(size: Sizes, numel: int) -> Sizes:
     unknown, known = None, 1
     for place, length in enumerate(size):
         if length == -1:
@@ -55,7 +61,7 @@ def infer_size(size: Sequence[int], numel: int) -> Sizes:
             )
     if unknown is None:
         if known == numel:
-            return tuple(size)
+            return size
     elif known > 0 and numel % known == 0:
         return (*size[:unknown], numel // known, *size[unknown + 1 :])
     elif known == 0 and numel == 0:
@@ -82,8 +88,13 @@ def view_strides(shape: Sequence[int], strides: Sequence[int], size: Sequence[in
 
     Dimensions that lie contiguously form a run; a run may be cut anew, two runs can't be merged.
     """
+    return _cut_anew(tuple(shape), tuple(strides), tuple(size))
+
+
+@lru_cache(maxsize=1024)
+def _cut_anew(shape: Sizes, strides: Sizes, size: Sizes) -> Sizes | None:
     if 0 in shape:
-        return tuple(strides) if tuple(shape) == tuple(size) else contiguous_strides(size)
+        return strides if shape == size else contiguous_strides(size)
     if not shape:
         return (1,) * len(size)
     result = [0] * len(size)
@@ -198,3 +209,11 @@ def numel(shape: Sequence[int]) -> int:
 def repeated(*tensors: Any) -> int:
     """The elements of those that repeat what they hold: a kernel looks at each of them."""
     return sum([tensor._data.size for tensor in tensors if 0 in tensor._data.strides])
+
+
+def elements_along(sizes: Sequence[int], dims: Sequence[int]) -> int:
+    """The number of elements along these dimensions."""
+    count = 1
+    for dim in dims:
+        count *= sizes[dim]
+    return count

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.tensor import Tensor
+from ..operators import catalogue
 from .optimizer import Optimizer, as_number, decayed
+
+_add = catalogue.rows["add_.Tensor"]
 
 
 class SGD(Optimizer):
@@ -42,4 +46,8 @@ class SGD(Optimizer):
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        parameter.add_(grad, alpha=-as_number(group["lr"]))
+        step = -as_number(group["lr"])
+        if parameter.__class__ is grad.__class__ is Tensor:  # no call has to be bound
+            _add.run(parameter, grad, step)
+        else:
+            parameter.add_(grad, alpha=step)

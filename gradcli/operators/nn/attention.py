@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.rounding import precise
+from ...numerics.summation import largest_in_a_row
 from ..conventions import native
 from ..reduce.softmax import safe_softmax
 from .dropout import _drop
@@ -57,7 +58,8 @@ def _flash_scores(
     xp: Any, query: Any, key: Any, is_causal: bool, attn_mask: Any, scale: float | None
 ) -> Any:
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = query @ key.swapaxes(-2, -1) * factor
+    scores = query @ key.swapaxes(-2, -1)
+    scores *= factor
     if attn_mask is not None:
         scores = scores + attn_mask
     if is_causal:
@@ -71,9 +73,10 @@ def _flash(
     scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
-    top = scores.max(axis=-1, keepdims=True)
+    top = largest_in_a_row(xp, scores)
     top = xp.where(xp.isneginf(top), 0, top)
-    weights = precise(xp.exp, scores - top)
+    scores -= top
+    weights = precise(xp.exp, scores)
     total = weights.sum(axis=-1, keepdims=True)
     weights = weights if settle is None else settle(weights)
     output = weights @ value / xp.where(total == 0, 1, total)
@@ -90,9 +93,14 @@ def _flash_backward(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
-    weights = xp.where(xp.isneginf(scores), 0, precise(xp.exp, scores - logsumexp[..., None]))
+    weights = precise(xp.exp, scores - logsumexp[..., None])
+    if not xp.isfinite(logsumexp).all():
+        weights = xp.where(xp.isneginf(scores), 0, weights)
     inner = (grad * out).sum(axis=-1, keepdims=True)
-    slope = weights * (grad @ value.swapaxes(-2, -1) - inner) * factor
+    slope = grad @ value.swapaxes(-2, -1)
+    slope -= inner
+    slope *= weights
+    slope *= factor
     if settle is not None:
         slope, weights = settle(slope), settle(weights)
     to_key = slope.swapaxes(-2, -1) @ query

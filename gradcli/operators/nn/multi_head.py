@@ -6,6 +6,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from ...engine.operator import catalogue, composite
+from ..shape.shape import view
+from ..shape.transposed import transpose
+from .linear import linear
 
 
 def _call(name: str, *args: Any, **options: Any) -> Any:
@@ -13,7 +16,7 @@ def _call(name: str, *args: Any, **options: Any) -> Any:
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
-    return _call("nn.functional.linear", input, weight, bias)
+    return linear.run(input, weight, bias)
 
 
 def _unpacked(packed: Any, count: int, width: int) -> Any:
@@ -115,7 +118,7 @@ def _with_biases(k: Any, v: Any, bias_k: Any, bias_v: Any, masks: Masks) -> tupl
 
 def _per_head(tensor: Any, static: Any, batch: int, heads: int, width: int, name: str) -> Any:
     if static is None:
-        return tensor.view(tensor.shape[0], batch * heads, width).transpose(0, 1)
+        return transpose(view(tensor, (tensor.shape[0], batch * heads, width)), 0, 1)
     for place, expected in ((0, batch * heads), (2, width)):
         if static.shape[place] != expected:
             raise AssertionError(
@@ -255,12 +258,12 @@ def _attention(
         if mask is not None:
             single = mask.shape[0] == 1 and mask.ndim == 3
             mask = mask.unsqueeze(0) if single else mask.view(batch, heads, -1, source)
-        q, k, v = (t.view(batch, heads, t.shape[1], inner) for t in (q, k, v))
+        q, k, v = (view(t, (batch, heads, t.shape[1], inner)) for t in (q, k, v))
         causal = given.is_causal and masks.padding is None
         out = _call("nn.functional.scaled_dot_product_attention", q, k, v, mask, dropout, causal)
         out = out.permute(2, 0, 1, 3).reshape(batch * target, width)
     out = _linear(out, given.out_proj_weight, given.out_proj_bias)
-    out = out.view(target, batch, out.shape[1])
+    out = view(out, (target, batch, out.shape[1]))
     if weights is not None and given.average_attn_weights:
         weights = weights.mean(dim=1)
     return out, weights

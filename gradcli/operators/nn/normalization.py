@@ -38,7 +38,9 @@ def _layer_norm(
     flat = x.reshape(_rows(x, normalized_shape))
     mean, spread = moments_of_rows(xp, flat)
     rstd = 1 / xp.sqrt(spread.astype(x.dtype) + x.dtype.type(eps))
-    out = ((flat - mean) * rstd).reshape(x.shape)
+    out = flat - mean
+    out *= rstd
+    out = out.reshape(x.shape)
     if weight is not None:
         out = out * weight if bias is None else fused(xp, out, weight, bias)
     elif bias is not None:
@@ -80,11 +82,14 @@ def _towards_rows(xp: Any, dy: Any, x: Any, mean: Any, rstd: Any, gamma: Any) ->
         steep, slope = products_in_a_row(xp, dy, x, LANES), sum_in_a_row(xp, dy, LANES)
         grown = rstd * dy
     else:
-        steep = products_in_a_row(xp, dy * x, xp.broadcast_to(gamma, x.shape), LANES)
-        slope = products_in_a_row(xp, dy, xp.broadcast_to(gamma, x.shape), LANES)
-        grown = rstd * dy * gamma
+        steep = products_in_a_row(xp, dy * x, gamma, LANES)
+        slope = products_in_a_row(xp, dy, gamma, LANES)
+        grown = rstd * dy
+        grown *= gamma
     tilt = fused(xp, slope, mean, -steep) * rstd * rstd * rstd * share
-    return fused(xp, tilt, x, grown) + fused(xp, -tilt, mean, -(slope * rstd * share))
+    towards = fused(xp, x, tilt, grown, tilt.size)
+    towards += fused(xp, -tilt, mean, -(slope * rstd * share))
+    return towards
 
 
 def _spread_terms(

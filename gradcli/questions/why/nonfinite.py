@@ -95,6 +95,10 @@ def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
         return _forward(case, births[0], wanted)
     if one.applied is not None:
         found = _backward(case, Gradients(case, one), wanted)
+        if found is not None and found.verdict == "masked-nan":
+            infinite = any(step is not None and step.bad & INF for step in roots)
+            if infinite and (first := _births(case, one, INF)):  # nothing hides it
+                return _forward(case, first[0], INF, then=NAN)
         if found is not None:
             return found
     if births:
@@ -139,14 +143,15 @@ def _births(case: Case, one: Pass, wanted: int) -> list[Step]:
     return found
 
 
-def _forward(case: Case, birth: Step, wanted: int) -> Finding:
+def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
+    """A step made it, or what became a NaN `then`."""
     place = case.text(birth.node)
     kind = "nan" if wanted == NAN else "infinite"
     verdict = "nan-born-forward" if wanted == NAN else "inf-born"
     made = not birth.live and not birth.dead
-    finding = Finding(
-        verdict, _sentence(case, wanted, f"{place} {'holds it' if made else 'makes it'}")
-    )
+    what = "an infinity" if then else "it"
+    why = f"{place} {'holds' if made else 'makes'} {what}"
+    finding = Finding(verdict, _sentence(case, then or wanted, why))
     finding.causes.append(Remark(birth.node, f"{kind} from here on{_operands(case, birth)}"))
     if wanted == NAN:
         for source in (*birth.live, *birth.dead):
