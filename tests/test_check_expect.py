@@ -128,3 +128,10 @@ def test_they_are_under_the_limits(home: Path) -> None:
     assert gradcli("check", "a.expr", "--max-steps", "10000").returncode == 4
     write(home, "a.expr", "x = 1  # expect: torch.ones(10**9).sum() > 1\n")
     assert gradcli("check", "a.expr", "--max-memory", "100MB").returncode == 4
+
+
+def test_more_than_anybody_reads_is_counted(home: Path) -> None:
+    (home / "a.expr").write_text("".join(f"x{i} = {i} # expect: x{i} < 0\n" for i in range(400)))
+    done = gradcli("check", "a.expr")
+    assert done.returncode == 1 and done.stdout.count("expect: ") == 51 + 50
+    assert "expect: ... and 350 more problems" in done.stdout

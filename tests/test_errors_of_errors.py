@@ -204,3 +204,12 @@ def test_what_a_program_gives_to_a_class_of_the_library_is_its_own_error(
     status, place, said = ended(text)
     last = text.count("\n")
     assert status == 3 and place.startswith(f"{last}:") and told in said
+
+
+def test_what_a_parser_of_arguments_says_is_one_screen_and_counts_as_output() -> None:
+    text = "import argparse\nargparse.ArgumentParser(prog='x' * 9000).error('y' * 9000)\n"
+    done = gradcli("run", stdin=text)
+    assert done.returncode == 3 and "note: xxx" in done.stderr and len(done.stderr) < 3000
+    assert "more characters" in done.stderr
+    done = gradcli("run", "--max-output", "10KB", stdin=text)
+    assert done.returncode == 4 and "--max-output raises it" in done.stderr

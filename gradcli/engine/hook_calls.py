@@ -140,9 +140,11 @@ def call_leaf_hooks(node: Node, grads: tuple[Any, ...]) -> None:
     for number, hook in list(node.hooks.post.items()):
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, ())
-        hook((), _as_tensors(grads))
+        result = hook((), _as_tensors(grads))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, (), None)
+        if result is not None:
+            _checked_results(hook, (), result, True)
 
 
 def call_post_accumulate_hooks(node: Node, variable: Tensor) -> None:
@@ -209,8 +211,8 @@ def checked(hook: Any, before: Tensor, result: Any) -> Tensor:
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     if result.dtype is not before.dtype or result.device != before.device:
         raise RuntimeError(
-            f"hook '{name_of(hook)}' has changed the type of value (was {before.type()} "  # type: ignore[attr-defined]
-            f"got {result.type()})"  # type: ignore[attr-defined]
+            f"hook '{name_of(hook)}' has changed the type of value (was {before._kind.old_name} "
+            f"got {result._kind.old_name})"
         )
     if result.shape != before.shape:
         raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")

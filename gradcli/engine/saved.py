@@ -137,10 +137,6 @@ def _damaged(
     )
 
 
-# Types that PyTorch has no old tensor class for: it calls them by their C++ names.
-_UNNAMED = ("Bool", "BFloat16", "ComplexHalf", "ComplexFloat", "ComplexDouble")
-
-
 def function_name(node: Node) -> str:
     """What PyTorch calls a node in its complaints: SumBackward1 is Sum1."""
     return re.sub(r"Backward(0$|(?=\d+$)|$)", "", node.name())
@@ -155,12 +151,9 @@ def _changed(node: Node | None, value: Any, version: int, expected: int) -> str:
     clause = ""
     if owner is not None:
         clause = f", which is output {number} of {function_name(owner)},"
-    place = "torch.cuda" if kind.device.type == "cuda" else "torch"
-    word = kind.dtype.word
-    name = f"CPU{word}Type" if word in _UNNAMED else f"{place}.{word}Tensor"
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{name} {list(shape)}]{clause} is at version "
+        f"operation: [{kind.old_name} {list(shape)}]{clause} is at version "
         f"{version}; expected version {expected} instead. Hint: "
         + (
             "the backtrace further above shows the operation that failed to compute its gradient. "

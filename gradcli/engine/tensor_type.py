@@ -20,6 +20,9 @@ from .reduced import ReducedNode, rounded_to
 Array = Any  # numpy.ndarray or cupy.ndarray
 
 
+CLASSES = frozenset("Byte Char Short Int Long Half Float Double".split())
+
+
 class TensorType:
     """An element type on a device; there is one object for each pair, compared by `is`."""
 
@@ -62,6 +65,12 @@ class TensorType:
                 self._numbers.clear()
             made = self._numbers[value] = numpy.array(value, self.array_dtype)
         return made if value.__class__ is float else value
+
+    @property
+    def old_name(self) -> str:
+        """PyTorch's old tensor class in its complaints; of newer types the name in C++."""
+        word, place = self.dtype.word, "torch.cuda" if self.device.type == "cuda" else "torch"
+        return f"{place}.{word}Tensor" if word in CLASSES else f"CPU{word}Type"
 
     def of(self, dtype: DType) -> TensorType:
         return self if dtype is self.dtype else kind_of(dtype, self.device)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ..diagnostics import ProgramError, Span
@@ -78,11 +79,16 @@ class ExpectationStep(NamedTuple):
 def woven(source: Source, body: list[ast.stmt]) -> list[ast.stmt]:
     """The tree with the expectations in it; source.expectations lists them."""
     comments = dict(_comments(source, body))
+    if not comments:
+        return body
+    nodes = (node for part in body for node in ast.walk(part))
+    own = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
     found: list[Expectation] = []
-    for place, (line, start, text) in _placed(source, body, comments):
-        expectation, condition = _read(source, body, (line, start, text))
+    last: dict[int, int] = {}  # for each block, where the latest statement stands in it
+    for place, comment in _placed(source, body, comments):
+        expectation, condition = _read(source, own, comment)
         found.append(expectation)
-        _put(place, expectation, condition)
+        _put(place, expectation, condition, last)
     source.expectations = tuple(sorted(found, key=lambda expectation: expectation.span.line))
     return body
 
@@ -137,7 +143,8 @@ def _placed(
     source: Source, body: list[ast.stmt], comments: dict[int, Comment]
 ) -> Iterator[tuple[Place, Comment]]:
     """Each comment with its statement: the one that ends on its line, or the one above it."""
-    places = list(_statements(body)) if comments else []
+    places = list(_statements(body))
+    above = _Above(places)
     beside = {place.statement.end_lineno: place for place in places}  # the innermost and last
     for line, comment in comments.items():
         text = source.line(line)
@@ -147,22 +154,35 @@ def _placed(
                 words = "an expectation stands at the end of a statement, or on a line below it"
                 raise _wrong(source, comment, words)
         else:
-            place = _above(places, line, len(text) - len(text.lstrip()))
+            place = above.at(line, len(text) - len(text.lstrip()))
             if place is None:
                 raise _wrong(source, comment, "no statement stands above this expectation")
         yield place, comment
 
 
-def _above(places: list[Place], line: int, indent: int) -> Place | None:
-    """The statement above a comment of this indentation, in the block that it continues."""
-    above = [place for place in places if (place.statement.end_lineno or 0) < line]
-    same = [place for place in above if place.statement.col_offset == indent]
-    if not same:
-        return None
-    found = max(same, key=lambda place: place.statement.lineno)
-    end = found.statement.end_lineno or 0
-    between = any(place.statement.lineno > end for place in above)
-    return None if between else found
+class _Above:
+    """The statements that end above a line, which moves down."""
+
+    def __init__(self, places: list[Place]) -> None:
+        self.waiting = sorted(places, key=_end_of, reverse=True)
+        self.last: dict[int, Place] = {}  # by indentation: the one that begins last
+        self.latest = 0  # line on which one of them begins
+
+    def at(self, line: int, indent: int) -> Place | None:
+        """The one above a comment of this indentation, in the block that it continues."""
+        while self.waiting and _end_of(self.waiting[-1]) < line:
+            place = self.waiting.pop()
+            begins, indentation = place.statement.lineno, place.statement.col_offset
+            known = self.last.get(indentation)
+            if known is None or known.statement.lineno < begins:
+                self.last[indentation] = place
+            self.latest = max(self.latest, begins)
+        found = self.last.get(indent)
+        return None if found is None or self.latest > _end_of(found) else found
+
+
+def _end_of(place: Place) -> int:
+    return place.statement.end_lineno or 0
 
 
 def _statements(block: list[Any]) -> Iterator[Place]:
@@ -186,9 +206,7 @@ def _wrong(source: Source, comment: Comment, words: str, *notes: str) -> Program
     return source.error("SyntaxError", words, span, *(notes or FORMS))
 
 
-def _read(
-    source: Source, body: list[ast.stmt], comment: Comment
-) -> tuple[Expectation, ast.expr | None]:
+def _read(source: Source, own: set[str], comment: Comment) -> tuple[Expectation, ast.expr | None]:
     """What a comment expects, with the tree of its condition."""
     line, start, text = comment
     span = Span(line, start, line, start + max(len(text), 1))
@@ -198,15 +216,14 @@ def _read(
     error = ERROR.match(raises[1])
     if error is None:
         raise _wrong(source, comment, "`raises` needs the type of an error")
-    _known(source, comment, body, error[1])
+    _known(source, comment, own, error[1])
     return Expectation(text, span, error[1], error[2] or ""), None
 
 
-def _known(source: Source, comment: Comment, body: list[ast.stmt], name: str) -> None:
+def _known(source: Source, comment: Comment, own: set[str], name: str) -> None:
     """An error of Python, of PyTorch, or a class of the program."""
     if "." in name or name in names.ERROR_NAMES:
         return
-    own = {node.name for part in body for node in ast.walk(part) if isinstance(node, ast.ClassDef)}
     if name not in own:
         near = names.suggestion(name, sorted({*names.ERROR_NAMES, *own}))
         notes = (f"help: did you mean {near}?",) if near else ()
@@ -239,9 +256,14 @@ def _expression(source: Source, comment: Comment) -> ast.expr:
 # ---------------------------------------------------------------- into the tree
 
 
-def _put(place: Place, expectation: Expectation, tree: ast.expr | None) -> None:
+def _put(
+    place: Place, expectation: Expectation, tree: ast.expr | None, last: dict[int, int]
+) -> None:
     block, statement = place
-    at = next(n for n, item in enumerate(block) if getattr(item, "tries", item) is statement)
+    start = last.get(id(block), 0)
+    places = chain(range(start, len(block)), range(start))
+    at = next(n for n in places if getattr(block[n], "tries", block[n]) is statement)
+    last[id(block)] = at
     if tree is None:
         block[at] = _attempt(block[at], expectation)
         block[at].tries = statement

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function_node import FunctionContext
+from ..engine.class_name import name_in_messages
+from ..engine.errors import type_name
+from ..engine.hook_calls import name_of
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.results import make_view
@@ -119,13 +122,16 @@ class BackwardHook:
         for number, hook in self.pre_hooks.items():
             answer = self._call_hook("module pre", hook, number, self.grad_outputs)
             if answer is not None:
-                self.grad_outputs = _tuple(answer)
+                what = "Backward pre hook returned an invalid number of grad_output"
+                self.grad_outputs = _counted(answer, self.outputs, what)
         if self.input_places is None:
             state.warn(_NO_INPUT_REQUIRES_GRAD)
             for number, hook in self.hooks.items():
                 nothing = (None,) * self.inputs
                 answer = self._call_hook("module", hook, number, nothing, self.grad_outputs)
-                if answer is not None and any(value is not None for value in _tuple(answer)):
+                if answer is not None and not (
+                    isinstance(answer, tuple) and all(value is None for value in answer)
+                ):
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should always "
                         "return None or None for all gradients."
@@ -142,20 +148,14 @@ class BackwardHook:
         answer = None
         for number, hook in self.hooks.items():
             new = self._call_hook("module", hook, number, given, self.grad_outputs)
-            if new is None:
-                continue
-            new = _tuple(new)
-            if len(new) != len(given):
-                raise RuntimeError(
-                    "Backward hook returned an invalid number of grad_input, "
-                    f"got {len(new)}, but expected {len(given)}"
-                )
-            given = answer = new
+            if new is not None:
+                what = "Backward hook returned an invalid number of grad_input"
+                given = answer = _counted(new, self.inputs, what)
         self.grad_outputs = None
         return None if answer is None else tuple(answer[i] for i in self.input_places)
 
     def _call_hook(self, kind: str, hook: Any, number: int, given: Any, *more: Any) -> Any:
-        """Calls one hook of the user's; the observer hears of it."""
+        """Calls one hook of the user's; the observer is told."""
         observer = state.observer
         if observer is None:
             return hook(self.module, given, *more)
@@ -166,6 +166,7 @@ class BackwardHook:
 
     # The nodes' hooks only call the module's, which are reported themselves.
     _before.stands_for = _after.stands_for = None  # type: ignore[attr-defined]
+    _before.__name__ = _after.__name__ = "hook"  # as PyTorch's complaints call them
 
 
 def _spread(places: list[int], values: Any, count: int) -> tuple[Any, ...]:
@@ -173,6 +174,26 @@ def _spread(places: list[int], values: Any, count: int) -> tuple[Any, ...]:
     for place, value in zip(places, values, strict=True):
         out[place] = value
     return tuple(out)
+
+
+def _counted(answer: Any, count: int, what: str) -> Any:
+    """What a hook returned for the gradients, as many as there are."""
+    if not isinstance(answer, (tuple, list, dict, set, str, Tensor)):
+        raise TypeError(f"object of type '{type_name(answer)}' has no len()")
+    if len(answer) != count:
+        raise RuntimeError(f"{what}, got {len(answer)}, but expected {count}")
+    return answer
+
+
+class NodeHook:
+    """A hook of register_backward_hook: it stands at the node that made the result."""
+
+    def __init__(self, hook: Any, module: Module) -> None:
+        self.stands_for, self.module = hook, module
+        self.__name__ = name_of(hook)
+
+    def __call__(self, grad_inputs: Any, grad_outputs: Any) -> Any:
+        return self.stands_for(self.module, grad_inputs, grad_outputs)
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
@@ -197,18 +218,91 @@ def _call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if with_kwargs:
             answer = hook(module, args, kwargs)
             if answer is not None:
-                args, kwargs = answer
+                args, kwargs = _both(module, answer)
         else:
             answer = hook(module, args)
             if answer is not None:
                 args = _tuple(answer)
     around = None
-    if module._backward_hooks or module._backward_pre_hooks:
-        around = BackwardHook(module, module._backward_hooks, module._backward_pre_hooks)
+    hooks = module._backward_hooks if module._is_full_backward_hook else {}
+    if hooks or module._backward_pre_hooks:
+        around = BackwardHook(module, hooks, module._backward_pre_hooks)
         args = around.enter(args)
     result = module.forward(*args, **kwargs)
     for hook, with_kwargs in list(module._forward_hooks.values()):
         answer = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
         if answer is not None:
             result = answer
-    return result if around is None else around.leave(result)
+    if around is not None:
+        result = around.leave(result)
+    if module._backward_hooks and not module._is_full_backward_hook:
+        _at_the_node(module, args, result)
+    return result
+
+
+def _both(module: Module, answer: Any) -> tuple[Any, Any]:
+    """The arguments and the keywords that a hook returned."""
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise RuntimeError(
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+            f"{answer}."
+        )
+    if not isinstance(answer[1], dict):
+        raise TypeError(
+            f"{name_in_messages(type(module))}.forward() argument after ** must be a mapping, not "
+            f"{type_name(answer[1])}"
+        )
+    return answer
+
+
+def _at_the_node(module: Module, args: tuple[Any, ...], result: Any) -> None:
+    """The hooks of register_backward_hook, and PyTorch's warning of what they will miss."""
+    first = result
+    while not isinstance(first, Tensor):
+        if isinstance(first, dict):
+            first = next(value for value in first.values() if isinstance(value, Tensor))
+        else:
+            first = first[0]
+    node = first.grad_fn
+    if node is None:
+        return
+    for hook in module._backward_hooks.values():
+        node.register_hook(NodeHook(hook, module))
+    missed = _missed(args, result if isinstance(result, tuple) else (result,), node)
+    if missed:
+        state.warn(missed, FutureWarning)
+
+
+def _missed(args: tuple[Any, ...], results: tuple[Any, ...], node: Any) -> str:
+    """What a hook at this node does not see of a module, in PyTorch's words."""
+    using, fate = "Using non-full backward hooks on a Module", "will be removed in future versions."
+    please = "Please use register_full_backward_hook to get the documented behavior."
+    if not all(isinstance(value, Tensor) for value in results):
+        return (
+            f"{using} that does not return a single Tensor or a tuple of Tensors is deprecated and "
+            f"{fate} This hook will be missing some of the grad_output. {please}"
+        )
+    if not all(isinstance(value, Tensor) for value in args):
+        return (
+            f"{using} that does not take as input a single Tensor or a tuple of Tensors is "
+            f"deprecated and {fate} This hook will be missing some of the grad_input. {please}"
+        )
+    using = "Using a non-full backward hook when"
+    made = {value.grad_fn for value in results if value.grad_fn is not None}
+    if made == {node}:
+        inputs = {value.grad_fn for value in args if value.grad_fn is not None}
+        if inputs == {edge for edge, _ in node.next_functions}:
+            return ""
+        return (
+            f"{using} the forward contains multiple autograd Nodes is deprecated and {fate} This "
+            f"hook will be missing some grad_input. {please}"
+        )
+    if len(made) > 1:
+        return (
+            f"{using} outputs are generated by different autograd Nodes is deprecated and {fate} "
+            f"This hook will be missing some grad_output. {please}"
+        )
+    return (
+        f"{using} outputs are nested in python data structure is deprecated and {fate} This hook "
+        "will be missing some grad_output."
+    )

@@ -78,6 +78,7 @@ class Module(metaclass=NamedInTorch):
             _forward_hooks={},
             _backward_pre_hooks={},
             _backward_hooks={},
+            _is_full_backward_hook=None,
         )
 
     # ---- attributes
@@ -400,13 +401,23 @@ class Module(metaclass=NamedInTorch):
         return add(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+        self._hooks_are_full(True)
         return add(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
         return add(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> RemovableHandle:
+        self._hooks_are_full(False)
         return add(self._backward_hooks, hook)
+
+    def _hooks_are_full(self, full: bool) -> None:
+        if self._is_full_backward_hook not in (None, full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
+            )
+        self.__dict__["_is_full_backward_hook"] = full
 
     # ---- text
 

@@ -40,7 +40,7 @@ def contents(module: Module) -> dict[str, Any]:
         "training": module.training,
         "_parameters": dict(own["_parameters"]), "_buffers": dict(own["_buffers"]),
         "_non_persistent_buffers_set": set(own["_transient"]),
-        **hooks, "_is_full_backward_hook": None,
+        **hooks, "_is_full_backward_hook": module._is_full_backward_hook,
         "_modules": dict(own["_modules"]),
         **{name: value for name, value in own.items()
            if name != "training" and not name.startswith("_")},

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..deadline import begin
-from ..diagnostics import Enough
+from ..diagnostics import Enough, bounded
 from ..engine.mode import state
 from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
@@ -82,7 +82,7 @@ def running(
         error = missing_inputs(program, list(values.missing))
     error = None if error is None else error.bounded()
     missing = values.missing if guessed else ()
-    notes = (*program.source.notes, *session.notes)
+    notes = tuple(map(bounded, (*program.source.notes, *session.notes)))
     return Ran(request, program, program.source.text, outcome, printed,
                tuple(warned.lines), error, missing, recording, tuple(warned.lines.values()),
                notes, budget.base_memory)  # fmt: skip

@@ -30,6 +30,9 @@ def text(report: DiffReport, look: Look) -> Terminal:
     lines: list[Line] = [_side("A", report.a, widest, look), _side("B", report.b, widest, look)]
     if report.equal:
         lines += [BLANK, _equal(report), *_digits(report, look)]
+        error = report.a.error
+        if error is not None:
+            lines.append((cell(f"both end in {error.type}: " + error.message.partition("\n")[0]),))
         return paint(lines, look)
     if report.first is not None:
         lines += [BLANK, *_first(report, report.first, look)]

@@ -59,6 +59,12 @@ KNOWN: tuple[Known, ...] = (
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
     Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),
     Known(
+        "warnings",
+        "PyTorch .'Use of masked_fill_ on expanded tensors",
+        "a tensor of inference mode, whose change outside of it is refused after the kernel wrote",
+        "inference_mode",
+    ),
+    Known(
         "version|output",
         "|".join(rf"here '?{n}'?, PyTorch '?[{n + 1}{n + 2}]" for n in range(8)),
         "PyTorch makes the state of a cell by writes that it counts",

@@ -87,6 +87,7 @@ class _Host(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> Any:
         if message:
+            session.budget.charge_output(message)
             session.notes[message.strip()] = None
         leave(status)
 

@@ -45,7 +45,7 @@ from .numeric.live_tape import LiveTape
 from .numeric.points import Result
 from .numeric.tape import Tape, Unrepeatable, recording
 from .options import CheckOptions
-from .problems import judged, noted_on, surveyed, with_problem
+from .problems import judged, noted_on, readable, surveyed, with_problem
 from .repeated import bits_of, once_more, repeated
 from .requirements import missing, unchecked
 from .results import results_of
@@ -77,7 +77,7 @@ def check(path: str | None, name: str, data: bytes, options: CheckOptions) -> Fi
             other = repeated(request, bits, options.repeat)
             if other is not None:
                 fact = with_problem(fact, other, ExitStatus.CHECK_FAILED)
-        return fact
+        return readable(fact)
 
 
 def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
@@ -85,7 +85,7 @@ def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
     if request.engine == "torch":
         played = LiveTape()
         heard = watching()
-        heard.hears(played)
+        heard.attach(played)
         return once_more(request, heard), played
     tape = Tape()
     with recording(tape):

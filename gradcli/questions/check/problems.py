@@ -11,6 +11,7 @@ from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
 from .numeric.survey import EQUAL, Survey
 
 HIDDEN = "note: another wrong derivative cancels it, or none of it reaches a leaf"
+MOST = 50  # problems of one program, and notes
 _NAME = re.compile(r"[\w.]+(\[[^\]]*\])*")
 
 
@@ -23,6 +24,19 @@ def with_problem(fact: FileCheck, problem: Problem, status: int) -> FileCheck:
 def noted_on(fact: FileCheck, note: str) -> FileCheck:
     """One more remark, which fails nothing."""
     return fact._replace(notes=(*fact.notes, note))
+
+
+def readable(fact: FileCheck) -> FileCheck:
+    """The same with as much as somebody reads; what more there is, is counted."""
+    problems, notes = fact.problems, fact.notes
+    left = len(problems) - MOST
+    if left > 1:
+        last = Problem(problems[MOST].kind, f"... and {left:,} more problems")
+        problems = (*problems[:MOST], last)
+    left = len(notes) - MOST
+    if left > 1:
+        notes = (*notes[:MOST], f"... and {left:,} more notes")
+    return fact._replace(problems=problems, notes=notes)
 
 
 def word_of(status: int) -> str:
