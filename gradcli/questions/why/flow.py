@@ -103,7 +103,7 @@ class Flow(Listener):
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
         if value.__class__ is Tensor and type(node) is ast.BinOp:  # what is left most often
-            child = self._known_as(value)
+            child = self._known_as(value) if id(value) in self.known else None
             if child is None:
                 child = self._record(node, value, self.flat(children))
         else:
