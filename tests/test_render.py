@@ -352,7 +352,7 @@ def test_columns_give_way_widest_first() -> None:
 
 
 def test_fewer_words_leave_room_for_the_columns_behind_them() -> None:
-    row = (cell("name"), Cell("1. → 2.5", short="1. →"), cell("12"))
+    row = (cell("name"), Cell("1. → 2.718281", short="1. →"), cell("12"))
     (line,) = columns([row], Look(width=15), giving=(((1, 6),), 2))
     assert "".join(piece.text for piece in line).split() == ["name", "1.", "→", "12"]
 
