@@ -144,7 +144,7 @@ class Recording:
         from .live.own_engine import OwnRecorder, OwnSide
         from .live.session import Session
         from .live.side import torch_side
-        from .questions.flow import hears_of_flow
+        from .questions.flow import attach_flow
         from .questions.interventions import watching
         from .questions.picture import drawing
         from .questions.shown_pass import keep
@@ -153,9 +153,9 @@ class Recording:
         assert self._frame is not None
         recording = self._recording = drawing() if self._steps else watching(values=True)
         keep(recording.passes, None)
-        recording.hears(recording.buffers)
+        recording.attach(recording.buffers)
         if self._reasons:
-            hears_of_flow(recording)
+            attach_flow(recording)
         self._provenance = Provenance(recording) if self._reasons else None
         observer = recording.observer
         assert observer is not None

@@ -25,7 +25,7 @@ LOOK = Look()
 
 def ran(text: str, **wanted: Any) -> Ran:
     recording = watching()
-    recording.hears(recording.buffers)
+    recording.attach(recording.buffers)
     done = execute(Request(text.encode(), "program.expr", **wanted), None, recording)
     assert done.error is None, done.error
     return done

@@ -307,13 +307,9 @@ def _compare_forward(
                 raise GradcheckError(_mismatch(place, number, wanted, found, forward=True))
 
 
-def _asking(inputs: Sequence[Any]) -> list[Any]:
-    return [value for value in inputs if isinstance(value, Tensor) and value.requires_grad]
-
-
 def _check_batched(inputs: Sequence[Any], output: Any, place: int) -> None:
     """Backward under vmap gives what it gives one by one."""
-    tracked = _asking(inputs)
+    tracked = numerical.asking(inputs)
     kind = output._kind
     seeds = plain(
         kind.xp.stack([kind.xp.full(output._data.shape, k, kind.array_dtype) for k in (1, 2)]), kind
@@ -334,7 +330,7 @@ def _check_batched(inputs: Sequence[Any], output: Any, place: int) -> None:
 
 def _check_multiplied(outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
     """A gradient of nothing is nothing."""
-    tracked = _asking(inputs)
+    tracked = numerical.asking(inputs)
     zeros = [catalogue.functions["zeros_like"](output) for output in outputs]
     for value, given in zip(grad(outputs, tracked, zeros, True, False, True), tracked, strict=True):
         if value is None:
@@ -350,7 +346,7 @@ def _check_multiplied(outputs: Sequence[Any], inputs: Sequence[Any]) -> None:
 def _check_undefined(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
     """Outputs that no gradient comes from leave the others' gradients as zeros would."""
     outputs = differentiable(func(*inputs))
-    tracked = _asking(inputs)
+    tracked = numerical.asking(inputs)
     if len(outputs) < 2:
         return
     ones = catalogue.functions["ones_like"]
@@ -418,7 +414,7 @@ def gradgradcheck(
         )
         arguments, vectors = values[: len(values) - count], values[len(values) - count :]
         outputs = differentiable(func(*arguments))
-        found = grad(outputs, _asking(arguments), vectors, None, True, True)
+        found = grad(outputs, numerical.asking(arguments), vectors, None, True, True)
         return tuple(value for value in found if value is not None)
 
     return gradcheck(

@@ -82,7 +82,7 @@ class State:
         self._recorder = value
         self._look()
 
-    # Read at every operation and every node of a pass, so by C. The recorder hears of every
+    # Read at every operation and every node of a pass, so by C. The recorder sees every
     # operation that enters a graph, with its arguments: it can be run again.
     observer: Any = property(attrgetter("_observer"), _observe)
     recorder: Any = property(attrgetter("_recorder"), _record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
@@ -25,7 +26,29 @@ _REPEATED = (
 )  # fmt: skip
 
 
-class Places:
+class Enclosing(ABC):
+    """What contains a node of a program's tree."""
+
+    @property
+    @abstractmethod
+    def parents(self) -> dict[int, ast.AST]:
+        """The node that contains a node, by the latter's id."""
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node, what contains it, and so on up to its top-level statement."""
+        current: ast.AST | None = node
+        while current is not None:
+            yield current
+            current = self.parents.get(id(current))
+
+    def statement(self, node: object) -> ast.stmt | None:
+        """The statement that a node is in."""
+        if not isinstance(node, ast.AST):
+            return None
+        return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
+
+
+class Places(Enclosing):
     """What stands where in a program that failed, and what its names hold at that moment."""
 
     def __init__(self, program: Program, values: Mapping[str, Any], bound_by: Bindings) -> None:
@@ -36,7 +59,6 @@ class Places:
 
     @property
     def parents(self) -> dict[int, ast.AST]:
-        """What contains a node, by the node's id."""
         return self._index[0]
 
     @property
@@ -64,6 +86,18 @@ class Places:
                     changed.add(node.value.id)
         return parents, bindings, changed
 
+    # ------------------------------------------------------------ names
+
+    def value_of(self, node: ast.AST | None) -> Any:
+        """The value of a name when the program failed; None for anything else."""
+        if not isinstance(node, ast.Name):
+            return None
+        return (self.local if node.id in self.local else self.values).get(node.id)
+
+    def is_bound(self, node: ast.Name) -> bool:
+        """Whether it is a name of the program."""
+        return node.id in self.local or node.id in self.values
+
     # ------------------------------------------------------------ places
 
     def span(self, origin: object) -> Span | None:
@@ -83,19 +117,6 @@ class Places:
             return None
         text = self.source.text_of(span)
         return text if len(text) <= most else None
-
-    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The node, what contains it, and so on up to its top-level statement."""
-        current: ast.AST | None = node
-        while current is not None:
-            yield current
-            current = self.parents.get(id(current))
-
-    def statement(self, node: object) -> ast.stmt | None:
-        """The statement that a node stands in."""
-        if not isinstance(node, ast.AST):
-            return None
-        return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
 
     def runs_once(self, node: object) -> bool:
         """Whether a place is run at most once: in no loop, function or comprehension."""

@@ -42,7 +42,7 @@ def _work(work: Callable[[], Any], writing: int, torch: Any) -> None:
         data = pickle.dumps(work())
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(data)
-    except BaseException:  # the parent hears nothing, and knows nothing
+    except BaseException:  # the parent gets no answer
         os._exit(1)
     os._exit(0)
 

@@ -45,7 +45,7 @@ def compiled(text: Text, machine: Any) -> CodeType:
 
 
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
-    """One that reports names, or every expression where a listener wants to hear of them."""
+    """One that reports names, or every expression where a listener is attached."""
     if machine.listener is None:
         rewriter = NodeHookRewriter(text, machine)
         return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}

@@ -1,6 +1,6 @@
 """Live: reports what PyTorch does to an observer, as the engine would.
 
-A function mode hears of every operation, hooks of modules and parameters, and while a pass runs,
+A function mode sees every operation, hooks of modules and parameters, and while a pass runs,
 hooks of its nodes. All of it is gone when the recording ends; nothing of it changes a number.
 """
 
@@ -70,7 +70,7 @@ class Recorder:
         self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
 
     def tells(self, listener: Any) -> None:
-        """A listener hears of expressions: of what only the recorder hears as well."""
+        """A listener is told of expressions, and of what only the recorder sees."""
         self.on_refused, self.on_switched = listener.refused_pass, listener.switched
         self.on_cut = listener.has_cut
 
@@ -92,7 +92,7 @@ class Recorder:
             yield
 
     def mode(self) -> Any:
-        """What hears of each operation within it."""
+        """What sees each operation within it."""
         heard = self._heard
 
         class Mode(self.torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]

@@ -22,7 +22,7 @@ STORED = "stored"
 
 
 class Listeners:
-    """The spectators of the run, which hear of names."""
+    """The spectators of the run, which are told of names."""
 
     globals: Globals
     recorder: Any

@@ -155,7 +155,7 @@ class BackwardHook:
         return None if answer is None else tuple(answer[i] for i in self.input_places)
 
     def _call_hook(self, kind: str, hook: Any, number: int, given: Any, *more: Any) -> Any:
-        """Calls one hook of the user's; the observer hears of it."""
+        """Calls one hook of the user's; the observer is told."""
         observer = state.observer
         if observer is None:
             return hook(self.module, given, *more)

@@ -10,12 +10,15 @@ which others were added between them.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from .packed_matmul import BY_HAND
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
+Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix of singles, and its strides
+
+SINGLE = 4  # bytes
 VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
 BLOCK = 384  # of the inner dimension
@@ -84,18 +87,24 @@ def _onto(start: Any, product: Any, alpha: Any) -> Any:
 
 def _way(a: Any, b: Any) -> Any:
     """The routine; None for what is left to others."""
-    (rows, inner), columns = a.shape, b.shape[1]
-    if b.size > FILLED:
+    return _way_of((a.shape, a.strides), (b.shape, b.strides))
+
+
+@lru_cache(maxsize=1024)
+def _way_of(a: Laid, b: Laid) -> Any:
+    """The same of matrices that lie in this way."""
+    (rows, inner), columns = a[0], b[0][1]
+    if inner * columns > FILLED:
         return None
     if inner < 2:
         return _onto_matrix if rows > 1 and columns > 1 else None
     if rows == 1:
-        if _turned(b) and not (b.strides[1] == 0 and a.strides[0] == a.itemsize):
-            return _rows_of_b if b.size <= LAYER else None
+        if _turned(b) and not (b[1][1] == 0 and a[1][0] == SINGLE):
+            return _rows_of_b if inner * columns <= LAYER else None
         return _onto_vector if columns < VECTOR or inner < HALF else _in_eights
     if columns == 1:
         if not _turned(a):
-            return _rows_of_a if a.size <= LAYER else None
+            return _rows_of_a if rows * inner <= LAYER else None
         return _onto_vector if rows < VECTOR or inner < HALF else _in_eights
     if rows >= VECTOR or not _turned(b):
         return _in_blocks
@@ -109,13 +118,11 @@ def _way(a: Any, b: Any) -> Any:
     return _in_blocks
 
 
-def _turned(matrix: Any) -> bool:
+def _turned(matrix: Laid) -> bool:
     """Whether a matrix lies in memory by its columns, as a vector that is looked at as one."""
-    rows, columns = matrix.shape
-    down, across = matrix.strides
-    size = matrix.itemsize
-    by_rows = across == size and down >= size * columns
-    return not by_rows and down == size and (across == 0 or across >= size * rows)
+    (rows, columns), (down, across) = matrix
+    by_rows = across == SINGLE and down >= SINGLE * columns
+    return not by_rows and down == SINGLE and (across == 0 or across >= SINGLE * rows)
 
 
 # ---------------------------------------------------------------- one after another
@@ -143,7 +150,7 @@ def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
     total, first, left = start, 0, a.shape[1]
     if left <= BLOCK:
         return _onto(start, _multiplied(xp, a, b), alpha)
-    wide = b.shape[1] >= WIDE and (len(a) >= WIDE or _turned(b))
+    wide = b.shape[1] >= WIDE and (len(a) >= WIDE or _turned((b.shape, b.strides)))
     while left:
         halved = BLOCK < left < 2 * BLOCK and not (wide and first)
         size = (left + 1) // 2 if halved else min(left, BLOCK)

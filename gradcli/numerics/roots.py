@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from .vector_code import in_pieces
+
 _single, _double = numpy.float32, numpy.float64
 _START = numpy.array([
     13896320, 13171840, 12480000, 11817472, 11183616, 10574720, 9990272, 9428096, 8887936, 8367488,
@@ -28,28 +30,20 @@ _FALL = numpy.array([
     775, 747, 719, 693, 669, 647, 625, 603, 585, 567, 549, 533, 517, 501, 487, 473, 461, 449, 437,
     425, 415, 403, 393, 385, 375, 367,
 ], numpy.int32)  # fmt: skip
-_FEW, _AT_ONCE = 1 << 11, 1 << 14
+_FEW = 1 << 11
 _SHRUNK = 1 - 5.5e-9  # by no more than this a root is too small
 _SMALLEST, _SCALE, _UNSCALE = _single(2.0**-100), _single(2.0**64), _single(2.0**-32)
 
 
+@in_pieces
 def vector_sqrt(x: Any) -> Any:
     """sqrt(x) for singles of any shape."""
     if x.size <= _FEW:
         return _of_few(x)
-    found = numpy.empty(x.size, _single)
-    line = x.reshape(-1)
-    for start in range(0, x.size, _AT_ONCE):
-        found[start : start + _AT_ONCE] = _of_many(line[start : start + _AT_ONCE])
-    return found.reshape(x.shape)
-
-
-def _of_many(x: Any) -> Any:
-    """Only roots that may differ are worked out."""
     exact = x.astype(_double)
     found = numpy.sqrt(exact, out=exact).astype(_single)
     exact *= _SHRUNK
-    places = numpy.flatnonzero(found != exact.astype(_single))
+    places = numpy.nonzero(found != exact.astype(_single))  # only these may differ
     found[places] = _of_few(x[places])
     return found
 

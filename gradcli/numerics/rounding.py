@@ -93,7 +93,8 @@ def less_square(x: Any) -> Any:
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
-    return (1.0 - xp.square(x, dtype=RUNTIME.double)).astype(x.dtype)
+    wide = xp.square(x, dtype=RUNTIME.double)
+    return (one(wide) - wide).astype(x.dtype)
 
 
 def transcendental(name: str, most: int = ROUNDED) -> Body:

@@ -7,10 +7,12 @@ rounding once from double agrees with that. softmax always runs vectors: the fun
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
+from ..engine.carriers import Body
 from . import c_library
 
 _single, _double = numpy.float32, numpy.float64
@@ -25,22 +27,41 @@ _LOG2_E = _constant(1.442695040888963, _single)
 # ln 2 in two parts, negated: a multiple of the first is exact.
 _LN2_HIGH, _LN2_LOW = _constant(-0.693145751953125), _constant(-1.428606765330187e-06)
 # (exp(s) - 1 - s) / s**2 on [-ln 2 / 2, ln 2 / 2], highest power first.
-_FIRST, *_HIGH = (
-    _constant(c, _single)
+_FIRST, *_POWERS = (
+    _constant(c)
     for c in (
         0.000198527617612853646278381, 0.00139304355252534151077271,
         0.00833336077630519866943359, 0.0416664853692054748535156,
+        0.166666671633720397949219, 0.5,
     )
 )  # fmt: skip
-_LOW = (_constant(0.166666671633720397949219), _constant(0.5))
 _ONE, _TWO, _LOWEST = (_constant(c, _single) for c in (1, 2, -104))  # exp(-104) is 0 as a single
 
 
+PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache
+
+
+def in_pieces(function: Body) -> Body:
+    """The same function of singles of any shape, piece by piece."""
+
+    def run(x: Any, *rest: Any) -> Any:
+        if x.size <= PIECE:
+            return function(x, *rest)
+        found = numpy.empty_like(x)
+        line, out = x.ravel(order="K"), found.ravel(order="K")
+        for start in range(0, x.size, PIECE):
+            out[start : start + PIECE] = function(line[start : start + PIECE], *rest)
+        return found
+
+    return run
+
+
+@in_pieces
 def vector_exp(x: Any) -> Any:
     """exp(x) for singles of any shape.
 
     Products and sums are rounded once together, which double precision can do: the product of two
-    singles is exact in it. In the highest powers that never reaches the result.
+    singles is exact in it.
     """
     x = numpy.maximum(x, _LOWEST)
     whole = numpy.rint(x * _LOG2_E)
@@ -48,12 +69,10 @@ def vector_exp(x: Any) -> Any:
     rest = (wide * _LN2_HIGH + x.astype(_double)).astype(_single)
     rest = (wide * _LN2_LOW + rest.astype(_double)).astype(_single)
     wide, total = rest.astype(_double), _FIRST
-    for power in _HIGH:
-        total = total * rest + power
-    for power in _LOW:
-        total = (total.astype(_double) * wide + power).astype(_single)
+    for power in _POWERS:
+        total = (total * wide + power).astype(_single).astype(_double)
     square = (rest * rest).astype(_double)
-    total = (square * total.astype(_double) + wide).astype(_single) + _ONE
+    total = (square * total + wide).astype(_single) + _ONE
     return numpy.ldexp(total, whole.astype(numpy.int32))
 
 
@@ -79,6 +98,7 @@ _LOG_FIRST, _LOG_SECOND, _LOG_THIRD = (
 _QUARTER_MORE = _constant(1 / 0.75, _single)
 
 
+@in_pieces
 def vector_log(x: Any) -> Any:
     """log(x) for finite singles of any shape that are at least 1."""
     exponent = numpy.frexp(x * _QUARTER_MORE)[1] - 1
@@ -86,6 +106,7 @@ def vector_log(x: Any) -> Any:
     return _log_of(part - _ONE, _ONE, part, exponent)
 
 
+@in_pieces
 def vector_log1p(x: Any) -> Any:
     """log(1 + x) for finite singles of any shape that are not negative."""
     exponent = numpy.frexp((x + _ONE) * _QUARTER_MORE)[1] - 1
@@ -113,21 +134,52 @@ def _log_of(above: Any, one: Any, other: Any, exponent: Any) -> Any:
 _SINE = (
     2.6057806871549435e-06, -0.0001980960292520327, 0.008333066246424827, -0.166666595504436,
 )  # fmt: skip
-_PI, _REST_OF_PI = numpy.pi, 1.2246467991473532e-16
+_SINE_WIDE = tuple(numpy.array(power) for power in _SINE)
+_PI, _REST_OF_PI = numpy.array(numpy.pi), numpy.array(1.2246467991473532e-16)
+_AHEAD, _ONE_WIDE = numpy.array(0.5), numpy.array(1.0)
+_HALF_TURN, _PARITY = numpy.array(1 / numpy.pi), numpy.array(63)
+_WHOLE = numpy.array(1.5 * 2**52)  # what is added to it is rounded to a whole number
 _FAR = 1e4  # beyond it more of pi is asked for
 
 
+@in_pieces
 def sine(x: Any, ahead: float = 0.0) -> Any:
     """sin(x) of singles; with 0.5 ahead, that of x + pi / 2, which is cos(x)."""
     wide = x.astype(_double)
-    if not (abs(wide) <= _FAR).all():
+    near = numpy.vdot(wide, wide) <= _FAR * _FAR or bool((abs(wide) <= _FAR).all())
+    if not near:
         return (numpy.cos if ahead else numpy.sin)(wide).astype(_single)
-    turns = numpy.rint(wide / _PI + ahead)
+    if not x.ndim:
+        return _single(_sine_of(float(x), ahead))
+    turns = wide * _HALF_TURN
+    if ahead:
+        turns += _AHEAD
+    turns += _WHOLE
+    sign = turns.view(numpy.int64) << _PARITY
+    turns -= _WHOLE
+    if ahead:
+        turns -= _AHEAD
+    wide -= turns * _PI
+    turns *= _REST_OF_PI
+    wide -= turns
+    square = wide * wide
+    total = square * _SINE_WIDE[0]
+    for power in _SINE_WIDE[1:]:
+        total += power
+        total *= square
+    total += _ONE_WIDE
+    total *= wide
+    bits = total.view(numpy.int64)
+    bits ^= sign
+    return total.astype(_single)
+
+
+def _sine_of(x: float, ahead: float) -> float:
+    turns = round(x / math.pi + ahead)
     whole = turns - ahead
-    rest = wide - whole * _PI - whole * _REST_OF_PI
+    rest = x - whole * math.pi - whole * float(_REST_OF_PI)
     square = rest * rest
     total = square * _SINE[0]
     for power in _SINE[1:]:
         total = (total + power) * square
-    is_odd = turns - 2 * numpy.floor(turns / 2)
-    return (rest * (1 + total) * (1 - 2 * is_odd)).astype(_single)
+    return rest * (1 + total) * (1 - 2 * (turns % 2))

@@ -209,3 +209,11 @@ def numel(shape: Sequence[int]) -> int:
 def repeated(*tensors: Any) -> int:
     """The elements of those that repeat what they hold: a kernel looks at each of them."""
     return sum([tensor._data.size for tensor in tensors if 0 in tensor._data.strides])
+
+
+def elements_along(sizes: Sequence[int], dims: Sequence[int]) -> int:
+    """The number of elements along these dimensions."""
+    count = 1
+    for dim in dims:
+        count *= sizes[dim]
+    return count

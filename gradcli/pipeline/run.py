@@ -22,7 +22,7 @@ def execute(
 ) -> Ran:
     """bytes -> Program -> run. Prints go to `write`; an error becomes part of what is returned.
 
-    A recording hears of the run. Without one nothing is kept but its end.
+    A recording observes the run. Without one only its end is kept.
     """
     if request.engine == "torch":
         from .live import execute_live

@@ -235,33 +235,35 @@ class Binder(Spectator):
 
 
 def watching(interventions: Interventions = NO_INTERVENTIONS, *, values: bool = False) -> Recording:
-    """A recording of what hooks, gradients and backward calls do, of everything with `values`;
-    interventions come true before it hears of a name."""
+    """A recording of hooks, gradients and backward calls, and with `values` of everything.
+
+    Interventions apply before the recording learns of a name.
+    """
     recording = Recording()
     if interventions != NO_INTERVENTIONS:
-        recording.hears(Binder(interventions, recording.hooks))
+        recording.attach(Binder(interventions, recording.hooks))
     if asked := interventions.leaves + interventions.results:
-        recording.hears(AskedNames(asked))
-    recording.hears_of_graph()
+        recording.attach(AskedNames(asked))
+    recording.attach_graph()
     if values:
-        recording.hears_of_values()
+        recording.attach_values()
     return recording
 
 
-def hear(recording: Recording, tables: Tables) -> None:
-    """What these tables need is heard too."""
+def attach_tables(recording: Recording, tables: Tables) -> None:
+    """Attaches the parts that these tables need."""
     if tables.buffers:
-        recording.hears(recording.buffers)
+        recording.attach(recording.buffers)
     if tables.saved:
-        recording.hears(Frees())
+        recording.attach(Frees())
     if tables.views:
         from ..recording.writes import Writes
 
-        recording.hears(Writes())
+        recording.attach(Writes())
     if tables.stats:
         from ..recording.saved_sizes import SavedSizes
 
-        recording.hears(SavedSizes(recording.passes))
+        recording.attach(SavedSizes(recording.passes))
 
 
 def complain(recording: Recording) -> None:

@@ -21,7 +21,14 @@ from ..recording.sides import origin_of, sequence_of
 from ..recording.spectator import Spectator
 from ..recording.steps import Local, Steps
 from .graph import module_names
-from .interventions import NO_INTERVENTIONS, NO_TABLES, Interventions, Tables, hear, watching
+from .interventions import (
+    NO_INTERVENTIONS,
+    NO_TABLES,
+    Interventions,
+    Tables,
+    attach_tables,
+    watching,
+)
 from .ledger import tensor_names
 from .shown_pass import keep
 from .step.facts import Namer, walk_fact
@@ -153,7 +160,7 @@ def recorded(
     steps = recording.find(Steps)
     assert steps is not None
     steps.alone = not several and not number
-    hear(recording, tables)
+    attach_tables(recording, tables)
     return execute(request, write, recording)
 
 
@@ -166,8 +173,8 @@ def drawing(interventions: Interventions = NO_INTERVENTIONS, *, thorough: bool =
     if not thorough:
         turns = Turns()
         steps.local = turns.local  # type: ignore[method-assign]
-        recording.hears(turns)
-    recording.hears(recording.buffers, steps, Frames(), Frees())
+        recording.attach(turns)
+    recording.attach(recording.buffers, steps, Frames(), Frees())
     return recording
 
 

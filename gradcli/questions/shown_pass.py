@@ -8,7 +8,7 @@ from typing import Any
 from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..recording.collect import Collected, Named, range_of, results as unused, text_of
-from ..recording.facts import FlowFact, Nested, NodeFact, RootFact, ShownPass
+from ..recording.facts import FlowFact, Nested, RootFact, ShownPass, nodes_below
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of
@@ -93,23 +93,12 @@ def without_a_pass(found: Collected, ends: Ends, roots: list[RootFact]) -> Itera
         for fact in found.tensors
     ):
         return  # as in most programs: what follows looks at every node
-    inside = below(found.nodes, {root.node for root in roots})
+    inside = set(nodes_below(found.nodes, (root.node for root in roots)))
     for at in unused(found.tensors, found.nodes):
         fact = found.tensors[at]
         assert fact.node is not None
         if fact.node not in inside and mark_of(alive[fact.node]) not in rooted:
             yield RootFact(fact.node, fact.output_nr, fact.name, at)
-
-
-def below(nodes: tuple[NodeFact, ...], start: set[int]) -> set[int]:
-    """The nodes that these lead to, themselves too."""
-    seen, pending = set(start), list(start)
-    for number in pending:
-        for edge in nodes[number].next:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                pending.append(edge[0])
-    return seen
 
 
 def flows(

@@ -7,13 +7,12 @@ from typing import Any
 
 from ..pipeline.request import Ran
 from ..recording.collect import Collected
-from ..recording.facts import NodeFact, RootFact
+from ..recording.facts import NodeFact, RootFact, nodes_below
 from ..recording.facts.stats import HeldFact, KindFact, LargeFact, StatsFact
 from ..recording.measures import Measure, measured
 from ..recording.passes import Pass
 from ..recording.saved_sizes import SavedSize, SavedSizes, saved_sizes_of
 from ..recording.snapshot import Summary, restored
-from .shown_pass import below
 
 MOST = 5  # rows of what is largest
 LINES = 1000  # of one kind
@@ -26,7 +25,7 @@ def stats(
     sizes = ran.recording.find(SavedSizes)
     if sizes is None:
         return None
-    inside = sorted(below(found.nodes, {root.node for root in roots}))
+    inside = sorted(nodes_below(found.nodes, (root.node for root in roots)))
     nodes = [found.nodes[number] for number in inside]
     inner = [node for node in nodes if node.next]
     kept = {

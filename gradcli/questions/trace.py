@@ -21,6 +21,7 @@ from ..recording.facts import (
     Report,
     RootFact,
     ShownPass,
+    nodes_below,
 )
 from ..recording.facts.orders import DerivedFact
 from ..recording.facts.profile import ProfileFact
@@ -47,8 +48,8 @@ from .interventions import (
     NO_TABLES,
     Interventions,
     Tables,
+    attach_tables,
     complain,
-    hear,
     watching,
 )
 from .ledger import ledger
@@ -92,12 +93,12 @@ def recorded(
     """
     recording = watching(interventions, values=True)
     shown_pass.keep(recording.passes, number)
-    recording.hears(*besides)
+    recording.attach(*besides)
     if profile:
         from .profile import Timed
 
-        recording.hears(Timed())
-    hear(recording, tables)
+        recording.attach(Timed())
+    attach_tables(recording, tables)
     return execute(request, write, recording)
 
 
@@ -215,7 +216,7 @@ def _passes(
     for one in chosen:
         which = _shown_pass(ran, one)
         roots = tuple(shown_pass.roots_of(one, found, ran.recording.names.of_node))
-        below = shown_pass.below(found.nodes, {root.node for root in roots})
+        below = set(nodes_below(found.nodes, (root.node for root in roots)))
         every = _flows(ran, one, found, options._replace(flows=True), below)
         flows = tuple(flow for flow in every if flow.node in below)
         assert which is not None

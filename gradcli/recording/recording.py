@@ -1,7 +1,7 @@
 """Recording: everything that is kept of a run, each kind of fact in one part.
 
-A question says before the run which parts hear of it, and reads them afterwards; a part that heard
-nothing is empty. Parts that only one question needs are its own, and found by their class.
+A question attaches parts before the run and reads them afterwards; a part that was not attached is
+empty. Parts that only one question needs belong to it, and are found by their class.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Part = TypeVar("Part", bound=Spectator)
 
 
 class Recording:
-    """Give it to a run."""
+    """What a run is given so that it is recorded."""
 
     def __init__(self) -> None:
-        self.spectators: list[Spectator] = []  # in the order in which they hear
+        self.spectators: list[Spectator] = []  # in the order in which they are told
         self.names = Names()
         self.leaf_names = LeafNames(self.names)
         self.modules = Modules()
@@ -45,21 +45,21 @@ class Recording:
         self.orders = Orders()
         self.optimizers = Optimizers()
 
-    def hears(self, *parts: Spectator) -> None:
-        """They hear of the run, each once; those who came before them hear first."""
+    def attach(self, *parts: Spectator) -> None:
+        """Parts observe the run, each once, behind those that were attached before."""
         self.spectators.extend(part for part in parts if part not in self.spectators)
 
-    def hears_of_graph(self) -> None:
-        """What most questions read."""
-        self.hears(self.names, self.leaf_names, self.lines, self.passes, self.ends, self.hooks,
+    def attach_graph(self) -> None:
+        """The parts that most questions read."""
+        self.attach(self.names, self.leaf_names, self.lines, self.passes, self.ends, self.hooks,
                    self.orders, self.ledger)  # fmt: skip
 
-    def hears_of_values(self) -> None:
+    def attach_values(self) -> None:
         """The values of results, and what flowed in the passes that are kept."""
-        self.hears(self.modules, self.values, self.constants)
+        self.attach(self.modules, self.values, self.constants)
 
     def find(self, kind: type[Part]) -> Part | None:
-        """The part of this kind, where it heard of the run."""
+        """The attached part of this kind."""
         return next((one for one in self.spectators if isinstance(one, kind)), None)
 
     # ---- what the interpreter asks for

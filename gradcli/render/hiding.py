@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
-from ..recording.facts import NodeFact, Report
+from ..recording.facts import Report, nodes_below
 from .text import counted
 
 
@@ -12,14 +12,14 @@ def without(report: Report, hide: Collection[str]) -> tuple[Report, str]:
     """The report without these, and how many they were, as words."""
     said = []
     if "forward-only" in hide and report.shown is not None:
-        before = _reached(report.nodes, (root.node for root in report.roots))
+        before = _reached(report)
         report = _flowed_through(report)
-        left = before - _reached(report.nodes, (root.node for root in report.roots))
+        left = before - _reached(report)
         if left:
             nodes = counted(len(left), "node")
             said.append(f"{nodes} that only the forward computation needs")
     if "constants" in hide:
-        reached = _reached(report.nodes, (root.node for root in report.roots))
+        reached = _reached(report)
         count = sum(1 for fact in report.constants if fact.node in reached)
         report = report._replace(constants=())
         if count:
@@ -41,13 +41,5 @@ def _flowed_through(report: Report) -> Report:
     return report._replace(nodes=nodes, roots=roots)
 
 
-def _reached(nodes: tuple[NodeFact, ...], start: Iterable[int]) -> set[int]:
-    """The nodes that these lead to, themselves too."""
-    seen = set(start)
-    pending = list(seen)
-    for number in pending:
-        for edge in nodes[number].next:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                pending.append(edge[0])
-    return seen
+def _reached(report: Report) -> set[int]:
+    return set(nodes_below(report.nodes, (root.node for root in report.roots)))

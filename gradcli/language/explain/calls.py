@@ -14,7 +14,7 @@ from .. import names
 from ..constants import Search
 from ..explanation import Explanation, suffixed
 from ..values import Bound, Function
-from .conditions import condition, short, value_of
+from .conditions import condition, short
 
 MOST_KEYS = 4
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
@@ -73,7 +73,7 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
     for node in operands:
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
-        tensor, code = value_of(out, node.value), out.places.text(node.value)
+        tensor, code = out.places.value_of(node.value), out.places.text(node.value)
         if not isinstance(tensor, Tensor) or _has_grad(tensor):
             continue
         if not tensor.requires_grad:
@@ -159,7 +159,7 @@ def _parameters(out: Explanation) -> Iterator[str]:
     called = out.places.called(out.place)
     assert isinstance(out.place, ast.Call)
     word = called[0] if called is not None else getattr(out.place.func, "attr", "")
-    value = value_of(out, out.place.func)
+    value = out.places.value_of(out.place.func)
     if isinstance(value, Bound):
         value = value.function
     if isinstance(value, Function):
@@ -252,10 +252,10 @@ def _item(out: Explanation, message: str) -> None:
     """What a list or a dict has, where the program asked for something else."""
     if not isinstance(out.place, ast.Subscript):
         return
-    value = value_of(out, out.place.value)
+    value = out.places.value_of(out.place.value)
     if isinstance(value, (list, tuple)) and not isinstance(value, Tensor):
         out.put(out.place.value, f"{len(value)} items" if len(value) != 1 else "1 item")
-        index = value_of(out, out.place.slice)
+        index = out.places.value_of(out.place.slice)
         shown = short(index) if type(index) is int else None
         if shown is not None:
             out.put(out.place.slice, shown)

@@ -25,9 +25,9 @@ def condition(out: Explanation, error: BaseException) -> None:
     held: Operands = getattr(error, "operands", [])
     names = [node for node in ast.walk(out.place) if isinstance(node, ast.Name)]
     shown: set[str] = set()
-    for node, value in (*held, *((node, value_of(out, node)) for node in names)):
+    for node, value in (*held, *((node, out.places.value_of(node)) for node in names)):
         code = out.places.text(node, 10 * SHORT) or ""
-        if isinstance(node, ast.Name) and not is_bound(out, node):
+        if isinstance(node, ast.Name) and not out.places.is_bound(node):
             continue
         text = None if code in shown or len(shown) >= MOST_SHOWN else short(value)
         if text is not None and text != code:
@@ -65,19 +65,6 @@ def _elements(one: Tensor, other: Tensor) -> str:
     verb = "differs" if count == 1 else "differ"
     largest = f", by at most {float(gaps.max()):.3g}" if float(gaps.max()) < float("inf") else ""
     return f"{count:,} of {a.size:,} elements {verb}{largest}, at {place}"
-
-
-def value_of(out: Explanation, node: ast.AST) -> Any:
-    """What a name holds where the program failed."""
-    if not isinstance(node, ast.Name):
-        return None
-    table = out.places.local if node.id in out.places.local else out.places.values
-    return table.get(node.id)
-
-
-def is_bound(out: Explanation, node: ast.Name) -> bool:
-    """Whether it is a name of the program."""
-    return node.id in out.places.local or node.id in out.places.values
 
 
 def short(value: Any) -> str | None:

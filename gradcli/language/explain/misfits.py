@@ -9,7 +9,6 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ..explanation import Explanation, replaced, suffixed
-from .conditions import value_of
 from .layers import constructor_call, layers, module_name
 
 _HIDDEN = re.compile(r"^Expected hidden(?:\[\d\])? size \((\d+(?:, \d+)*)\), got")
@@ -36,7 +35,7 @@ def _classes(out: Explanation, error: BaseException) -> None:
         else []
     )
     target = given[1] if len(given) > 1 else None
-    value = None if target is None else value_of(out, target)
+    value = None if target is None else out.places.value_of(target)
     if target is None or not isinstance(value, Tensor) or value.dim() != 2 or value.shape[1] != 1:
         return
     code = out.places.text(target)
@@ -70,7 +69,7 @@ def _inferred(out: Explanation, error: BaseException) -> None:
     """A tensor of inference_mode that a graph would have to save."""
     called = out.places.called(out.place)
     for node in called[1] if called is not None else []:
-        value = value_of(out, node)
+        value = out.places.value_of(node)
         if isinstance(node, ast.Name) and isinstance(value, Tensor) and value.is_inference():
             out.put(node, f"{node.id} was made in inference mode")
             out.advise(f"{node.id}.clone() on line {out.places.line(node)}",

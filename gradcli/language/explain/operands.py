@@ -109,7 +109,7 @@ def _operands(out: Explanation, error: BaseException) -> list[Operand]:
         if not any(isinstance(v, Tensor) and tuple(v.shape) in told for _, v in pairs):
             return []
     for operand, value in pairs:  # a call that was made in another way than the text says
-        known = value_of_name(out, operand)
+        known = out.places.value_of(operand)
         if isinstance(value, Tensor) and isinstance(operand, ast.Constant):
             return []
         if known is not None and known is not value:
@@ -134,17 +134,9 @@ def _types(out: Explanation, shown: Sequence[Operand]) -> None:
 
 def _index(out: Explanation, index: ast.expr) -> None:
     """What a name that stands as an index held."""
-    value = value_of_name(out, index)
+    value = out.places.value_of(index)
     if isinstance(value, int) and isinstance(index, ast.Name):
         out.put(index, str(value))
-
-
-def value_of_name(out: Explanation, node: ast.AST) -> Any:
-    """The value of a name at the moment of the error."""
-    if not isinstance(node, ast.Name):
-        return None
-    table = out.places.local if node.id in out.places.local else out.places.values
-    return table.get(node.id)
 
 
 def arguments(trace: TracebackType | None) -> tuple[list[Any], bool]:
@@ -308,7 +300,7 @@ def _numpy(out: Explanation) -> None:
 def _float_index(out: Explanation) -> None:
     """x[i] with floats in i."""
     index = out.place.slice if isinstance(out.place, ast.Subscript) else None
-    tensor = None if index is None else value_of_name(out, index)
+    tensor = None if index is None else out.places.value_of(index)
     if index is not None and isinstance(tensor, Tensor):
         out.put(index, tensor.dtype.name)
         line, code = out.places.line(index), out.places.text(index)
@@ -322,7 +314,7 @@ def _flag(out: Explanation) -> None:
         node = out.place.value
     elif (called := out.places.called(out.place)) is not None and called[1]:
         node = called[1][0]
-    tensor = None if node is None else value_of_name(out, node)
+    tensor = None if node is None else out.places.value_of(node)
     if isinstance(tensor, Tensor) and tensor.grad_fn is not None:
         out.primary = f"{node_words(out.places, tensor.grad_fn)} computed it: it is not a leaf"
 
@@ -331,7 +323,7 @@ def _probabilities(out: Explanation) -> None:
     """A binary cross entropy of numbers that are no probabilities."""
     given = out.place.args if isinstance(out.place, ast.Call) else []
     code = out.places.text(given[0]) if given else None
-    value = value_of_name(out, given[0]) if given else None
+    value = out.places.value_of(given[0]) if given else None
     if isinstance(value, Tensor) and value.numel():
         numbers = value._need_array()
         out.put(given[0], f"{numbers.min():.4g} to {numbers.max():.4g}: no probabilities")

@@ -8,7 +8,6 @@ import re
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
 from ..explanation import Explanation, replaced
-from .conditions import value_of
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
 LONGEST = 80  # characters of an expression that advice repeats
@@ -33,7 +32,7 @@ def _unregistered(out: Explanation) -> None:
     given = called[1][0] if called is not None and called[1] else None
     if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
         return
-    module = value_of(out, given.func.value)
+    module = out.places.value_of(given.func.value)
     owner = out.places.text(given.func.value)
     if not isinstance(module, Module) or owner is None:
         return

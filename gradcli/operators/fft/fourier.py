@@ -10,6 +10,7 @@ from ...engine.layout import element_strides, relaid, strides_in_order
 from ...engine.operator import composite, factory, operator
 from ..conventions import REDUCED, native, wrap_dim
 from ..elementwise.complex_parts import conj, conj_physical_row, conj_row, real_part
+from ..geometry import elements_along
 from ..linalg.decompose import write_over
 from ..nn.padding import constant_pad_nd
 from ..shape.constants import zeros_of
@@ -25,33 +26,27 @@ def _scaled(xp: Any, array: Any, normalization: int, count: int) -> Any:
     return array * array.real.dtype.type(1 / count if normalization == BY_COUNT else 1 / count**0.5)
 
 
-def _count(shape: Sequence[int], dim: Sequence[int]) -> int:
-    count = 1
-    for place in dim:
-        count *= shape[place]
-    return count
-
-
 def _complex_kernel(xp: Any, self: Any, dim: Any, normalization: int, forward: bool) -> Any:
     if not dim or not self.size:
         return self.copy()
     axes = tuple(dim)
     # "forward" keeps the library from scaling an inverse transform, as "backward" does ahead
     out = xp.fft.fftn(self, axes=axes) if forward else xp.fft.ifftn(self, axes=axes, norm="forward")
-    out = _scaled(xp, out, normalization, _count(self.shape, dim))
+    out = _scaled(xp, out, normalization, elements_along(self.shape, dim))
     return _laid_out(out, element_strides(self), _farthest_first(element_strides(self), dim))
 
 
 def _to_complex_kernel(xp: Any, self: Any, dim: Any, normalization: int, onesided: bool) -> Any:
     out = (xp.fft.rfftn if onesided else xp.fft.fftn)(self, axes=tuple(dim))
-    out, strides = _scaled(xp, out, normalization, _count(self.shape, dim)), element_strides(self)
+    out = _scaled(xp, out, normalization, elements_along(self.shape, dim))
+    strides = element_strides(self)
     return _laid_out(out, strides, [*_farthest_first(strides, dim[:-1]), dim[-1]])
 
 
 def _to_real_kernel(xp: Any, self: Any, dim: Any, normalization: int, last_dim_size: int) -> Any:
     sizes = [*(self.shape[place] for place in dim[:-1]), last_dim_size]
     out = xp.fft.irfftn(self, s=sizes, axes=tuple(dim), norm="forward")
-    out = _scaled(xp, out, normalization, _count(sizes, range(len(sizes))))
+    out = _scaled(xp, out, normalization, elements_along(sizes, range(len(sizes))))
     strides = element_strides(self)
     if len(dim) > 1:  # PyTorch transforms complex numbers first, then the last dimension
         order = _order(strides, _farthest_first(strides, dim[:-1]))
@@ -138,7 +133,7 @@ to_real = operator(
     where="hidden",
     dtype=lambda self, *rest: real_of(self.dtype),
     cost=lambda self, dim, normalization, last_dim_size: (
-        _count(self.shape, range(self.ndim)) // max(self.shape[dim[-1]], 1) * last_dim_size
+        elements_along(self.shape, range(self.ndim)) // max(self.shape[dim[-1]], 1) * last_dim_size
     ),
     forward=_to_real_kernel,
     self=lambda grad, dim, normalization: _to_real_gradient(grad, dim, normalization),

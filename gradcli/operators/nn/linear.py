@@ -6,6 +6,7 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
 from ..index.adding import add_rows
+from ..linalg.added_product import addmm
 from ..shape.shape import view
 
 
@@ -18,13 +19,13 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     if bias is None:
         return input.matmul(weight.t())
     if input.ndim == 2:
-        return catalogue.functions["addmm"](bias, input, weight.t())
+        return addmm(bias, input, weight.t(), 1, 1)
     if input.is_contiguous() and weight.ndim == 2:
         shape = tuple(input.shape)
         flat = view(input, (-1, shape[-1])) if input.numel() else input.reshape(
             [_product(shape[:-1]), shape[-1]]
         )  # fmt: skip
-        out = catalogue.functions["addmm"](bias, flat, weight.t())
+        out = addmm(bias, flat, weight.t(), 1, 1)
         return view(out, (*shape[:-1], out.shape[1]))
     return input.matmul(weight.t()).add_(bias)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ...engine.operator import catalogue, composite
 from ..shape.shape import view
 from ..shape.transposed import transpose
+from .linear import linear
 
 
 def _call(name: str, *args: Any, **options: Any) -> Any:
@@ -15,7 +16,7 @@ def _call(name: str, *args: Any, **options: Any) -> Any:
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
-    return _call("nn.functional.linear", input, weight, bias)
+    return linear.run(input, weight, bias)
 
 
 def _unpacked(packed: Any, count: int, width: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, warn
 from . import recurrent_fused
+from .linear import linear
 from .packed import sizes_of
 
 Step = Callable[[Any, Any, Any], Any]
@@ -21,7 +22,7 @@ def _call(name: str, *args: Any) -> Any:
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
-    return _call("nn.functional.linear", input, weight, bias)
+    return linear.run(input, weight, bias)
 
 
 class Weights:

@@ -11,7 +11,7 @@ from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
 from ..conventions import Late, real_by_rule, wrap_dim
-from ..geometry import array_of, wrap_dims
+from ..geometry import array_of, elements_along, wrap_dims
 from ..shape.cast import to_copy
 from ..shape.shape import expand, reshape
 from ..shape.squeeze import unsqueeze
@@ -57,14 +57,6 @@ def has_zeros(carrier: Any) -> bool:
     """Is there an element 0? A symbol has no elements."""
     array = array_of(carrier)
     return hasattr(array, "flags") and not bool(array.all())
-
-
-def elements_along(sizes: Sequence[int], dims: Sequence[int]) -> int:
-    """How many elements each sum along dims has."""
-    count = 1
-    for dim in dims:
-        count *= sizes[dim]
-    return count
 
 
 # ---- sums

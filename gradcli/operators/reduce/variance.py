@@ -8,7 +8,8 @@ from ...engine import dtypes
 from ...engine.operator import catalogue, composite, operator, warn
 from ...numerics.summation import mean_of
 from ..conventions import Late
-from .reduce import axes, elements_along, mean, mean_backward, mean_dim, unreduced
+from ..geometry import elements_along
+from .reduce import axes, mean, mean_backward, mean_dim, unreduced
 
 masked_fill = Late("masked_fill.Scalar")
 

@@ -85,7 +85,7 @@ def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
     if request.engine == "torch":
         played = LiveTape()
         heard = watching()
-        heard.hears(played)
+        heard.attach(played)
         return once_more(request, heard), played
     tape = Tape()
     with recording(tape):

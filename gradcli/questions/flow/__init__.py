@@ -22,14 +22,14 @@ def recorded(
 ) -> Ran:
     """The run whose passes are listed; the pass with this number is kept whole."""
     recording = Recording()
-    hears_of_flow(recording).wanted = number
+    attach_flow(recording).wanted = number
     return execute(request, write, recording)
 
 
-def hears_of_flow(recording: Recording) -> GradientFlow:
-    """The part of a training run, which hears of this run from here on."""
+def attach_flow(recording: Recording) -> GradientFlow:
+    """The part that records a training run, attached."""
     flow = GradientFlow(recording)
-    recording.hears(recording.names, recording.leaf_names, recording.modules, recording.lines,
+    recording.attach(recording.names, recording.leaf_names, recording.modules, recording.lines,
                     recording.passes, recording.optimizers, flow)  # fmt: skip
     return flow
 

@@ -116,9 +116,9 @@ def _watched(
 ) -> Ran:
     recording = watching(Interventions(leaves=asked.wrt, results=asked.of))
     keep(recording.passes, None if asked.is_computed else asked.number)
-    recording.hears(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
+    recording.attach(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
     if stop is not None:
-        recording.hears(Stop(stop))
+        recording.attach(Stop(stop))
     return execute(request, write, recording)
 
 

@@ -154,14 +154,14 @@ def _module(foreign: Any, own: Callable[[Any], Any]) -> Any:
 def recording_of(*parts: Spectator) -> Recording:
     """A recording of which only these parts hear."""
     recording = Recording()
-    recording.hears(*parts)
+    recording.attach(*parts)
     return recording
 
 
 def hearing(live: LivePass) -> Recording:
     """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves."""
     recording = Recording()
-    recording.hears(recording.names, recording.leaf_names, recording.passes, live)
+    recording.attach(recording.names, recording.leaf_names, recording.passes, live)
     return recording
 
 

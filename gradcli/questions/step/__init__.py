@@ -49,10 +49,10 @@ def recorded(
     recording = watching(options.interventions)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]
-    recording.hears(recording.buffers, steps)
+    recording.attach(recording.buffers, steps)
     only = options.only
     if pause is not None:
-        recording.hears(Pausing(pause, steps))
+        recording.attach(Pausing(pause, steps))
         only = pause.walk
     recording.passes.keep(*((PASSES, 0) if only is None else (0, 1, (only,))))
     return execute(request, write, recording)

@@ -38,7 +38,7 @@ def why_report(
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     provenance = Provenance()
-    provenance.recording.hears(AskedNames((question,)))
+    provenance.recording.attach(AskedNames((question,)))
     ran = execute(request, write, provenance.recording)
     return ran, reported(ran, provenance, question, started if trials else None)
 
@@ -201,7 +201,7 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     # It knows the names in functions, and what names stood for.
     provenance = Provenance() if local or asked.former else None
     if provenance is not None:
-        provenance.recording.hears(AskedNames((asked.name,)))
+        provenance.recording.attach(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
@@ -239,7 +239,7 @@ def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
 def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
     provenance = Provenance()
-    provenance.recording.hears(AskedNames((asked.name,)))
+    provenance.recording.attach(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
     outcome = f"{asked.name}.grad stays None"
     if again is None or again.outcome is None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ...diagnostics import Span
+from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording.collect import named_tensors, parameters
@@ -58,7 +59,7 @@ class Finding:
     instead: list[Finding] = field(default_factory=list)  # other causes, where this is not proven
 
 
-class Case:
+class Case(Enclosing):
     """One question about one run."""
 
     def __init__(
@@ -173,17 +174,6 @@ class Case:
                 found[id(child)] = node
                 pending.append(child)
         return found
-
-    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        current: ast.AST | None = node
-        while current is not None:
-            yield current
-            current = self.parents.get(id(current))
-
-    def statement(self, node: Any) -> ast.stmt | None:
-        if not isinstance(node, ast.AST):
-            return None
-        return next((part for part in self.ancestors(node) if isinstance(part, ast.stmt)), None)
 
     def bound_by(self) -> ast.stmt | None:
         """The statement that gave the asked name this tensor."""

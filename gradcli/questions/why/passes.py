@@ -288,7 +288,7 @@ class Passes(Spectator):
         return OfNodes([], [], [self._hearing()], leaves_last=True)
 
     def _hearing(self) -> Listener:
-        """What hears of the nodes of the pass that begins: most are the engine's own, and pass on
+        """What observes the nodes of the pass that begins: most are the engine's own, and pass on
         numbers."""
         current = self.passes[-1]
 

@@ -17,7 +17,7 @@ class Provenance(Spectator):
         self.flow = Flow()
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
-        known.hears(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
+        known.attach(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
                     known.ledger, self, self.passes)  # fmt: skip
 
     def begin(self, machine: Machine) -> None:

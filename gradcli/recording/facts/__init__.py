@@ -20,6 +20,8 @@ from .basic import (
 from .profile import ProfileFact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from .derivatives import DerivativesFact
     from .ledger import LedgerFact
     from .orders import DerivedFact, HolderFact
@@ -36,6 +38,18 @@ class NodeFact(NamedTuple):
     name: str
     next: tuple[Edge, ...]
     place: Place | None = None
+
+
+def nodes_below(nodes: Sequence[NodeFact], roots: Iterable[int]) -> list[int]:
+    """The numbers of the nodes that these lead to, and of these themselves, each once."""
+    found = dict.fromkeys(roots)
+    pending = list(found)
+    for number in pending:
+        for edge in nodes[number].next:
+            if edge is not None and edge[0] not in found:
+                found[edge[0]] = None
+                pending.append(edge[0])
+    return pending
 
 
 class RootFact(NamedTuple):

@@ -10,7 +10,6 @@ from ...recording.facts.steps import EdgeFact, LocalFact, ValueFact
 
 
 def numbers(value: Nested | None, dtype: str) -> Any:
-    """Complex numbers as pairs."""
     return _pairs(value) if value is not None and dtype.startswith("complex") else value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...recording.facts.reasons import WhyReport
 from ..escape import Terminal
 from . import document, error_row
+from .edges import numbers
 
 WHY, REASONS = "gradcli.why/1", "gradcli.reasons/1"
 
@@ -15,9 +16,6 @@ WHY, REASONS = "gradcli.why/1", "gradcli.reasons/1"
 def why(report: WhyReport) -> Iterator[Terminal]:
     """The document, in pieces. Without a verdict the program failed before its name was bound."""
     trial = report.trial
-    grad: Any = report.grad
-    if grad is not None and report.dtype.startswith("complex"):
-        grad = _pairs(grad)
     yield from document({
         "schema": WHY,
         "file": report.file,
@@ -26,7 +24,7 @@ def why(report: WhyReport) -> Iterator[Terminal]:
         "element": None if report.element is None else list(report.element),
         "shape": list(report.shape),
         "dtype": report.dtype,
-        "grad": list(grad) if isinstance(grad, tuple) else grad,
+        "grad": numbers(report.grad, report.dtype),
         "verdict": report.verdict or None,
         "reason": report.sentence or None,
         "lines": list(report.lines),
@@ -60,10 +58,3 @@ def _answer(report: WhyReport) -> dict[str, Any]:
         "verdict": report.verdict, "reason": report.sentence, "lines": list(report.lines),
         "cure": None if report.trial is None else report.trial.advice,
     }  # fmt: skip
-
-
-def _pairs(value: Any) -> Any:
-    """Complex numbers as pairs."""
-    if isinstance(value, tuple):
-        return [_pairs(item) for item in value]
-    return [value.real, value.imag]

@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...recording.facts import nodes_below
 from ...recording.facts.picture import DetailFact
 from ..fold import repeats
 from ..graph import Graph
@@ -80,7 +81,7 @@ class Folder:
     def __init__(self, graph: Graph, detail: DetailFact | None, roots: Iterable[int]) -> None:
         self.graph = graph
         self.detail = detail or DetailFact()
-        reached = _reached(graph, roots)
+        reached = nodes_below(graph.facts, roots)
         self.inner = self._ordered([node for node in reached if graph.next[node]])
         self.leaves = [node for node in reached if not graph.next[node]]
         self.paths: dict[int, tuple[int, ...]] = {}
@@ -285,17 +286,6 @@ class Folder:
 
 def _nodes(item: int | Group) -> list[int]:
     return [item] if isinstance(item, int) else item.nodes()
-
-
-def _reached(graph: Graph, roots: Iterable[int]) -> list[int]:
-    seen = dict.fromkeys(roots)
-    pending = list(seen)
-    for node in pending:
-        for edge in graph.next[node]:
-            if edge is not None and edge[0] not in seen:
-                seen[edge[0]] = None
-                pending.append(edge[0])
-    return pending
 
 
 def shallow(atoms: list[Atom], graph: Graph, roots: Iterable[int], depth: int) -> list[Atom]:
