@@ -167,7 +167,6 @@ str.format_map
 ----
 "{a}".format_map({"a": 1})
 ----
-"a".encode()
 ----
 (1).__class__(5).__class__.__base__
 ----
