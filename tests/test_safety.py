@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -164,7 +167,6 @@ str.format_map
 ----
 "{a}".format_map({"a": 1})
 ----
-"a".encode()
 ----
 (1).__class__(5).__class__.__base__
 ----
@@ -266,3 +268,34 @@ def test_a_class_of_a_program_is_empty_for_the_host() -> None:
         of_python = {"_abc_impl", "__abstractmethods__"}  # in any class that may be abstract
         assert set(vars(host)) - made - of_python <= {"forward", "__add__"}
         assert not hasattr(outcome.bindings[name], "secret")
+
+
+HASHES = """
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class A:
+    x: object
+class S(str):
+    def __hash__(self):
+        print(super().__hash__())
+        return 1
+nan = float("nan")
+print(hash(nan), hash(complex(0, nan)), hash((1, nan)), hash(frozenset([nan, 2.5])), hash(A(nan)))
+print(hash(A("a")), hash((1, A("b"))), hash(A("a")) == hash(A("a")), {A("a"): 1}[A("a")], {S("a")})
+print({nan, 5.0, float("nan"), 3}, {1, 2} | {nan, 1e300})
+print([a.x for a in {A(str(i)) for i in range(5)}])
+"""
+
+
+def test_what_python_salts_or_takes_from_an_address_is_the_same_in_every_process() -> None:
+    """Hashes of texts within others, and of a NaN; the order of a set that holds one."""
+    command = [sys.executable, "-m", "gradcli", "run", "-"]
+    told = {
+        subprocess.run(
+            command, input=HASHES, capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONMALLOC": allocator},
+        ).stdout
+        for seed, allocator in (("1", "malloc"), ("2", "pymalloc"))
+    }  # fmt: skip
+    assert len(told) == 1
+    assert "True 1" in told.pop()

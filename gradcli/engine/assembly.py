@@ -72,7 +72,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
 # Functions that are written from a declaration when they are first asked for.
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
     (Row, "run", call.specialise),
-    (Row, "backward", formula.specialise),
+    (Row, "written_backward", formula.specialise),
     (Row, "written_step", formula.specialise_step),
     (Inplace, "run", _run_in_place),
 )

@@ -27,7 +27,7 @@ def receive(node: Node, number: int, value: Any, ready: Ready) -> None:
 def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
     """Hands a node's results to the nodes that its edges lead to."""
     if node.rest is None:
-        for edge, value in zip(node.edges, results, strict=True):
+        for edge, value in zip(node.edges, results):
             if edge is not None:
                 held = edge.buffer
                 if held is None:

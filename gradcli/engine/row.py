@@ -98,15 +98,17 @@ class Row(Declaration):
 
     # Functions written from the row at first use; `assembly` says by what.
     run: Body  # all arguments given, in order
-    backward: Body  # (node, grad) -> gradients of the inputs, on arrays
-    written_step: Body  # see `step`
+    written_backward: Body
+    written_step: Body
 
     def __init__(self, signature: str, node: str, forward: Body, **options: Any) -> None:
         super().__init__(Signature(signature, options["numbers"]), options)
         self.node = node
-        # (node, grad, ready, frees): as `backward`, each gradient handed to the node that it goes
-        # to; what the node saved is freed where a mark for it is given. It is looked up at every
-        # node of a pass, so it is none of the class.
+        # These two are looked up at every node of a pass, so they are none of the class.
+        # (node, grad) -> gradients of the inputs, on arrays
+        self.backward: Body = self.first_backward
+        # (node, grad, ready, frees): the same, each gradient handed to the node that it goes to;
+        # what the node saved is freed where a mark for it is given
         self.step: Body = self.first_step
         self.forward = forward
         self.formulas: tuple[Formula, ...] = options["formulas"]
@@ -265,10 +267,14 @@ class Row(Declaration):
         self.step = self.written_step
         self.step(*given)
 
+    def first_backward(self, *given: Any) -> Any:
+        self.backward = self.written_backward
+        return self.backward(*given)
+
     def forget_formulas(self) -> None:
         """The functions of the way back are written again when they are needed next."""
-        self.step = self.first_step
-        for written in ("backward", "written_step"):
+        self.step, self.backward = self.first_step, self.first_backward
+        for written in ("written_backward", "written_step"):
             self.__dict__.pop(written, None)
 
     def frees(self, saved: Any) -> bool:

@@ -298,7 +298,10 @@ def pack_node(node: Node, arguments: Sequence[Any]) -> None:
 def pack_operands(node: Node, arguments: Sequence[Any]) -> None:
     """The same of a node whose result is still to be made."""
     assert not isinstance(node.saved, Freed)
-    node.saved = tuple(_packed(node, value) for value in node.saved)
+    saved = list(node.saved)
+    for place, _ in node.row.unpacked_keys:
+        saved[place] = _packed(node, saved[place])
+    node.saved = tuple(saved)
     given = dict(zip(node.row.signature.names, arguments))
     node.inputs = tuple(
         (t._data.shape, t._kind) if t.__class__ is Tensor else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from .arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
 from .attributes import MISSING, STATICS
-from .builtins.prelude import divmod_, make_float, make_int, round_
+from .builtins.prelude import divmod_, hash_, make_float, make_int, round_
 from .builtins.types import OF_LIBRARY, OF_PYTHON, type_of
 from .calls import call
 from .class_attributes import OF_OBJECTS
@@ -98,7 +98,7 @@ def _filled(value: Any, *args: Any, **kwargs: Any) -> None:
 def _hashed(value: Any) -> int:
     content = stands_for(value)
     check_key(content)
-    return hash(content)
+    return hash_(content)
 
 
 def _named(value: Any) -> str:

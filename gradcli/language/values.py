@@ -376,7 +376,7 @@ class Set:
     def add(self, item: Any) -> None:
         self.items[item] = None
         if self.native is not None:
-            if type(item) in NUMERIC:
+            if type(item) in NUMERIC and item == item:  # a NaN lies where its address says
                 self.native.add(item)
             else:
                 self.native = None

@@ -206,8 +206,11 @@ def rows_in_columns(
     body = [row for row in rows if len(row) > 2]
     if not body:
         return [[fitted(row, look)] for row in rows]
-    widths = [max(width_of(row[i].text) for row in body) for i in range(len(body[0]))]
-    if not look.whole:
+    widths = _needed(body)
+    if not look.whole and _total(widths, gap) > look.width:
+        _fit(widths, look.width, gap, giving)
+        rows = [_shorter(row, widths) for row in rows]  # which may leave room for other columns
+        widths = _needed([row for row in rows if len(row) > 2])
         _fit(widths, look.width, gap, giving)
     mark = ellipsis(look)
     narrow = _total(widths, gap) > look.width and not look.whole
@@ -228,13 +231,26 @@ def rows_in_columns(
                 continue
             if pieces:
                 pieces.append(Cell(" " * gap))
-            full = width_of(piece.text) <= widths[i] or not piece.short
-            told = piece.text if full else piece.short
-            text = pad(cut(told, widths[i], mark), widths[i], i in right)
+            text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
             pieces.append(piece._replace(text=text))
         line = fitted(pieces, look) if narrow else tuple(pieces)
         lines.append(GridLine(line, grid) if look.rich else line)
     return found
+
+
+def _needed(rows: Sequence[Sequence[Cell]]) -> list[int]:
+    """How wide the columns have to be for all of each cell."""
+    return [max(width_of(row[i].text) for row in rows) for i in range(len(rows[0]))]
+
+
+def _shorter(row: Sequence[Cell], widths: Sequence[int]) -> Sequence[Cell]:
+    """The row with fewer words where a cell has them, and no room for all of its own."""
+    if len(row) <= 2 or not any(piece.short for piece in row):
+        return row
+    return tuple(
+        piece._replace(text=piece.short) if piece.short and width_of(piece.text) > wide else piece
+        for piece, wide in zip(row, widths, strict=True)
+    )
 
 
 def least(cells: Iterable[Cell], look: Look, otherwise: int) -> int:

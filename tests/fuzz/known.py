@@ -59,6 +59,13 @@ KNOWN: tuple[Known, ...] = (
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
     Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),
     Known(
+        "grad value",
+        "",
+        "what a pack hook keeps of a result is the result itself in PyTorch, also when `.data` of "
+        "it is set; here it is another tensor of the same memory",
+        r"(save_on_cpu|saved_tensors_hooks)(.|\n)*\.data = ",
+    ),
+    Known(
         "warnings",
         "PyTorch .'Use of masked_fill_ on expanded tensors",
         "a tensor of inference mode, whose change outside of it is refused after the kernel wrote",
@@ -398,7 +405,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "error|output",
         r"here .*(must match|must be|out of range|doesn't match|needs at least|stack expects|"
-        r"expected dtype|can be inferred).*"
+        r"expected dtype|can be inferred|must not be None).*"
         "PyTorch.*(is a view and its base|view was created in no_grad mode)",
         "a call that is wrong in two ways: PyTorch looks at the history of its operands first",
     ),

@@ -176,7 +176,7 @@ def hash_(value: Any, /) -> int:
     kind = type(value)
     if kind in (int, float, bool, complex):
         charge_number(value)
-        return hash(value)
+        return hash(value) if value == value else session.number_of(value)  # NaN: by its address
     if kind in TEXTS:
         charge_shown(value)
         from zlib import crc32

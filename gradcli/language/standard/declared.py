@@ -259,7 +259,7 @@ def _compared(word: str) -> Callable[[Any, Any], Any]:
 def _hash(self: Any) -> int:
     values = tuple(_values(self, lambda field: field.compare).values())
     check_key(values)
-    return hash(values)
+    return session.number_of_pointer(hash(values))  # Python's is salted: another on every run
 
 
 def _as_dict(obj: Any, dict_factory: Any = None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.carriers import ARRAYS
 from ...engine.causes import mismatch
 from ...engine.operator import composite, operator
 from ...numerics.small_matmul import multiplied
@@ -118,6 +119,11 @@ def left_gradient(grad: Any, mat2: Any, sizes: Any, strides: Any, alpha: Any) ->
     """In the memory order of the matrix that it belongs to."""
     column_major = _is_column_major(sizes, strides)
     _check_unpacked(mat2, "self" if column_major else "")
+    xp = ARRAYS.get(grad.__class__)
+    if xp is not None and grad.size and mat2.ndim == 2:  # at once: no row has to be asked
+        pair = (mat2, grad.T) if column_major else (grad, mat2.T)
+        product = multiplied(xp, *pair)
+        return scaled(product.T if column_major else product, alpha)
     if column_major:
         return scaled(t(mm(mat2, t(grad))), alpha)
     return scaled(mm(grad, t(mat2)), alpha)
@@ -126,6 +132,11 @@ def left_gradient(grad: Any, mat2: Any, sizes: Any, strides: Any, alpha: Any) ->
 def right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -> Any:
     column_major = _is_column_major(sizes, strides)
     _check_unpacked(mat1, "mat2" if column_major else "")
+    xp = ARRAYS.get(grad.__class__)
+    if xp is not None and grad.size and mat1.ndim == 2:
+        pair = (grad.T, mat1) if column_major else (mat1.T, grad)
+        product = multiplied(xp, *pair)
+        return scaled(product.T if column_major else product, alpha)
     if column_major:
         return scaled(t(mm(t(grad), mat1)), alpha)
     return scaled(mm(t(mat1), grad), alpha)
@@ -133,8 +144,9 @@ def right_gradient(grad: Any, mat1: Any, sizes: Any, strides: Any, alpha: Any) -
 
 def product_cost(mat1: Any, mat2: Any) -> int:
     """The elements of a product, and those of operands that repeat what they hold."""
-    elements: int = mat1._data.shape[0] * mat2._data.shape[1]
-    return elements + repeated(mat1, mat2)
+    a, b = mat1._data, mat2._data
+    elements: int = a.shape[0] * b.shape[1]
+    return elements + repeated(mat1, mat2) if 0 in a.strides or 0 in b.strides else elements
 
 
 def _check_mm(self: Any, mat2: Any) -> None:

@@ -56,7 +56,7 @@ class Flow(Listener):
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "last_child",
         "withs", "switch", "enabled", "pending", "marks", "bindings", "locals", "bound_inside",
-        "aliases", "passes", "last_return", "refused", "inner", "grad_enabled", "unset",
+        "aliases", "passes", "last_return", "refused", "inner", "grad_enabled", "unset", "chosen",
     )  # fmt: skip
     passes: Passes
 
@@ -68,7 +68,8 @@ class Flow(Listener):
         self.nodes = Outputs(self._leaf)
         self.floats: dict[int, tuple[Any, int]] = {}  # held, so that an identity stays one
         self.stack: list[list[Any] | None] = []
-        self.shadow: dict[str, Any] = {}  # what stands for the numbers that names hold
+        self.shadow: dict[str, int | None] = {}  # what stands for the numbers that names hold
+        self.chosen: dict[str, Chosen] = {}  # the same of modules that numbers picked out
         self.last: Any = None  # what was evaluated last, and what stands for it
         self.last_child: Any = None
         self.withs: list[tuple[ast.AST, bool, bool]] = []
@@ -102,7 +103,7 @@ class Flow(Listener):
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
         if value.__class__ is Tensor and type(node) is ast.BinOp:  # what is left most often
-            child = self._known_as(value)
+            child = self._known_as(value) if id(value) in self.known else None
             if child is None:
                 child = self._record(node, value, self.flat(children))
         else:
@@ -170,8 +171,8 @@ class Flow(Listener):
         if kind is Tensor:
             child: Any = self.value_of(value)
         else:
-            child = self.shadow.get(name)
-            if kind not in NUMBERS and (type(child) is not Chosen or child.module is not value):
+            child = self.shadow.get(name) if kind in NUMBERS else self.chosen.get(name)
+            if kind not in NUMBERS and (child is None or child.module is not value):
                 child = self.child_of(value)
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:
@@ -180,8 +181,10 @@ class Flow(Listener):
     def stored(self, node: ast.AST, name: str, scope: Scope | None, value: Any) -> None:
         kind = type(value)
         child = self.last_child if self.last is value else None
-        if kind in NUMBERS or type(child) is Chosen:
-            self.shadow[name] = child
+        if kind in NUMBERS:
+            self.shadow[name] = child if isinstance(child, int) else None
+        elif type(child) is Chosen:
+            self.chosen[name] = child
         elif (kind is Tensor or is_tensor(value)) and not self.passes.running:
             if (kind is not Tensor or value._grad_fn is None) and node_of(value) is None:
                 if value._base is not None and self._known_as(value) is None:
@@ -190,9 +193,7 @@ class Flow(Listener):
             if self.last is not value or type(number) is not int:
                 number = self.value_of(value)
             if scope is None:
-                held = self.bindings.get(name)
-                if held is None:
-                    held = self.bindings[name] = []
+                held = self.bindings.setdefault(name, [])
                 if not held or held[-1][2] is not value or held[-1][0] != number:
                     held.append((number, node, value))
                 if len(held) > KEPT:

@@ -56,7 +56,7 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
             if id(tensor) not in met or not _is_history(flow, step.out):
                 found[place] = None
             met.add(id(tensor))
-    for number in (*flow.shadow.values(), *_numbers(flow)):
+    for number in _numbers(flow):
         place_of = flow.values[number][2]
         if place_of is not None:
             found[place_of] = None
@@ -75,7 +75,10 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
 
 
 def _numbers(flow: Flow) -> Iterator[int]:
-    """Numbers that are held outside the flow."""
+    """The values behind the numbers that the program holds."""
+    yield from (number for number in flow.shadow.values() if number is not None)
+    for chosen in flow.chosen.values():
+        yield from chosen.sources
     for held in flow.floats.values():
         if getrefcount(held[0]) > OURS:
             yield held[1]
@@ -94,5 +97,6 @@ def _sweep(flow: Flow) -> None:
     flow.known = {key: one for key, one in flow.known.items() if one[0]() is not None}
     flow.aliases = {key: one for key, one in flow.aliases.items() if one[0]() is not None}
     flow.floats = {key: one for key, one in flow.floats.items() if values[one[1]] is not GONE}
-    flow.shadow = {key: one for key, one in flow.shadow.items() if values[one] is not GONE}
+    shadow = {name: one for name, one in flow.shadow.items() if one is not None}
+    flow.shadow = {name: one for name, one in shadow.items() if values[one] is not GONE}
     flow.nodes.drop(lambda number: values[number] is GONE)
