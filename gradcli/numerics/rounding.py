@@ -7,9 +7,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, RUNTIME, Body, one
-from .thresholds import FUSED, ROUNDED, SMALL, UPDATED
-
-PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache
+from .thresholds import FUSED, PIECE, ROUNDED, SMALL, UPDATED
 
 
 def precise(function: Body, *arrays: Any) -> Any:

@@ -14,9 +14,11 @@ from ..engine.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
     "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS", "NORMALISED",
-    "NOTICED", "ONE_BY_ONE", "PACKED", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX", "SUMMED",
-    "SYSTEM", "TIED", "UPDATED", "VECTORS",
+    "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX",
+    "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
 ]  # fmt: skip
+
+PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache; no bound of a rule
 
 # SMALL = 32, elements (rounding.py, and the engine's lanes). PyTorch calls the C library for fewer
 # than 32 numbers and vector code for more. NumPy's singles differ from both in one value of five;

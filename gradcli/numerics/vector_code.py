@@ -14,7 +14,7 @@ import numpy
 
 from ..engine.carriers import Body
 from . import c_library
-from .rounding import PIECE
+from .thresholds import PIECE
 
 _single, _double = numpy.float32, numpy.float64
 
