@@ -9,7 +9,7 @@ import numpy
 
 from . import dtypes
 from .call import compiled, facts_of
-from .carriers import FUSED
+from .carriers import UPDATED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
@@ -58,7 +58,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed, "FUSED": FUSED, "tiles": tiles,
+        "write_into": write_into, "formed": formed, "UPDATED": UPDATED, "tiles": tiles,
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -98,7 +98,7 @@ def _by_symbol(row: Row) -> list[str]:
             line
             for name in others
             for line in (
-                f"    if {name} != 1 and operand.size <= FUSED:",
+                f"    if {name} != 1 and operand.size <= UPDATED:",
                 f"        operand = forward(kind.xp, data, operand, {name})",
                 f"        write_into({first}, operand)",
                 f"    elif {name} != 1:",
