@@ -53,7 +53,7 @@ def _alike(one: Any, other: Any) -> bool:
     )  # fmt: skip
 
 
-def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
+def multiply_add(x: Any, factor: Any, offset: Any, most: int = FUSED) -> Any:
     """x * factor + offset, rounded once where a reader sees the number.
 
     PyTorch's compiled code fuses the two. Where they cancel, as in 1 - tanh(x)**2 for a large x,
@@ -61,7 +61,7 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     what it says.
     """
     xp = ARRAYS.get(x.__class__)
-    if xp is None or x.size > FUSED or x.dtype.char != "f":
+    if xp is None or x.size > most or x.dtype.char != "f":
         product = x * factor
         if xp is not None and x.size > SMALL and _alike(product, offset):
             product += offset  # no third array of that size

@@ -14,6 +14,7 @@ import numpy
 
 from ..engine.carriers import Body
 from . import c_library
+from .thresholds import PIECE
 
 _single, _double = numpy.float32, numpy.float64
 
@@ -36,9 +37,6 @@ _FIRST, *_POWERS = (
     )
 )  # fmt: skip
 _ONE, _TWO, _LOWEST = (_constant(c, _single) for c in (1, 2, -104))  # exp(-104) is 0 as a single
-
-
-PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache
 
 
 def in_pieces(function: Body) -> Body:
@@ -149,8 +147,9 @@ def sine(x: Any, ahead: float = 0.0) -> Any:
     near = numpy.vdot(wide, wide) <= _FAR * _FAR or bool((abs(wide) <= _FAR).all())
     if not near:
         return (numpy.cos if ahead else numpy.sin)(wide).astype(_single)
-    if not x.ndim:
-        return _single(_sine_of(float(x), ahead))
+    if x.size == 1:  # numbers of Python's are quicker
+        found = _single(_sine_of(x.item(), ahead))
+        return numpy.full(x.shape, found) if x.ndim else found
     turns = wide * _HALF_TURN
     if ahead:
         turns += _AHEAD
