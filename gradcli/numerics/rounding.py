@@ -82,7 +82,7 @@ def multiply_add(x: Any, factor: Any, offset: Any, most: int = FUSED) -> Any:
 
 
 def _covers(x: Any, operand: Any) -> bool:
-    """Has what comes of the two the shape of the first one?"""
+    """Has what comes from the two the shape of the first one?"""
     return not getattr(operand, "ndim", 0) or bool(operand.shape == x.shape)
 
 
