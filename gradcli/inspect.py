@@ -179,9 +179,13 @@ class Recording:
 
     def _explain(self, error: Exception) -> None:
         """What explains the error stands beneath it, where Python shows it."""
+        from .questions.why.refused import causes_of_refusal
         from .render import error as page, text
 
-        if self._session.recorder.causes:
+        recorder = self._session.recorder
+        if self._provenance is not None and not recorder.causes:
+            recorder.causes = causes_of_refusal(self._ran(), self._provenance)
+        if recorder.causes:
             source = self._session.program.source.text
             error.add_note(page.beneath(self._diagnostic(), source, text.Look(False, True, 80)))
 
@@ -271,9 +275,8 @@ class Recording:
     def _ran(self) -> Ran:
         if self._session is None:
             raise RuntimeError("nothing was recorded: with inspect.record() as run: ...")
-        session = self._session
         error = None if self._error is None else self._diagnostic()
-        return _ran(session.program, session.outcome(), error, self._recording)
+        return _ran(self._session.program, self._session.outcome(), error, self._recording)
 
     def _diagnostic(self) -> Diagnostic:
         """The error of the program at its place."""

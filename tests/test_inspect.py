@@ -138,6 +138,15 @@ def test_the_own_engine_is_recorded_as_well(tmp_path: Path) -> None:
     assert "<svg" in inspect.trace(space["out"], model=net)._repr_html_()
 
 
+def test_an_error_says_what_took_its_root_out_of_the_graph() -> None:
+    net = torch.nn.Linear(3, 2)
+    with pytest.raises(RuntimeError, match="does not require grad") as raised, inspect.record():
+        out = net(torch.ones(4, 3)).detach()
+        out.sum().backward()
+    (note,) = raised.value.__notes__
+    assert "leaves the graph here" in note and "net(torch.ones(4, 3)).detach()" in note
+
+
 def test_the_programs_own_error_goes_through() -> None:
     wrong = "cannot be multiplied"
     with pytest.raises(RuntimeError, match=wrong) as raised, inspect.record() as run:

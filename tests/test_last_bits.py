@@ -39,6 +39,7 @@ PROGRAMS = {
     "sqrt of one": "torch.stack([n.abs().sqrt() for n in x[:60]] + [n.abs() ** 0.5 for n in x])",
     "sin and cos": "[torch.sin(x), torch.cos(x), torch.sin(40 * x), torch.cos(40 * x), x[3].sin()]",
     "steps of Adam": "adam(x[:300])",
+    "steps of SGD": ("(1 - x[:400].repeat(500, 1)).add_(x[400:800].repeat(500, 1), alpha=-0.3)[0]"),
     "losses of logits": (
         "F.binary_cross_entropy_with_logits(x[:300], (x[300:600] > 0).float(), reduction='none')"
     ),

@@ -25,6 +25,12 @@ def test_tensors_edge_by_edge() -> None:
     parsed(found)
 
 
+def test_a_long_expression_does_not_hide_which_edge_a_row_is() -> None:
+    text = "x = torch.ones(2, requires_grad=True)\nout = x * 3\n((out - 1) ** 2).sum().backward()"
+    shown = printed(report(text, "x"))
+    assert "  d(…)/dout" in shown and "dout/dx" in shown
+
+
 def test_one_element() -> None:
     whole: Any = report(LAYER, "W", "L").sum
     found = report(LAYER, "W", "L", element=(1, 0))

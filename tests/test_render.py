@@ -351,6 +351,12 @@ def test_columns_give_way_widest_first() -> None:
     assert paint([line], PLAIN).count("…") == 2
 
 
+def test_fewer_words_leave_room_for_the_columns_behind_them() -> None:
+    row = (cell("name"), Cell("1. → 2.718281", short="1. →"), cell("12"))
+    (line,) = columns([row], Look(width=15), giving=(((1, 6),), 2))
+    assert "".join(piece.text for piece in line).split() == ["name", "1.", "→", "12"]
+
+
 def test_room_of_a_column_that_went_is_given_back() -> None:
     cells = [Cell("an expression of words"), Cell("12345"), Cell("mean and norm"), Cell("7")]
     (line,) = columns([cells], PLAIN._replace(width=32), giving=(((0, 8),), 2))

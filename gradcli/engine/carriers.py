@@ -69,6 +69,7 @@ TRANSFORMS = run_state(_Transformations())
 SMALL = 32
 NOTICED = 1 << 18
 FUSED = 1 << 17
+UPDATED = 1 << 19
 
 
 def one(array: Any) -> Any:

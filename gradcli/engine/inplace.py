@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy
 
 from . import dtypes
 from .call import compiled, facts_of
-from .carriers import FUSED
+from .carriers import UPDATED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
@@ -56,7 +58,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed, "FUSED": FUSED,
+        "write_into": write_into, "formed": formed, "UPDATED": UPDATED, "tiles": tiles,
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -91,22 +93,39 @@ def _by_symbol(row: Row) -> list[str]:
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
         # What is scaled first is rounded with the sum, as `multiply_add` rounds it, where it is
-        # small; else it is an array of its own.
+        # small; else piece by piece.
         *[
             line
             for name in others
             for line in (
-                f"    if {name} != 1 and operand.size <= FUSED:",
+                f"    if {name} != 1 and operand.size <= UPDATED:",
                 f"        operand = forward(kind.xp, data, operand, {name})",
                 f"        write_into({first}, operand)",
+                f"    elif {name} != 1:",
+                f"        factor = kind.number({name})",
+                "        for part, given in tiles(data, operand): "
+                f"part {row.symbol}= given * factor",
                 "    else:",
-                f"        if {name} != 1: operand = operand * kind.number({name})",
             )
         ],
         # An array changes in place, a scalar is replaced.
         f"    {'    ' * len(others)}data {row.symbol}= operand",
         f"    {'    ' * len(others)}{first}._data = data",
     ]
+
+
+TILE = 1 << 15  # numbers of a piece: what is made of it is still near when it is added
+
+
+def tiles(data: Any, operand: Any) -> Iterator[tuple[Any, Any]]:
+    """Two arrays of one shape in pieces, where they lie alike."""
+    rows = isinstance(data, numpy.ndarray) and data.flags.c_contiguous
+    if not (rows and operand.flags.c_contiguous):
+        yield data, operand
+        return
+    line, other = data.reshape(-1), operand.reshape(-1)
+    for start in range(0, line.size, TILE):
+        yield line[start : start + TILE], other[start : start + TILE]
 
 
 def _by_kernel(row: Row) -> list[str]:

@@ -117,6 +117,6 @@ def fused(xp: Any, x: Any, factor: Any, offset: Any, size: int = 0) -> Any:
     if x.dtype.char != "f" or (size or x.size) > FUSED:
         return x * factor + offset
     wide = x.astype("float64")
-    wide *= factor
-    wide += offset
+    wide *= xp.asarray(factor, "float64")
+    wide += xp.asarray(offset, "float64")
     return wide.astype(x.dtype)

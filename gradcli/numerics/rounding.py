@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, RUNTIME, Body, one
-from .thresholds import FUSED, ROUNDED, SMALL
+from .thresholds import FUSED, PIECE, ROUNDED, SMALL, UPDATED
 
 
 def precise(function: Body, *arrays: Any) -> Any:
@@ -53,6 +53,16 @@ def _alike(one: Any, other: Any) -> bool:
     )  # fmt: skip
 
 
+def _in_pieces(xp: Any, x: Any, factor: float, offset: Any) -> Any:
+    found = xp.empty_like(x)
+    line, rest, out = (part.ravel(order="K") for part in (x, offset, found))
+    scale = x.dtype.type(factor)
+    for start in range(0, x.size, PIECE):
+        piece = slice(start, start + PIECE)
+        out[piece] = xp.multiply(line[piece], scale, dtype=RUNTIME.double) + rest[piece]
+    return found
+
+
 def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     """x * factor + offset, rounded once where a reader sees the number.
 
@@ -62,8 +72,12 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     """
     xp = ARRAYS.get(x.__class__)
     if xp is None or x.size > FUSED or x.dtype.char != "f":
+        is_large = xp is not None and x.size > SMALL and _alike(x, offset)
+        if is_large and x.size <= UPDATED and factor.__class__ is float:
+            if x.dtype.char == "f" and 0 not in x.strides:
+                return _in_pieces(xp, x, factor, offset)
         product = x * factor
-        if xp is not None and x.size > SMALL and _alike(product, offset):
+        if is_large and _alike(product, offset):
             product += offset  # no third array of that size
             return product
         return product + offset

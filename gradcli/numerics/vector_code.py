@@ -14,6 +14,7 @@ import numpy
 
 from ..engine.carriers import Body
 from . import c_library
+from .thresholds import PIECE
 
 _single, _double = numpy.float32, numpy.float64
 
@@ -36,9 +37,6 @@ _FIRST, *_POWERS = (
     )
 )  # fmt: skip
 _ONE, _TWO, _LOWEST = (_constant(c, _single) for c in (1, 2, -104))  # exp(-104) is 0 as a single
-
-
-PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache
 
 
 def in_pieces(function: Body) -> Body:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..recording.facts.paths import PathFact, PathsReport
 from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
 from .seeds import differential, names_of
-from .text import BLANK, Cell, Line, Look, cell, counted, pad, width_of
+from .text import BLANK, Cell, Line, Look, cell, counted, ellipsis, pad, width_of
+
+RATIO = 24  # columns of dy/dx on a terminal
 
 
 def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
@@ -50,6 +52,14 @@ def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) 
     return [(Cell(INDENT), cell(product.rstrip())), (Cell(INDENT), cell(shown, "dim"))]
 
 
+def _ratio(over: str, under: str, look: Look, more: int = 0) -> str:
+    """dy/dx; where there is no room for the upper words, the lower ones tell the edges apart."""
+    words = f"{over}/{under}"
+    if look.whole or width_of(words) + more <= RATIO:
+        return words
+    return f"d({ellipsis(look)})/{under}"
+
+
 def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
     """One line for each edge: its name, its structure, its size, and the gradient behind it with
     its own name: what came along this path to the place where the edge ends."""
@@ -64,14 +74,15 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
     for of, wrt, step in pairs:
         kind = step.structure if step.derivative is None else number(step.derivative)
         size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        name = f"{differential(of)}/{differential(wrt)}"
+        name = _ratio(differential(of), differential(wrt), look)
         said = (
-            "" if step.jacobian_text or not step.passed_text else f"{begun}/{differential(wrt)} ="
-        )
+            "" if step.jacobian_text or not step.passed_text
+            else f"{_ratio(begun, differential(wrt), look, 2)} ="
+        )  # fmt: skip
         rows.append((name, kind, size, said, step.jacobian_text or step.passed_text))
     widths = [max(width_of(row[i]) for row in rows) for i in range(4)]
     if not look.whole:
-        widths = [min(widths[0], 24), min(widths[1], 30), widths[2], min(widths[3], 24)]
+        widths = [min(widths[0], RATIO), min(widths[1], 30), widths[2], min(widths[3], RATIO)]
     left = len(INDENT) + sum(widths) + 6 + (1 if widths[3] else 0)
     lines: list[Line] = []
     for place, (name, kind, size, said, value) in enumerate(rows):

@@ -64,7 +64,8 @@ def _layer_norm_backward(
         total = xp.zeros((length,), dtype=x.dtype)
         normal = fused(xp, flat, rstd, -rstd * mean)
         if flat.size > NORMALISED:
-            total = (dy * normal).sum(axis=0)
+            normal *= dy
+            total = normal.sum(axis=0)
         else:
             for row, its_grad in zip(normal, dy, strict=True):
                 total = fused(xp, its_grad, row, total)
