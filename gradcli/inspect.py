@@ -244,7 +244,7 @@ class Recording:
     def paths(self, of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
         """The chain rule from a result to a tensor, path by path; each a name or a tensor.
 
-        Of a graph that a pass has given up it shows the values that the last pass had.
+        Of a graph that a pass has dropped it shows the values that the last pass had.
         """
         known: Any = self._provenance.passes.every_node() if self._provenance else {}
         return _paths(self._ran(), of, wrt, known, self._before(), symbolic=symbolic)

@@ -1,4 +1,4 @@
-"""Library: packages whose names load the module they stand in when they are used."""
+"""Library: packages whose names load the module they are in when they are used."""
 
 from __future__ import annotations
 

@@ -196,6 +196,9 @@ CONSTANTS: dict[str, Any] = {
     "version.cuda": None,
     "version.hip": None,
     "version.debug": False,
+    # What older programs ask; the names are deprecated.
+    "has_mps": False,
+    **dict.fromkeys(("has_mkl", "has_mkldnn", "has_lapack", "has_openmp"), True),
 }
 
 LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bool", "BFloat16")

@@ -19,7 +19,7 @@ ERASE = "\r\x1b[K"
 
 
 class Progress:
-    """The line on one stream; `words` says what stands in it, nothing while nothing runs."""
+    """The line on one stream; `words` says what is in it, nothing while nothing runs."""
 
     def __init__(self, stream: TextIO, words: Callable[[float], str]) -> None:
         self.stream, self.words = stream, words

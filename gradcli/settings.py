@@ -83,7 +83,7 @@ def _table(path: str) -> dict[str, Any] | None:
 
 
 def _without_texts(text: str) -> list[str]:
-    """The lines of a TOML file; what stands in quotes may have as many dots as it likes."""
+    """The lines of a TOML file; what is in quotes may have as many dots as it likes."""
     import re
 
     return re.sub(r"""("[^"\n]*"|'[^'\n]*')""", "", text).splitlines()

@@ -186,7 +186,7 @@ def by_method(name: str, given: Given, signature: Signature) -> Any:
 
 
 def numpys_own(home: Any, name: str) -> Callable[..., Any]:
-    """NumPy's object of a name that stands in the table."""
+    """NumPy's object of a name that is in the table."""
     for part in name.split("."):
         home = getattr(home, part)
     return home  # type: ignore[no-any-return]

@@ -203,7 +203,7 @@ class FunctionNode(CustomNode):
         return owner.vjp if owner.backward is UNSET else owner.backward
 
     def _checked(self, results: Sequence[Any], tensors: bool) -> tuple[Any, ...]:
-        """One gradient or None for each input that is a tensor, brought to its shape and type."""
+        """One gradient or None for each input that is a tensor, converted to its shape and type."""
         found: list[Any] = []
         for place, (result, given) in enumerate(zip(results, self.given, strict=True)):
             if given is None:

@@ -23,7 +23,7 @@ def as_tensor(array: Any) -> Tensor:
 
 
 def close(ours: Any, theirs: Any, rtol: float, atol: float) -> bool:
-    """torch.allclose after both were brought to one type."""
+    """torch.allclose after both were converted to one type."""
     if not ours.size:
         return True
     with_nan = (ours != ours) & (theirs != theirs)

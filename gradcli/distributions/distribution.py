@@ -138,7 +138,7 @@ class Distribution:
         raise NotImplementedError
 
     def _listed(self) -> Iterator[tuple[str, Any]]:
-        """The parameters that stand in the text of the distribution."""
+        """The parameters that are in the text of the distribution."""
         for name, value, _ in self._constrained():
             yield name, value
 

@@ -19,7 +19,7 @@ _PARENT = "parent_"  # PyTorch keeps it in the node's metadata, under this name
 
 
 def apply_watched(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The node's own work where it makes a graph: the nodes of that are known to come of it."""
+    """The node's own work where it makes a graph: the nodes of that are known to come from it."""
     first = next_sequence()
     results = node.apply(grads, True)
     stack = [result._grad_fn for result in results if result is not None]

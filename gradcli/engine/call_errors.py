@@ -75,12 +75,12 @@ def _combination(
     """What was given and what there is. Keywords come last first, as they lie in C++'s table."""
     keys = list(kwargs)[::-1]
     shown = [f"({reading.shown()})" for reading in readings]
-    if len(shown) == 1 and keys:  # known ones too: so it stands in PyTorch
+    if len(shown) == 1 and keys:  # known ones too: so it is in PyTorch
         return f"got unrecognized keyword arguments: {', '.join(keys)}"
     words = [type_word(value) for value in args]
     words += [f"{key}={type_word(kwargs[key])}" for key in keys]
     if kwargs and not args:
-        words.append("")  # so it stands in PyTorch: "(min=str, )"
+        words.append("")  # so it is in PyTorch: "(min=str, )"
     if len(shown) == 1:
         return f"got ({', '.join(words)}), but expected {shown[0]}"
     lines = "".join(f" * {text}\n{_reason(text, args, kwargs)}" for text in shown)
@@ -112,7 +112,7 @@ def _reason(shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
             last = "," if len(value) == 1 and isinstance(value, tuple) else ""
             word += f" of ({inner}{last})" if isinstance(value, tuple) else f" of [{inner}]"
         words.append(f"{name}{word}" if fits else f"!{name}{word}!")
-    text = ", ".join([*words, *(() if args else ("",))])  # so it stands in PyTorch
+    text = ", ".join([*words, *(() if args else ("",))])  # so it is in PyTorch
     return f"{start} arguments have invalid types: ({text})\n"
 
 
@@ -283,7 +283,7 @@ class Reading:
     def _missing(self, at: int) -> str:
         rest = zip(self.parameters[at:], self.names[at:], strict=True)
         missing = [f'"{name}"' for p, name in rest if p.default is REQUIRED]
-        plural = "s" if len(missing) == 1 else ""  # so it stands in PyTorch
+        plural = "s" if len(missing) == 1 else ""  # so it is in PyTorch
         return (
             f"{self.name}() missing {len(missing)} required positional argument{plural}: "
             f"{', '.join(missing)}"
@@ -307,7 +307,7 @@ class Reading:
     def _unknown(self, kwargs: Mapping[str, Any], given: int) -> str:
         if not self.parameters:
             return f"TensorBase.{self.name}() takes no keyword arguments"
-        for key in kwargs:  # not what NumPy calls it: so it stands in PyTorch
+        for key in kwargs:  # not what NumPy calls it: so it is in PyTorch
             if key not in self.names:
                 return f"{self.name}() got an unexpected keyword argument '{key}'"
             if self.names.index(key) < given:

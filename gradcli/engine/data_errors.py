@@ -97,7 +97,7 @@ CIRCLE = object()
 
 
 def _leaves(data: Any) -> Iterator[Any]:
-    """What stands in nested sequences; CIRCLE where one of them stands in itself."""
+    """What is in nested sequences; CIRCLE where one of them is in itself."""
     stack: list[tuple[int, Iterator[Any]]] = [(0, iter((data,)))]
     above: set[int] = set()
     while stack:

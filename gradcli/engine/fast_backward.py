@@ -69,7 +69,7 @@ def sweep(
             if node is None:
                 missed += 1
                 place -= 1
-                if missed > len(ready):  # a gap in the numbers; looking for its end is paid for
+                if 8 * missed > len(ready):  # a gap in the numbers: looking for its end is paid for
                     place, missed = max(ready, default=-1), 0
                 continue
             place -= 1

@@ -45,7 +45,7 @@ def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
 def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
     """Source that hands gradients to edges: (edge, expression of its gradient) each, inline.
 
-    Where a product is added to what waits, it stands in the sum itself, not in a name: so NumPy
+    Where a product is added to what waits, it is in the sum itself, not in a name: so NumPy
     knows that no one else has it, and adds to it in place where it is large.
     """
     lines: list[str] = []

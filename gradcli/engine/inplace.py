@@ -9,7 +9,7 @@ import numpy
 
 from . import dtypes
 from .call import compiled, facts_of
-from .carriers import UPDATED
+from .carriers import FUSED, UPDATED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
@@ -58,7 +58,8 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed, "UPDATED": UPDATED, "tiles": tiles,
+        "write_into": write_into, "formed": formed, "FUSED": FUSED, "UPDATED": UPDATED,
+        "tiles": tiles,
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -93,18 +94,19 @@ def _by_symbol(row: Row) -> list[str]:
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
         # What is scaled first is rounded with the sum, as `multiply_add` rounds it, where it is
-        # small; else piece by piece.
+        # small; else it goes piece by piece, of weights as many as a layer has in the same way.
         *[
             line
             for name in others
             for line in (
-                f"    if {name} != 1 and operand.size <= UPDATED:",
+                f"    if {name} != 1 and operand.size <= FUSED:",
                 f"        operand = forward(kind.xp, data, operand, {name})",
                 f"        write_into({first}, operand)",
                 f"    elif {name} != 1:",
                 f"        factor = kind.number({name})",
-                "        for part, given in tiles(data, operand): "
-                f"part {row.symbol}= given * factor",
+                "        once = operand.size <= UPDATED and data.dtype.char == 'f'",
+                f"        for part, given in tiles(data, operand): part {row.symbol}= "
+                "kind.xp.multiply(given, factor, dtype='d') if once else given * factor",
                 "    else:",
             )
         ],

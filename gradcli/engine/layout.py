@@ -226,7 +226,7 @@ def _channels_order(rank: int) -> Sizes:
 
 
 def formatted(data: Any, source: Any, memory_format: Any) -> Any:
-    """A copy of `source`, or what stands in its place, in the order that a memory format names."""
+    """A copy of `source`, or what replaces it, in the order that a memory format names."""
     name = "preserve_format" if memory_format is None else memory_format.name
     if name == "preserve_format":
         return alike(data, source)

@@ -30,7 +30,7 @@ def _reserve(size: int) -> None:
 
 
 class State:
-    """What holds for every operation just now.
+    """What holds for every operation now.
 
     `origin` is opaque: the interpreter sets it, every new node keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload

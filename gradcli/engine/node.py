@@ -101,7 +101,7 @@ class WrittenOutput(SharedOutput):
 
 
 class Packed:
-    """What a pack hook of saved_tensors_hooks returned, how to unpack it, where the tensor stood in
+    """What a pack hook of saved_tensors_hooks returned, how to unpack it, where the tensor was in
     the graph (the node of its gradient, True: the one that saves it, and the number), and what it
     was: its shape and kind."""
 

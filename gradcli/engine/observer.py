@@ -25,7 +25,7 @@ class OfNodes(NamedTuple):
     swept: Sequence[Callable[[Any], None]] = ()
     hands: bool = False
     leaves_last: bool = False
-    # By identity the nodes of one output that `arrived` is to hear of; left out, of every node.
+    # By identity the nodes of one output that `arrived` is to observe; left out, of every node.
     heard: Container[int] | None = None
 
     @property
@@ -104,7 +104,7 @@ class Observer:
         """A node is about to run with these gradients of its outputs: complete, hooks have run."""
 
     def ran(self, node: Any) -> None:
-        """A node has run, its hooks too, and has not given up yet what it saved."""
+        """A node has run, its hooks too, and has not dropped yet what it saved."""
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         """The same, with what it was given and what it gives its inputs."""

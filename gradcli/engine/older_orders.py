@@ -1,6 +1,6 @@
 """Engine: deprecated argument orders that PyTorch still accepts: x.add_(0.1, y).
 
-A number stood in front of what it scales: `alpha` and `value` before the tensors, `beta` before the
+A number was in front of what it scales: `alpha` and `value` before the tensors, `beta` before the
 tensor that is added to. Read when a call fits no overload.
 """
 
@@ -16,7 +16,7 @@ from .run_state import run_state
 from .signature import Signature
 
 SCALES = ({"alpha"}, {"value"}, {"beta", "alpha"})
-NEVER = frozenset({"rsub", "subtract"})  # they came when the order had been given up
+NEVER = frozenset({"rsub", "subtract"})  # they came when the order had been dropped
 
 
 class _Warned:
@@ -34,7 +34,7 @@ _told = run_state(_Warned())
 def as_today(
     name: str, signature: Signature, args: Sequence[Any], method: bool
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments in today's order, where they stand in the older one."""
+    """The arguments in today's order, where they are in the older one."""
     named = {p.name for p in signature.parameters if p.keyword_only and p.name != "out"}
     if named not in SCALES or name.removesuffix("_") in NEVER:
         return None

@@ -83,7 +83,7 @@ def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def version_of(value: Any) -> Any:
-    """The version of a saved value just now; 0 for what has none."""
+    """The version of a saved value now; 0 for what has none."""
     if value.__class__ is list:
         return [version_of(tensor) for tensor in value]
     if value.__class__ is not Tensor and not isinstance(value, Storage):

@@ -7,10 +7,10 @@ from enum import Enum
 
 
 class Takes(Enum):
-    """One of these stands in a class's TAKES for a name of its PUBLIC; "*" is for all others.
+    """One of these is in a class's TAKES for a name of its PUBLIC; "*" is for all others.
 
     A name without any is read only. What is put there is read by the library's own code, which
-    computes with it, calls it or hands it on, and never looks up a name by it.
+    computes with it, calls it or passes it on, and never looks up a name by it.
     """
 
     PLAIN = "numbers, words, tensors, and lists of them"

@@ -428,7 +428,7 @@ def plain(data: Array, kind: TensorType) -> Tensor:
 def mark_of(base: Tensor) -> list[bool]:
     """What a tensor shares with its views that are in no graph: is it in one by now?
 
-    A view has no flag of its own to read: the mark stands in its place.
+    A view has no flag of its own to read: the mark replaces it.
     """
     meta = base._meta or base._need_meta()
     if meta.mark is None:
@@ -437,7 +437,7 @@ def mark_of(base: Tensor) -> list[bool]:
 
 
 def mark_of_base(tensor: Tensor) -> list[bool] | bool:
-    """What stands in the place of the flag of a tensor that is in no graph itself."""
+    """What replaces the flag of a tensor that is in no graph itself."""
     base = tensor._base
     return False if base is None else mark_of(base)
 

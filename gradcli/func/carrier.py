@@ -119,7 +119,7 @@ def straight(overload: Any) -> Callable[..., Any]:
 
 def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call that no overload takes as it is: with carriers among the arguments it is bound by
-    tensors that stand in for them; without, it is PyTorch's TypeError."""
+    tensors that are in for them; without, it is PyTorch's TypeError."""
     stands: dict[int, Carrier] = {}
     arguments = [_stand_in(value, stands) for value in args]
     keywords = {key: _stand_in(value, stands) for key, value in kwargs.items()}

@@ -198,7 +198,7 @@ def _conjugated(value: Any) -> Any:
 
 
 def _paired(value: Any, back: Any, tangent: Any, backs: list[Any], given: list[Any]) -> None:
-    """An input's backward and its tangent, brought to one shape and type."""
+    """An input's backward and its tangent, converted to one shape and type."""
     if back is None or tangent is None:
         return
     if value.__class__ is list:

@@ -19,7 +19,7 @@ class Spec(NamedTuple):
 
     @property
     def leaves(self) -> int:
-        """How many values stand in it."""
+        """How many values are in it."""
         count, stack = 0, [self]
         while stack:
             spec = stack.pop()
@@ -75,7 +75,7 @@ def _items(value: Any) -> tuple[Any, Sequence[Any]] | None:
 
 
 def flatten(value: Any) -> tuple[list[Any], Spec]:
-    """The leaves in order, and the structure they stood in."""
+    """The leaves in order, and the structure they was in."""
     leaves: list[Any] = []
     return leaves, _taken_apart(value, leaves)
 

@@ -59,7 +59,7 @@ BENEATH: tuple[type, ...] = (Tensor, Node, Instance)
 
 
 def is_value_type(kind: type) -> bool:
-    """Is an object of exactly this type a value, whatever stands in it?"""
+    """Is an object of exactly this type a value, whatever is in it?"""
     if kind in VALUES:
         return True
     if issubclass(kind, BENEATH) or publishes(kind) or any(known(kind) for known in KNOWN):

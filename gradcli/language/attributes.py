@@ -1,6 +1,6 @@
 """language: the one door to an attribute: tables by exact type, never getattr.
 
-Reading: a name stands in the table of its type, or the program itself put it there. Writing goes
+Reading: a name is in the table of its type, or the program itself put it there. Writing goes
 through the same tables; a name that the program invents is kept beside the object, where no code of
 the library looks. So what the library reads of its own objects is what the library wrote, but for
 the names that a class publishes in TAKES.
@@ -196,7 +196,7 @@ def _register(value: Module, members: Members, name: str, new: Any) -> bool:
     if is_part(new):
         if name in value.__dict__ and name not in members.settable:
             raise AttributeError(f"'{name}' belongs to '{type_name(value)}' and can't be set")
-        value.__dict__.pop(name, None)  # from now on it stands in a table
+        value.__dict__.pop(name, None)  # from now on it is in a table
     return type(value)._registered(value, name, new)
 
 

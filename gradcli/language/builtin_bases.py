@@ -186,7 +186,7 @@ del _SPECIAL[Set]["__getitem__"]
 
 
 def _class_of(kind: Type) -> ClassValue:
-    """What stands at the end of the bases of a class that builds on a type of Python."""
+    """What is at the end of the bases of a class that builds on a type of Python."""
     known = _CLASSES.get(kind)
     if known is None:
         table: dict[str, Any] = {}

@@ -312,7 +312,7 @@ BUILTIN_METHODS: set[Callable[..., Any]] = set()  # what dict and its like give 
 
 
 def add_method(kind: ClassValue, name: str, method: Callable[..., Any]) -> None:
-    """Gives a class a method that stands in no text, as a decorator does."""
+    """Gives a class a method that is in no text, as a decorator does."""
     kind.table[name] = Builtin(name, method)
     add_special(kind, name)
 

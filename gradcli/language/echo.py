@@ -24,7 +24,7 @@ CLASS = re.compile(r"^<class '([\w.]+)'>$")
 
 
 class Group:
-    """What stands in a bracket: whether its lines end at commas, and how many commas wait."""
+    """What is in a bracket: whether its lines end at commas, and how many commas wait."""
 
     __slots__ = ("broken", "waiting")
 

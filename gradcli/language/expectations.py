@@ -84,7 +84,7 @@ def woven(source: Source, body: list[ast.stmt]) -> list[ast.stmt]:
     nodes = (node for part in body for node in ast.walk(part))
     own = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
     found: list[Expectation] = []
-    last: dict[int, int] = {}  # for each block, where the latest statement stands in it
+    last: dict[int, int] = {}  # for each block, where the latest statement is in it
     for place, comment in _placed(source, body, comments):
         expectation, condition = _read(source, own, comment)
         found.append(expectation)
@@ -270,7 +270,7 @@ def _put(
         return
     condition = _telling("holds", expectation, tree)
     while at + 1 < len(block) and hasattr(block[at + 1], "expectation_step"):
-        at += 1  # several stand in the order of the text
+        at += 1  # several are in the order of the text
     block.insert(at if isinstance(statement, JUMPS) else at + 1, condition)
 
 

@@ -93,7 +93,7 @@ def suffixed(places: Places, node: ast.expr, text: str) -> list[Edit] | None:
 
 
 def _has_brackets(places: Places, span: Span) -> bool:
-    """Whether an expression stands in brackets of its own, which are not those of a call."""
+    """Whether an expression is in brackets of its own, which are not those of a call."""
     before = places.source.line(span.line)[: span.column - 1]
     behind = places.source.line(span.end_line)[span.end_column - 1 :]
     if not before.endswith("(") or not behind.startswith(")"):

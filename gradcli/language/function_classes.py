@@ -34,7 +34,7 @@ class _Adapter:
 
 
 def _defaults(function: Any, count: int, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """What stands in the places behind the first `count` positional arguments."""
+    """What is in the places behind the first `count` positional arguments."""
     if type(function) is not Function:
         return tuple(kwargs.values())
     names = function.code.parameters.names

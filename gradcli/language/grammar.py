@@ -33,7 +33,7 @@ PARTS: frozenset[type[ast.AST]] = frozenset({
 })  # fmt: skip
 ALLOWED = STATEMENTS | EXPRESSIONS | OPERATORS | PARTS
 
-# Name of a refused node type -> (how a person calls it, what stands in its place). Names, because
+# Name of a refused node type -> (how a person calls it, what replaces it). Names, because
 # some of these types exist in newer Pythons only.
 REFUSED: dict[str, tuple[str, str]] = {
     "AsyncFunctionDef": ("'async def'", "use 'def'"),

@@ -163,7 +163,7 @@ class Machine:
         """The random numbers are those that the program began with; `as_new` sees to it."""
 
     def holding(self) -> Iterator[Mapping[str, Any]]:
-        """What names hold just now: the global ones, then those of the functions that are running,
+        """What names hold now: the global ones, then those of the functions that are running,
         from the outermost inwards."""
         yield self.globals.values
         yield from reversed(list(running()))

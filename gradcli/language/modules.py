@@ -302,7 +302,7 @@ INSTEAD: dict[str, str] = {
 }  # fmt: skip
 
 
-# Modules that are often imported and seldom needed; nothing stands in their place.
+# Modules that are often imported and seldom needed; nothing is in their place.
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "

@@ -212,7 +212,7 @@ class Places(Enclosing):
         return self.value_at(max(before, key=_position), node.id) if before else None
 
     def tensor(self, node: object) -> Tensor | None:
-        """The tensor that a global name holds and always held; the name stands in no function."""
+        """The tensor that a global name holds and always held; the name is in no function."""
         if not isinstance(node, ast.Name) or not self.runs_once(node):
             return None
         if node.id not in self.program.inputs:

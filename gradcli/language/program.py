@@ -237,7 +237,7 @@ def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
     except (RecursionError, MemoryError) as error:
         if isinstance(error, MemoryError) and held.is_much():
             raise  # it is not the nesting
-        # Python's parser gives up at some thousand levels and knows no place.
+        # Python's parser drops at some thousand levels and knows no place.
         words = "the nesting is too deep for Python's parser"
         raise source.too_deep(words, _deepest(source)) from None
     except ValueError as error:  # lone surrogates, or an integer literal with too many digits

@@ -42,7 +42,7 @@ def parts(node: ast.AST) -> list[Any]:
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether a node yields, itself or in what stands in it."""
+    """Whether a node yields, itself or in what is in it."""
     return any(True for _ in _all(node))
 
 

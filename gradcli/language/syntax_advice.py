@@ -33,7 +33,7 @@ _PASTED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\s*(?:```|~~~)", "leave out the lines with ``` around the program"),
     )
 )
-# (what stands in the line, what is said). The first that matches at the failing place is shown.
+# (what is in the line, what is said). The first that matches at the failing place is shown.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), advice)
     for pattern, advice in (

@@ -162,7 +162,7 @@ class Capturing:
             for name, short in names:
                 try:
                     value = getattr(node, name)
-                except RuntimeError:  # given up, or changed in place since: this pass fails
+                except RuntimeError:  # dropped, or changed in place since: this pass fails
                     return False
                 except AttributeError:
                     continue
@@ -241,7 +241,7 @@ class Capturing:
         return found
 
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
-        """What nodes hand on along edges on which several gradients meet: only a hook shows."""
+        """What nodes pass on along edges on which several gradients meet: only a hook shows."""
         results: dict[int, Any] = {}
 
         def watch(node: Any) -> Any:
@@ -279,7 +279,7 @@ class Capturing:
                 observer.withheld(variable, grad)
 
     def _tell_each(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
-        """Tells who wants to hear of each node."""
+        """Tells who wants to observe each node."""
         side = self.side
         for node, grads, results in captured.steps():
             side.about_to_run = node, graph.kept.get(id(node), ())

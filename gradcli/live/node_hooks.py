@@ -24,7 +24,7 @@ class NodeHookRewriter(Rewriter):
         return node
 
     def registering(self) -> Callable[[int, Any, str], Any]:
-        """What stands in the place of the method; a tensor's is its own."""
+        """What replaces the method; a tensor's is its own."""
         nodes, noticed = self.nodes, self.machine.recorder.passes.noticed
 
         def of(number: int, owner: Any, word: str) -> Any:

@@ -38,7 +38,7 @@ OF_MODULES = {
 
 
 class Registered(NamedTuple):
-    """A hook of the program: where it stands in its table, and what it is on, held weakly."""
+    """A hook of the program: where it is in its table, and what it is on, held weakly."""
 
     kind: str
     table: ref[Any]
@@ -482,7 +482,7 @@ class PassTeller:
             after = value if goes_on or kind == "post accumulate" else found
             with self._telling():
                 observer.hooked(kind, owner, hook, number, value, after)
-                if of_module and side.about_to_run[0] is not None:  # the node that it stands at
+                if of_module and side.about_to_run[0] is not None:  # the node that it is at
                     observer.hooked("node", side.about_to_run[0], hook, number, value, after)
             return found
 

@@ -156,7 +156,7 @@ class LiveMachine(Listeners):
         return contextlib.nullcontext()
 
     def holding(self) -> Iterator[Mapping[str, Any]]:
-        """What names hold just now: the global ones, then those of the functions that are running,
+        """What names hold now: the global ones, then those of the functions that are running,
         from the outermost inwards."""
         yield {name: held for name, held in self.globals.values.items() if name not in self.hidden}
         frames = list(self.text.frames(sys._getframe(1)))

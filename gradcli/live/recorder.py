@@ -28,7 +28,7 @@ QUIET = frozenset(
     "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
     "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
 )
-# Numbers of a tensor's shape and memory, and its text: none of them came of its elements.
+# Numbers of a tensor's shape and memory, and its text: none of them came from its elements.
 SHAPES = frozenset(
     "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
     "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
@@ -67,7 +67,7 @@ class Recorder:
         self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
         self.stepping: Any = None  # what an optimizer is about to change, while it steps
-        self.on_cut: Any = None  # asked whether operands came of a value, and not by the graph
+        self.on_cut: Any = None  # asked whether operands came from a value, and not by the graph
 
     def tells(self, listener: Any) -> None:
         """A listener is told of expressions, and of what only the recorder sees."""

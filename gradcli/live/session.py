@@ -121,7 +121,7 @@ class Session:
         """Nothing of it runs again."""
 
     def holding(self) -> Iterator[Mapping[str, Any]]:
-        """What names hold just now: those of the frame and its module, then those of the functions
+        """What names hold now: those of the frame and its module, then those of the functions
         that it has called."""
         yield self.globals.values if self.frame is None else _values(self.frame)
         frames = [one for one in self.text.frames(sys._getframe(1)) if one is not self.frame]

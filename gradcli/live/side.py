@@ -283,7 +283,7 @@ class TorchSide(Live):
         return tuple(found)
 
     def has_saved(self, node: Any) -> bool:
-        """Whether it keeps anything that a pass gives up, a number of Python too."""
+        """Whether it keeps anything that a pass drops, a number of Python too."""
         if self.mark(node).is_packed:
             return False
         for name, _ in self.kept_names(node):

@@ -115,7 +115,7 @@ class Text:
         return self._index
 
     def words(self, place: Any) -> str:
-        """What stands at a place of the text, and on which line; of long words only the line."""
+        """What is at a place of the text, and on which line; of long words only the line."""
         source = self.source
         if not isinstance(place, ast.expr) or getattr(place, "of_source", source) is not source:
             return ""

@@ -186,7 +186,7 @@ def _counted(answer: Any, count: int, what: str) -> Any:
 
 
 class NodeHook:
-    """A hook of register_backward_hook: it stands at the node that made the result."""
+    """A hook of register_backward_hook: it is at the node that made the result."""
 
     def __init__(self, hook: Any, module: Module) -> None:
         self.stands_for, self.module = hook, module

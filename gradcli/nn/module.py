@@ -88,7 +88,7 @@ class Module(metaclass=NamedInTorch):
             self.__dict__[name] = value
             return
         if is_part(value):
-            self.__dict__.pop(name, None)  # from now on it stands in a table
+            self.__dict__.pop(name, None)  # from now on it is in a table
         if not self._registered(name, value):
             object.__setattr__(self, name, value)
 

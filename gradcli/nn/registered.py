@@ -84,7 +84,7 @@ def ready(module: Module, what: str) -> None:
 
 
 def remove_elsewhere(own: dict[str, Any], name: str, keep: str) -> None:
-    """A name stands in one place only: kept, or as a parameter, a buffer or a module."""
+    """A name is in one place only: kept, or as a parameter, a buffer or a module."""
     own.get(KEPT, {}).pop(name, None)
     own.get(DERIVED, {}).pop(name, None)
     for kind in TABLES:

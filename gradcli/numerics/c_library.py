@@ -53,7 +53,7 @@ def log(x: Any) -> Any:
     square = rest * rest
     total = (_CUBE * square + (_SQUARE * rest + _LINE)) * square
     found = (total + (part[..., 1] + exponent * _LN2 + rest)).astype(_single)
-    if (x < _LEAST).any():  # 0, and what stands in no normal form
+    if (x < _LEAST).any():  # 0, and what is in no normal form
         found = numpy.where(x < _LEAST, numpy.log(x, dtype=_double).astype(_single), found)
     return found
 

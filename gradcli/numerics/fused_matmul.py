@@ -283,7 +283,7 @@ def _deep(xp: Any, a: Any, b: Any) -> Any:
 
 def _lanes(xp: Any, products: Any, start: Any = None) -> Any:
     """Along the last dimension, in vectors. What there is before is one vector for each sum, or one
-    number, which stands in the first lane."""
+    number, which is in the first lane."""
     total = xp.zeros((*products.shape[:-1], VECTOR), "f")
     if start is not None:
         total[..., : start.shape[-1]] = start

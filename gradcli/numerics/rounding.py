@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, RUNTIME, Body, one
-from .thresholds import FUSED, PIECE, ROUNDED, SMALL, UPDATED
+from .thresholds import FUSED, ROUNDED, SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
@@ -53,17 +53,7 @@ def _alike(one: Any, other: Any) -> bool:
     )  # fmt: skip
 
 
-def _in_pieces(xp: Any, x: Any, factor: float, offset: Any) -> Any:
-    found = xp.empty_like(x)
-    line, rest, out = (part.ravel(order="K") for part in (x, offset, found))
-    scale = x.dtype.type(factor)
-    for start in range(0, x.size, PIECE):
-        piece = slice(start, start + PIECE)
-        out[piece] = xp.multiply(line[piece], scale, dtype=RUNTIME.double) + rest[piece]
-    return found
-
-
-def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
+def multiply_add(x: Any, factor: Any, offset: Any, most: int = FUSED) -> Any:
     """x * factor + offset, rounded once where a reader sees the number.
 
     PyTorch's compiled code fuses the two. Where they cancel, as in 1 - tanh(x)**2 for a large x,
@@ -71,13 +61,9 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
     what it says.
     """
     xp = ARRAYS.get(x.__class__)
-    if xp is None or x.size > FUSED or x.dtype.char != "f":
-        is_large = xp is not None and x.size > SMALL and _alike(x, offset)
-        if is_large and x.size <= UPDATED and factor.__class__ is float:
-            if x.dtype.char == "f" and 0 not in x.strides:
-                return _in_pieces(xp, x, factor, offset)
+    if xp is None or x.size > most or x.dtype.char != "f":
         product = x * factor
-        if is_large and _alike(product, offset):
+        if xp is not None and x.size > SMALL and _alike(product, offset):
             product += offset  # no third array of that size
             return product
         return product + offset
@@ -96,7 +82,7 @@ def multiply_add(x: Any, factor: Any, offset: Any) -> Any:
 
 
 def _covers(x: Any, operand: Any) -> bool:
-    """Has what comes of the two the shape of the first one?"""
+    """Has what comes from the two the shape of the first one?"""
     return not getattr(operand, "ndim", 0) or bool(operand.shape == x.shape)
 
 

@@ -8,6 +8,7 @@ way equals PyTorch's bit for bit, which shows wherever a program prints a loss w
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -277,25 +278,31 @@ def _columns(xp: Any, rows: Any) -> Any:
     return xp.concatenate([grouped, _four_sums(xp, rows[..., whole:])], axis=-1)
 
 
+@lru_cache(maxsize=1024)
+def _cut(count: int, lanes: int) -> tuple[int, int, int, int]:
+    """Of a line: how many rows of four vectors, how many vectors behind them, where these begin,
+    and where they end."""
+    vectors = count // lanes
+    whole, left = divmod(vectors, SIDE_BY_SIDE)
+    return whole, left, whole * SIDE_BY_SIDE * lanes, vectors * lanes
+
+
 def _line(xp: Any, line: Any) -> Any:
     """The sum along the first dimension, whose elements lie side by side in memory."""
-    lanes = BYTES // line.itemsize
-    rows = line.shape[0] // lanes
-    if not rows:
+    count, lanes = line.shape[0], BYTES // line.itemsize
+    whole, left, main, stop = _cut(count, lanes)
+    if not stop:
         return _four_sums(xp, line)
-    rest = line.shape[1:]
-    whole, left = divmod(rows, SIDE_BY_SIDE)
-    if left and 0 < whole < ROUNDS and not rest:  # one reduction does it all, the others add zeros
-        main = whole * SIDE_BY_SIDE * lanes
+    if left and 0 < whole < ROUNDS and line.ndim == 1:  # one reduction, most of which adds zeros
         padded = xp.zeros((whole + left, SIDE_BY_SIDE * lanes), line.dtype)
         padded[:whole] = line[:main].reshape(whole, -1)
-        padded[whole:, :lanes] = line[main : rows * lanes].reshape(left, lanes)
+        padded[whole:, :lanes] = line[main:stop].reshape(left, lanes)
         add = xp.add.reduce
         sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, lanes), 0)
     else:
-        sums = _four_sums(xp, line[: rows * lanes].reshape(rows, lanes, *rest))
-    if line.shape[0] % lanes:
-        sums = xp.concatenate([line[rows * lanes :], sums])
+        sums = _four_sums(xp, line[:stop].reshape(stop // lanes, lanes, *line.shape[1:]))
+    if stop < count:
+        sums = xp.concatenate([line[stop:], sums])
     if sums.ndim == 1:
         return xp.add.accumulate(sums)[-1]  # strictly one after another
     total = sums[0]

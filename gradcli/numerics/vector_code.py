@@ -147,8 +147,9 @@ def sine(x: Any, ahead: float = 0.0) -> Any:
     near = numpy.vdot(wide, wide) <= _FAR * _FAR or bool((abs(wide) <= _FAR).all())
     if not near:
         return (numpy.cos if ahead else numpy.sin)(wide).astype(_single)
-    if not x.ndim:
-        return _single(_sine_of(float(x), ahead))
+    if x.size == 1:  # numbers of Python's are quicker
+        found = _single(_sine_of(x.item(), ahead))
+        return numpy.full(x.shape, found) if x.ndim else found
     turns = wide * _HALF_TURN
     if ahead:
         turns += _AHEAD

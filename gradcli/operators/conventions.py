@@ -154,7 +154,7 @@ def _older_flags(size_average: bool | None, reduce: bool | None) -> str:
 
 
 def reduced(loss: Any, reduction: int) -> Any:
-    """The loss of every element brought to its mean or sum."""
+    """The loss of every element, reduced to its mean or sum."""
     if reduction == MEAN:
         return loss.mean()
     return loss.sum() if reduction == SUM else loss

@@ -18,7 +18,7 @@ _ASKED = re.compile(r"\s*([^\W\d]\w*)(?:#(\d{1,9}))?")
 
 
 class AskedNames(Spectator):
-    """Hears of bindings, and holds what the asked names stood for; a tensor that a name is bound
+    """Observes bindings, and holds what the asked names stood for; a tensor that a name is bound
     to once more counts once."""
 
     def __init__(self, texts: Iterable[str]) -> None:

@@ -112,7 +112,7 @@ class Comparison:
             )  # fmt: skip
 
     def _backward(self) -> DifferenceFact | None:
-        """The first operation on the way back that was given the same and hands on another."""
+        """The first operation on the way back that was given the same and passes on another."""
         ours, theirs = _arrived(self.a), _arrived(self.b)
         apart = {
             node for node, other in self.pairs.items()

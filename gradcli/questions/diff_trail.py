@@ -49,7 +49,7 @@ class Trail:
 
 
 class TrailObserver(Spectator):
-    """Hears of the results of a run of PyTorch, for a trail."""
+    """Observes the results of a run of PyTorch, for a trail."""
 
     def __init__(self, trail: Trail) -> None:
         self.trail = trail

@@ -114,7 +114,7 @@ class Binder(Spectator):
         if self.retained is None and value.grad_fn is not None:
             value.retain_grad()
         self._met(name, name, value)
-        if self.is_counting:  # the names hear of it later
+        if self.is_counting:  # the names observe it later
             count = self.log.names.results.counts.get(name, 0) + 1
             self._met(f"{name}#{count}", name, value)
         if EVERY in self.hooks:

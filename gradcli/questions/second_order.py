@@ -88,7 +88,7 @@ class _Reached:
                     pending.append(child)
 
     def maker(self, orders: Orders) -> Maker | None:
-        """The pass that made the first of them that came of one."""
+        """The pass that made the first of them that came from one."""
         return next(filter(None, map(orders.maker, self.nodes.values())), None)
 
 

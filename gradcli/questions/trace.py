@@ -89,7 +89,7 @@ def recorded(
 ) -> Ran:  # fmt: skip
     """The run that is drawn: its last pass or the one with this number; with a profile, timed.
 
-    `besides` are others who hear of it.
+    `besides` are others who observe it.
     """
     recording = watching(interventions, values=True)
     shown_pass.keep(recording.passes, number)

@@ -155,7 +155,7 @@ class BufferLog(Spectator):
         now.nodes, now.heaps = len(captured.nodes), self._like.heaps
 
     def ran(self, node: Any) -> None:
-        """A node has run, and has not given up yet what it saved."""
+        """A node has run, and has not dropped yet what it saved."""
         now = self._now
         if now is not None:
             now.ran(node)

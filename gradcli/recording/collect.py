@@ -30,7 +30,7 @@ from .sides import side_of
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
 NESTING = 4  # lists within lists within lists: deeper ones are not looked into
-OWNED = 2 * NESTING  # an object's attribute, and what stands in its list
+OWNED = 2 * NESTING  # an object's attribute, and what is in its list
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
@@ -428,7 +428,7 @@ class Inside:
                     yield inner, tensor, what
 
     def _beside(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
-        """The attributes of a module, and of those in it, that stand in none of its tables."""
+        """The attributes of a module, and of those in it, that are in none of its tables."""
         for path, module in named_modules(value):
             for attribute, item in islice(beside(module).items(), ITEMS):
                 if not attribute.startswith("_"):

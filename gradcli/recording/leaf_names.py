@@ -129,7 +129,7 @@ class LeafNames(Spectator):
 
 
 def _find(parts: Parts, table: Mapping[str, Any]) -> Any:
-    """What a name leads to just now; None where it leads nowhere."""
+    """What a name leads to now; None where it leads nowhere."""
     first, steps = parts
     value = table.get(first)
     for step in steps:

@@ -38,7 +38,7 @@ class Binding(NamedTuple):
 
 class Results:
     """What leaves and the results of nodes were called, in the order of binding; most are never
-    asked for, so a binding is put down, and numbered and found by its node on demand.
+    asked for, so a binding is noted, and numbered and found by its node on demand.
 
     Nodes that are gone are dropped when there are `most`.
     """
@@ -98,7 +98,7 @@ class Results:
 
 
 class Names(Spectator):
-    """Hears of every name that a program binds."""
+    """Observes every name that a program binds."""
 
     def __init__(self) -> None:
         self.results = Results()

@@ -15,7 +15,7 @@ def operands(text: str, count: int, name: str = "") -> tuple[str, ...]:
     """The texts of the `count` inputs; empty where the text does not show it.
 
     With the name of a node only a function of that name tells: `F.linear(x, W, b)` makes an
-    AddmmBackward0, whose inputs stand in another order.
+    AddmmBackward0, whose inputs are in another order.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body

@@ -13,7 +13,7 @@ from .spectator import Spectator
 
 class Maker:
     """A pass with create_graph. `order` is 1 for a pass over what the program computed, and one
-    more than that of the nodes it ran where these came of such a pass themselves."""
+    more than that of the nodes it ran where these came from such a pass themselves."""
 
     __slots__ = ("one", "order", "newest")
 
@@ -24,7 +24,7 @@ class Maker:
 
 
 class Orders(Spectator):
-    """Hears of passes and of what is made while one runs; of all other nodes it knows nothing."""
+    """Observes passes and of what is made while one runs; of all other nodes it knows nothing."""
 
     def __init__(self) -> None:
         self.running: list[Maker | None] = []  # None: a pass that makes no graph

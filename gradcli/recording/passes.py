@@ -1,6 +1,6 @@
 """Recording: the backward passes of a run: where each started, which are kept.
 
-Of a pass that is kept other parts put down what they know: values, gradients, steps.
+Of a pass that is kept other parts noted what they know: values, gradients, steps.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Passes(Spectator):
             ended.forget()
 
     def _make_room(self) -> None:
-        """For one more; those in the middle are given up."""
+        """For one more; those in the middle are dropped."""
         while self.kept and len(self.kept) >= self.first + self.last:
             self.kept.pop(list(self.kept)[self.first]).forget()
 

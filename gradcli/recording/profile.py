@@ -135,7 +135,7 @@ class Timing(Observer):
             self.watch.switch(self.watch.account(line, BACKWARD))
 
     def _applied(self, node: Any, grads: tuple[Any, ...], results: Any) -> None:
-        """A node has run: what it hands on are its line's bytes."""
+        """A node has run: what it passes on are its line's bytes."""
         for value in results:
             if value is not None:
                 self.watch.current.bytes += int(getattr(value, "nbytes", SCALAR))

@@ -21,7 +21,7 @@ class SavedSize(NamedTuple):
 
 
 def saved_sizes_of(node: Any) -> tuple[SavedSize, ...]:
-    """What a node keeps just now."""
+    """What a node keeps now."""
     found = []
     for name, array in kept_by(node):
         shared = memory(array)

@@ -116,7 +116,7 @@ class Side:
         return max(int(node.outputs), len(node.extra) if isinstance(node.extra, list) else 1)
 
     def row(self, node: Any) -> Any:
-        """The declaration that a node comes of, if there is one."""
+        """The declaration that a node comes from, if there is one."""
         return getattr(node, "row", None)
 
     def users_class(self, node: Any) -> str:
@@ -128,7 +128,7 @@ class Side:
         return node.saved
 
     def saved_under(self, node: Any, saved: Any, key: str) -> Any:
-        """Of that, what stands under a name: an array, a number, None."""
+        """Of that, what is under a name: an array, a number, None."""
         row = self.row(node)
         if row is None or not isinstance(saved, tuple) or key not in row.saved_keys:
             return None
@@ -154,7 +154,7 @@ class Side:
 
     def probed(self, node: Any, *grads: Any) -> Sequence[Any]:
         """What a node that is about to run makes of a gradient of each output, arrays; nothing is
-        given up."""
+        dropped."""
         found: Sequence[Any] = node.row.backward(node, *grads)
         return found
 
@@ -215,7 +215,7 @@ class Side:
         return tensor._need_storage()
 
     def grad_enabled(self) -> bool:
-        """Whether operations enter the graph just now."""
+        """Whether operations enter the graph now."""
         return state.grad_enabled
 
 
@@ -349,7 +349,7 @@ def outputs_of(node: Any) -> int:
 
 
 def row_of(node: Any) -> Any:
-    """The declaration that a node comes of, if there is one."""
+    """The declaration that a node comes from, if there is one."""
     return side_of_node(node).row(node)
 
 
@@ -365,7 +365,7 @@ def saved_by(node: Any) -> Any:
 
 def probed(node: Any, *grads: Any) -> Sequence[Any]:
     """What a node that is about to run makes of a gradient of each output, arrays; nothing is
-    given up."""
+    dropped."""
     return side_of_node(node).probed(node, *grads)
 
 
@@ -386,7 +386,7 @@ def is_end(node: Any) -> bool:
 
 
 def saved_under(node: Any, saved: Any, key: str) -> Any:
-    """Of what a node had saved, what stands under a name: an array, a number, None."""
+    """Of what a node had saved, what is under a name: an array, a number, None."""
     return side_of_node(node).saved_under(node, saved, key)
 
 

@@ -29,7 +29,7 @@ class Spectator(Observer):
         """A name of a function was bound."""
 
     def began(self, one: Pass) -> None:
-        """A pass began, and `recording.passes` has put down how."""
+        """A pass began, and `recording.passes` has noted how."""
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         """It has ended; `freed` are the nodes whose saved tensors it released."""

@@ -137,7 +137,7 @@ class Steps(Spectator):
             return
         parts = walk.parts(node, len(grads))
         if walk.over.inputs is not None and not any(parts):
-            return  # nothing that was requested lies behind what would hand on to it
+            return  # nothing that was requested lies behind what would pass on to it
         step = self._step(walk, node)
         step.parts = parts
         step.grads = tuple(map(self._as_now, grads))

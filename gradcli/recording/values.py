@@ -63,9 +63,9 @@ class Values(Spectator):
         self.of_leaf: Callable[[Any], Any] = snapshot
         self._first: Entries = {}
         self._recent: Entries = {}  # and some before them: each cut costs
-        self._newest: list[Newest] = []  # behind these; most are given up unread
+        self._newest: list[Newest] = []  # behind these; most are dropped unread
         self._room = MANY  # how many they may be
-        self._fresh: dict[int, Fresh] = {}  # by their numbers; most are given up unread
+        self._fresh: dict[int, Fresh] = {}  # by their numbers; most are dropped unread
         self._count = self._bytes = 0  # of those that there were
         self._sorted = 0  # how many of them are in the table of memory
         self._lying: dict[int, list[int]] = {}  # by the address of their memory

@@ -25,7 +25,7 @@ class Write(NamedTuple):
 
 
 class Writes(Spectator):
-    """Hears of changes in place; of very many it keeps the first ones."""
+    """Observes changes in place; of very many it keeps the first ones."""
 
     def __init__(self) -> None:
         self.entries: list[Write] = []

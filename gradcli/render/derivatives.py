@@ -39,7 +39,7 @@ def _matrices(fact: DerivativesFact) -> Iterator[tuple[MatrixFact, str]]:
 
 
 def _matrix(fact: MatrixFact, look: Look) -> Iterator[Line]:
-    """Columns that do not fit beside each other stand in blocks below each other."""
+    """Columns that do not fit beside each other are in blocks below each other."""
     if not fact.texts:
         rows, columns = counted(len(fact.rows), "row"), counted(len(fact.columns), "column")
         yield (cell(f"  empty: {rows}, {columns}", "dim"),)

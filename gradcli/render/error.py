@@ -26,7 +26,7 @@ LONGEST = 400  # columns of a quoted line without a terminal
 GAP = 2  # lines left out between two labels are marked when there are more than these
 MOST_LINES = 4  # of one label that spans several
 LEAD = 12  # characters in front of the first label that a long line keeps
-TRIED = "      tried:"  # what stands in a note between advice and the answer of trying it
+TRIED = "      tried:"  # what is in a note between advice and the answer of trying it
 LEAST_WORDS = 44  # columns that the words of a label get on a line of their own
 
 

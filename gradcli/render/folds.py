@@ -34,7 +34,7 @@ class Folds:
         return self.numbers.setdefault(key, len(self.numbers) + 1)
 
     def sign(self, key: Hashable, look: Look) -> str:
-        """⋮ 3, which stands in front of what the fold hides."""
+        """⋮ 3, which precedes what the fold hides."""
         return f"{'⋮' if look.unicode else ':'} {self.number(key)}"
 
     def row(self, key: Hashable, words: str, look: Look) -> Line:

@@ -10,7 +10,7 @@ from . import escape, seeds
 from .escape import Terminal
 from .paths_words import derivative_of, number, share_text, whole
 
-FEW = 6  # paths that stand in one equation
+FEW = 6  # paths that are in one equation
 
 
 def page(report: PathsReport, kind: str) -> Terminal:

@@ -11,7 +11,7 @@ MOST = 6  # gradients that are listed one by one
 
 
 def order_of(facts: Sequence[DerivedFact]) -> Callable[[int], str]:
-    """What stands in the column `order` for a node; nothing at all where no pass made one."""
+    """What is in the column `order` for a node; nothing at all where no pass made one."""
     if not facts:
         return lambda node: ""
     known = {fact.node: _order(fact) for fact in facts}

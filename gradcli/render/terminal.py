@@ -105,7 +105,7 @@ def _table(rows: list[Line], grid: Grid, look: Look) -> Table:
 
 
 def _text(line: Line, look: Look, *, wraps: bool = False) -> Text:
-    """A line with its styles; sentences are wrapped, what stands in columns is not."""
+    """A line with its styles; sentences are wrapped, what is in columns is not."""
     text = Text(no_wrap=not wraps, overflow="fold" if wraps else "ignore", end="")
     for piece in line:
         text.append_text(_piece(piece, look))

@@ -254,7 +254,7 @@ def _shorter(row: Sequence[Cell], widths: Sequence[int]) -> Sequence[Cell]:
 
 
 def least(cells: Iterable[Cell], look: Look, otherwise: int) -> int:
-    """How wide the first column is at least so that these cells stand in it, or `otherwise` where
+    """How wide the first column is at least so that these cells are in it, or `otherwise` where
     they leave no room for the others."""
     wide = max((width_of(one.text) for one in cells), default=0)
     return max(wide, otherwise) if wide <= look.width - BESIDE else otherwise

@@ -111,7 +111,7 @@ def _frame(report: WhyReport, source: str, look: Look) -> list[Line]:
 
 
 def _advice(trial: TrialFact, look: Look) -> list[Line]:
-    """What to do, and what came of it when it was tried."""
+    """What to do, and the result of trying it."""
     if not trial.outcome:
         return _wrapped(f"help: {trial.advice}", look)
     told = f"help: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"

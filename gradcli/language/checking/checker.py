@@ -18,7 +18,7 @@ Handler = Callable[["Checker", Any, Scope, int], None]
 class Checker:
     """Refuses what is not in the language and collects the names of every scope.
 
-    What is in it stands in `handlers`: what is done with each kind of node.
+    What is in it is in `handlers`: what is done with each kind of node.
     """
 
     def __init__(

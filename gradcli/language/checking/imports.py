@@ -54,7 +54,7 @@ def future(checker: Checker, node: ast.ImportFrom) -> None:
 
 
 def late_futures(checker: Checker, body: list[ast.stmt]) -> None:
-    """They stand at the beginning of the file, or of a notebook's cell: at most a docstring is in
+    """They are at the beginning of the file, or of a notebook's cell: at most a docstring is in
     front of them."""
     if not checker.futures:
         return

@@ -23,7 +23,7 @@ Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
 
 
 class GeneratorCompiler(SuspensionCompiler):
-    """The same statements as elsewhere, where a yield stands in them."""
+    """The same statements as elsewhere, where a yield is in them."""
 
     handling: list[BaseException]
     statement: Callable[[Any, Scope], Closure | None]

@@ -295,7 +295,7 @@ def _placed(run: Closure, node: ast.AST) -> Closure:
 
 
 def load_name(table: Any, key: Any, node: ast.AST) -> Any:
-    """What stands in a place, with the error of a name that is not bound."""
+    """What is in a place, with the error of a name that is not bound."""
     try:
         return table[key]
     except KeyError:

@@ -33,7 +33,7 @@ class Suspended(ast.expr):
     slot: int
 
 
-# What stands in an expression without being one: its own parts are looked at.
+# What is in an expression without being one: its own parts are looked at.
 INSIDE = (ast.keyword, ast.Starred, ast.Slice, ast.FormattedValue)
 
 

@@ -190,7 +190,7 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
 
 
 def _outermost(out: Explanation, statement: ast.stmt | None) -> ast.stmt | None:
-    """The `with` block around a statement, where it stands in one."""
+    """The `with` block around a statement, where it is in one."""
     if statement is None:
         return None
     around = [part for part in out.places.ancestors(statement) if isinstance(part, ast.With)]

@@ -89,7 +89,7 @@ def _size(value: Any) -> int:
 
 
 def _untrusted(value: Any, depth: int, code: bool = False) -> Any:
-    """What stands in a value besides tensors and plain data."""
+    """What is in a value besides tensors and plain data."""
     if depth > DEEPEST:
         raise RecursionError("maximum recursion depth exceeded")
     session.budget.charge(1)

@@ -49,7 +49,7 @@ SWAPPED = 8  # a step moves 256 marks by one place
 
 
 def _marks(word: str) -> int:
-    """How many marks stand in a row: they are sorted by insertion."""
+    """How many marks are in a row: they are sorted by insertion."""
     if len(word) <= SMALL or word.isascii():
         return 0
     runs = itertools.groupby(map(unicodedata.combining, word), bool)

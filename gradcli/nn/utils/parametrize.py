@@ -141,7 +141,7 @@ class ParametrizationList(ModuleList):
         return value
 
     def value(self) -> Any:
-        """What stands under the parameter's name."""
+        """What is under the parameter's name."""
         if not _cache.depth:
             return self()
         if id(self) not in _cache.values:

@@ -9,6 +9,7 @@ from ...engine.limits import as_element
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
+from ...numerics.thresholds import UPDATED
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
 from ..shape.constants import number_as
 from .rounding import sgn
@@ -41,7 +42,7 @@ def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
         )
     if isinstance(alpha, bool) and kind.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    return multiply_add(other, wrapped(alpha, kind), self)
+    return multiply_add(other, wrapped(alpha, kind), self, UPDATED)
 
 
 def wrapped(number: Any, kind: Any) -> Any:

@@ -194,7 +194,7 @@ def _wrapped(dim: int, ndim: int) -> int:
 
 
 def _along(self: Any, n: int | None, dim: int) -> tuple[Any, int]:
-    """One dimension, brought to n points."""
+    """One dimension, converted to n points."""
     place = _wrapped(dim, self.ndim)
     points = _check_points(self.shape[place] if n is None else n)
     return (self if n is None else _resized(self, [place], [points])), place

@@ -53,7 +53,7 @@ def _check_addend(self: Any, size: Sequence[int]) -> None:
 
 
 def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta = 0 ignores what stands in self, NaN included."""
+    """beta = 0 ignores what is in self, NaN included."""
     kind = product.dtype.type
     if alpha != 1:
         product = product * kind(alpha)

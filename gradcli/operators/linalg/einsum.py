@@ -14,7 +14,7 @@ from ..shape.squeeze import unsqueeze
 from ..shape.transposed import movedim, permute
 from .product import bmm, product_of
 
-# ---- two operands whose dimensions stand in one order
+# ---- two operands whose dimensions are in one order
 
 
 def _pair(left: Any, right: Any, dims: Sequence[int]) -> Any:

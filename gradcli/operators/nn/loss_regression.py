@@ -19,7 +19,7 @@ exp = Late("exp")
 
 
 def reduce_array(xp: Any, loss: Any, reduction: int) -> Any:
-    """The loss of every element brought to its mean or sum, inside a kernel."""
+    """The loss of every element, reduced to its mean or sum, inside a kernel."""
     if reduction == MEAN:
         return mean_of(xp, loss, None, False, None)
     return sum_of(xp, loss, None, False, None) if reduction == SUM else loss

@@ -178,7 +178,7 @@ topk = operator(
 
 
 def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
-    """The elements that stand at a rank (of each line) in sorted order."""
+    """The elements that are at a rank (of each line) in sorted order."""
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)

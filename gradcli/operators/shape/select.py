@@ -250,7 +250,7 @@ def _windows(xp: Any, self: Any, dim: int, size: int, step: int) -> Any:
 def _windows_summed(
     xp: Any, grad: Any, sizes: Sequence[int], dim: int, size: int, step: int
 ) -> Any:
-    """Elements that stand in several windows get the sum of their gradients."""
+    """Elements that are in several windows get the sum of their gradients."""
     result = xp.zeros(tuple(sizes), dtype=grad.dtype)
     if not sizes:
         return grad.sum().reshape(())

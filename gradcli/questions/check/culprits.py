@@ -21,7 +21,7 @@ from .repeated import once_more
 class Culprits:
     """Who made what fails; asked only where something fails.
 
-    A value came of a recorded operation. A gradient may be bad although all values are good: then
+    A value came from a recorded operation. A gradient may be bad although all values are good: then
     the program runs once more, for `why` to say where its pass made the first bad number.
     """
 

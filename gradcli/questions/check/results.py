@@ -49,7 +49,7 @@ def _key(tensor: AnyTensor) -> tuple[int, int]:
 
 
 def _in_words(text: str) -> str:
-    """What stands in front of .backward()."""
+    """What precedes .backward()."""
     head = text.rpartition(".backward")[0].strip()
     return head if head and "\n" not in head and len(head) <= 40 else "the result"
 

@@ -51,7 +51,7 @@ class Call(NamedTuple):
 
 
 class Calls:
-    """Hears of the calls that a function makes while it runs."""
+    """Observes the calls that a function makes while it runs."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch

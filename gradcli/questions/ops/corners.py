@@ -1,6 +1,6 @@
 """Questions: what operators give at their corners: ties, zeros, bounds, the edges of their domains.
 
-The calls stand in the declarations; what they give, and which gradients, is measured when somebody
+The calls are in the declarations; what they give, and which gradients, is measured when somebody
 asks, and compared with PyTorch by a test. Every `tensor(...)` of floats in a call requires grad,
 and the gradient is that of the sum of what the call gives.
 """

@@ -31,7 +31,7 @@ def detail(facts: CatalogueFact, examples: bool) -> CatalogueFact:
 
 def _operator(fact: OperatorFact, examples: bool) -> OperatorFact:
     if fact.face == "numpy":
-        return fact  # all that is known stands in its row
+        return fact  # all that is known is in its row
     step = fact.face == "hidden"
     return fact._replace(overloads=tuple(_overload(o, step, examples) for o in fact.overloads))
 

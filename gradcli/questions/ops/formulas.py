@@ -108,7 +108,7 @@ def _readable(text: str, of: str, row: Row, made: Application) -> str:
 
 
 def _abbreviated(text: str) -> str:
-    """FORMULA, where t1 = ..., t2 = ...: calls that stand in it more than once, longest first."""
+    """FORMULA, where t1 = ..., t2 = ...: calls that are in it more than once, longest first."""
     parts = [text]
     while True:
         whole = "\n".join(parts)

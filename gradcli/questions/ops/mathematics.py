@@ -1,6 +1,6 @@
 """Questions: what an operator computes, as an expression of simpler ones.
 
-The formula stands in a declaration; the other overloads of the name have it from there.
+The formula is in a declaration; the other overloads of the name have it from there.
 """
 
 from __future__ import annotations

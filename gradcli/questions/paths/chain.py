@@ -59,7 +59,7 @@ class Chain:
         )
 
     def _run(self, last: int) -> bool:
-        """Stop after stop: what follows it, and what it hands on; whether each is one number."""
+        """Stop after stop: what follows it, and what it passes on; whether each is one number."""
         models, single = self.models, True
         for stop, position in enumerate(self.stops):
             model = models[stop]
@@ -127,7 +127,7 @@ class Chain:
         return sums[-1], sizes[-1]
 
     def flow(self, seed: Any) -> tuple[Any, list[list[float]]]:
-        """The sum over all paths of what they make of a gradient; how much each edge hands on."""
+        """The sum over all paths of what they make of a gradient; how much each edge passes on."""
         arrived: list[Any] = [None] * len(self.stops)
         arrived[0] = seed
         gains: list[list[float]] = []

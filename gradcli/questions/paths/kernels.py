@@ -221,7 +221,7 @@ def chosen(algebra: Algebra, test: Any, one: Any, other: Any) -> Symbol:
     parts = [a if isinstance(a, Symbol) else Symbol(algebra, algebra.number(a), numpy.float32(a))
              for a in (test, one, other)]  # fmt: skip
     value = numpy.where(*(part.value for part in parts))
-    # where(c, g*k, 0) is g*where(c, k, 0): what both sides share stands in front.
+    # where(c, g*k, 0) is g*where(c, k, 0): what both sides share is in front.
     expr = _masked(algebra, *(part.expr for part in parts))
     return Symbol(algebra, expr, value)
 

@@ -70,7 +70,7 @@ REPLAYED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class LivePass(Spectator):
-    """Hears of names, and translates the graph of a pass when it has ended: before an update."""
+    """Observes names, and translates the graph of a pass when it has ended: before an update."""
 
     def __init__(self, number: int | None, *, stops: bool) -> None:
         self.number, self.count, self.stops = number, 0, stops

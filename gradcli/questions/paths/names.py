@@ -64,7 +64,7 @@ _clock = attrgetter("clock")
 
 
 class Naming(Spectator):
-    """Hears of every binding while a program runs.
+    """Observes every binding while a program runs.
 
     Tensors of the `asked` names are held, so that one which only a function knew can be asked for;
     other names that start with an underscore are private.
@@ -114,7 +114,7 @@ class Naming(Spectator):
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
     ) -> None:
-        """A name was given this tensor, just now or at a time."""
+        """A name was given this tensor, now or at a time."""
         history = self._history(scope, name)
         node: Any
         if tensor.__class__ is Tensor and tensor._meta is None:  # as most are

@@ -71,7 +71,7 @@ class Translation:
         self, applied: Mapping[int, Applied] | None = None,
         before: Callable[[Any], Any] | None = None,
     ) -> None:  # fmt: skip
-        self.applied = applied or {}  # what a pass saw of nodes that have given up what they saved
+        self.applied = applied or {}  # what a pass saw of nodes that have dropped what they saved
         self.before = before or _unchanged  # gives a tensor as it was in that pass
         self.nodes: dict[int, tuple[Any, Node]] = {}
         self.tensors: dict[int, tuple[Any, Tensor]] = {}
@@ -190,7 +190,7 @@ class Translation:
         return tuple(about.shape), str(about.dtype).removeprefix("torch.")
 
     def _saved(self, node: Any, row: Any, key: str, given: list[Any]) -> Any:
-        """What stands under a key: a saved value, or a property of an input's type."""
+        """What is under a key: a saved value, or a property of an input's type."""
         name, _, about = key.rpartition("_")
         if about not in ABOUT or hasattr(node, f"_saved_{key}"):
             seen = self.applied.get(id(node))

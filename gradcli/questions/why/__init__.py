@@ -182,7 +182,7 @@ def _proven(
 
 
 def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact | None:
-    """The first advice that helps; else what came of the first one."""
+    """The first advice that helps; else the result of the first one."""
     failed: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
         told = _try(ran, asked, trial, finding, room)

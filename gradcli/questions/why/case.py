@@ -123,15 +123,15 @@ class Case(Enclosing):
         return found
 
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
-        """All values that came of these."""
+        """All values that came from these."""
         seen = set(start)
-        for step in self.flow.steps:  # what a value came of was there before it
+        for step in self.flow.steps:  # what a value came from was there before it
             if not seen.isdisjoint(step.live) or not (live_only or seen.isdisjoint(step.dead)):
                 seen.add(step.out)
         return seen
 
     def behind(self, ends: Iterable[int]) -> set[int]:
-        """All values that these came of."""
+        """All values that these came from."""
         seen = set(ends)
         pending = list(seen)
         for value in pending:

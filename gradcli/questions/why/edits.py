@@ -38,7 +38,7 @@ def wrap(case: Case, node: Any, before: str, after: str) -> list[Edit]:
 
 
 def operand(text: str) -> str:
-    """The text of an expression as what stands in front of a dot or behind a minus."""
+    """The text of an expression as what precedes a dot or behind a minus."""
     node = ast.parse(f"({text})", mode="eval").body
     return text if isinstance(node, ATOMS) and not isinstance(node, ast.Constant) else f"({text})"
 

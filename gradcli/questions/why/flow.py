@@ -51,7 +51,7 @@ KEPT = 64  # tensors that one name was bound to
 
 
 class Flow(Listener):
-    """Hears of every expression while a program runs."""
+    """Observes every expression while a program runs."""
 
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "stack", "shadow", "last", "last_child",

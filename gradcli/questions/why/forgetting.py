@@ -1,6 +1,6 @@
 """Questions: which parts of the data flow a long run drops.
 
-What is alive keeps what it came of, as far as that is near: the step that made it, those behind.
+What is alive keeps what it came from, as far as that is near: the step that made it, those behind.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _numbers(flow: Flow) -> Iterator[int]:
 
 
 def _is_history(flow: Flow, number: int) -> bool:
-    """Whether something in place has replaced a value: what it came of leads nowhere any more."""
+    """Whether something in place has replaced a value: what it came from leads nowhere any more."""
     tensor = flow.alive(number)
     known = None if tensor is None else flow.known.get(id(tensor))
     return known is not None and known[1] != number

@@ -105,7 +105,7 @@ def _shapeless(case: Case, call: Any, root: int) -> Finding:
 
 
 def _result(case: Case) -> Step | None:
-    """The last thing that came of the tensor along the graph, which nothing else used."""
+    """The last thing that came from the tensor along the graph, which nothing else used."""
     reach = case.along([case.value], live_only=True)
     used = {source for step in case.flow.steps for source in step.live}
     ends = [
@@ -418,7 +418,7 @@ def _unused(case: Case) -> Finding:
 
 
 def _added(case: Case, call: Any, result: Step) -> list[Trial]:
-    """What came of the tensor, added to what backward is called on: a part that was forgotten."""
+    """What came from the tensor, added to what backward is called on: a part that was forgotten."""
     part = case.called(result.out)
     reference = case.flow.value(result.out).tensor
     tensor = None if reference is None else reference()

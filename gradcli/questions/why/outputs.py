@@ -9,7 +9,7 @@ from weakref import ref
 from ...engine.node import AccumulateGrad, Node
 from ...recording.sides import following, is_end
 
-WALKED = 100_000  # nodes between a value and those it came of
+WALKED = 100_000  # nodes between a value and those it came from
 
 
 class Outputs:

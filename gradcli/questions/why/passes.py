@@ -123,7 +123,7 @@ class Pass:
 
     @property
     def applied(self) -> dict[int, Applied] | None:
-        """Its nodes as they ran; None where they were given up."""
+        """Its nodes as they ran; None where they were dropped."""
         if self._applied is None:
             return None
         if self.captured_pass is not None:
@@ -136,7 +136,7 @@ class Pass:
         return self._applied
 
     def forget(self) -> None:
-        """The gradients are given up."""
+        """The gradients are dropped."""
         self._applied = self.captured_pass = None
         self.ran.clear()
 
@@ -249,7 +249,7 @@ class Passes(Spectator):
                 self._forget_steps()
 
     def _forget_steps(self) -> None:
-        """Of passes that were given up, the steps before them are too."""
+        """Of passes that were dropped, the steps before them are too."""
         passes, flow = self.passes, self.flow
         spans = [(0, passes[FIRST - 1].step), (passes[FIRST].since, len(flow.steps))]
         if self.first_bad is not None:
@@ -320,7 +320,7 @@ class Passes(Spectator):
             current.captured_pass = captured
 
     def _forget(self, one: Pass) -> None:
-        """The gradients of a pass are given up."""
+        """The gradients of a pass are dropped."""
         if one.is_held and one is not self.first_bad:
             self.bytes -= one.bytes
             one.forget()

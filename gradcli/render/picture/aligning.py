@@ -1,6 +1,6 @@
 """Render: where the items of each row stand across: Brandes and Koepf's four alignments, averaged.
 
-Wires that cross rows come out straight, boxes stand in the middle of what they are joined to. The
+Wires that cross rows come out straight, boxes are in the middle of what they are joined to. The
 blocks of an alignment are put together as tightly as their widths allow. The mean leaves room that
 nothing needs: stretches that are straight are moved towards what they are joined to.
 """

@@ -143,7 +143,7 @@ class Drawing:
         }  # fmt: skip
 
     def _measured(self, atoms: list[Atom]) -> Extent:
-        """About how many boxes the atoms make, and how many stand in one row."""
+        """About how many boxes the atoms make, and how many are in one row."""
         uses = self._uses(atoms)
         hidden = self._hidden(atoms, uses)
         crowded, users = self._crowded(uses, hidden), self._users(uses, hidden)

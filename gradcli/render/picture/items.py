@@ -22,7 +22,7 @@ class Item:
         self.before, self.after, self.along = before, after, along
         self.above: list[Item] = []
         self.below: list[Item] = []
-        self.main: list[Item | None] = [None, None]  # above and below: what it should stand under
+        self.main: list[Item | None] = [None, None]  # above and below: what it should are under
         self.place = 0
 
     def gap(self, other: Item) -> float:

@@ -39,7 +39,7 @@ def unfolded(
 
 
 class _Shared:
-    """What stands in the pictures of a page: boxes by their keys, wires by their words and ends."""
+    """What is in the pictures of a page: boxes by their keys, wires by their words and ends."""
 
     def __init__(
         self, views: Sequence[Picture], steps: Mapping[int, int], *, sideways: bool

@@ -266,7 +266,7 @@ def _gradients(
     for leaf in leaves.values():
         leaf.requires_grad_()
     value = repetition.run(leaves, root)
-    if not value.requires_grad:  # drawn at random, say: nothing comes of the leaves
+    if not value.requires_grad:  # drawn at random, say: nothing comes from the leaves
         nothing = {key: leaf._kind.xp.zeros_like(leaf._data) for key, leaf in leaves.items()}
         return nothing, value
     weights = weights_of(value)

@@ -219,7 +219,7 @@ def _called(step: Step, given: list[Any]) -> Any:
 
 
 def _outputs(result: Any, places: list[int]) -> list[Tensor]:
-    """The outputs that something came of and that can have a gradient."""
+    """The outputs that something came from and that can have a gradient."""
     listed = result if isinstance(result, (tuple, list)) else (result,)
     chosen = [listed[place] for place in places] or listed
     return [t for t in chosen if isinstance(t, Tensor) and t._kind.differentiable]

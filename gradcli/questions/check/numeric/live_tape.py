@@ -101,7 +101,7 @@ class LiveTape(Spectator):
             self.full = f"more than {MOST_BYTES >> 20} MiB of operands"
 
     def _passed(self, asked: dict[str, Any], result: Any) -> None:
-        """Gradients that are in a graph themselves came of all that the results were made by."""
+        """Gradients that are in a graph themselves came from all that the results were made by."""
         if not asked.get("create_graph") or asked.get("is_grads_batched"):
             return
         outputs, inputs = _listed(asked["outputs"]), _listed(asked["inputs"])

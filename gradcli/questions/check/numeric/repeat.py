@@ -70,7 +70,7 @@ class Repetition:
         self, leaves: dict[int, Tensor], root: Operand, inner: Mapping[Any, Tensor] = NONE
     ) -> Tensor:
         """The result for these leaves; the random numbers are the same every time. `inner` are
-        values that stand in for what operations gave."""
+        values that are in for what operations gave."""
         for generator, mark in self.generators:
             generator.return_to(mark)
         by_key: dict[Key, Tensor] = dict(inner)

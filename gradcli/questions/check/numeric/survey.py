@@ -36,7 +36,7 @@ STAYS = 0.5  # of how far a value moves is left however small the step: it jumps
 
 
 class Survey(NamedTuple):
-    """Operations that are wrong by themselves, and those that stand at a kink."""
+    """Operations that are wrong by themselves, and those that are at a kink."""
 
     wrong: tuple[EdgeCheck, ...] = ()
     kinks: tuple[EdgeCheck, ...] = ()
