@@ -125,6 +125,9 @@ def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") ->
     """The advice for a name that is none of these."""
     from difflib import get_close_matches
 
+    whole = name.partition("[")[0]
+    if whole != name and whole in names:
+        return f"{whole} is a tensor, and {name} an element of it: ask for {whole}"
     if near := get_close_matches(name, names, 1, 0.5):
         return f"did you mean {near[0]}?"
     listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
