@@ -232,6 +232,15 @@ def test_names_of_a_network_in_a_function_are_taken(name: str, home: Path) -> No
         assert every["gradients"] == anew["gradients"]
 
 
+def test_leaves_keep_their_names_in_a_pass_before_they_change_their_type() -> None:
+    rows = tree(
+        "net = nn.Linear(1, 1)\nnn.init.ones_(net.bias)\n"
+        "loss = net(torch.ones(1)).sum()\nloss.backward()\n"
+        "later = net.double()(torch.ones(1).double()).sum()\n"
+    )
+    assert next(row for row in rows if "net.bias leaf" in row).split()[-3:-1] == ["[1.]", "[1.]"]
+
+
 def test_an_element_is_no_tensor_with_a_gradient(home: Path) -> None:  # noqa: F811
     (home / "p.expr").write_text("x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n")
     done = here("grad", str(home / "p.expr"), "--wrt", "x[0]")

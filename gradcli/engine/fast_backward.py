@@ -93,9 +93,10 @@ def sweep(
                     tell_ran(node)
             if frees is not None and node.saved.__class__ is not Freed:
                 freed.append(node)
-                if places := node.row.freeing:
+                row = node.row
+                if places := row.freeing:
                     first, saved = places[0], node.saved
-                    if first < 0 or saved[first] is not None or node.row.frees(saved):
+                    if first < 0 or saved[first] is not None or row.frees(saved):
                         node.saved = frees
         made, grad = PassGradients(gradients), None
         for leaf in ready.values():

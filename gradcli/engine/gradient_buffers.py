@@ -33,8 +33,10 @@ def hand_on(node: Node, results: Sequence[Any], ready: Ready) -> None:
                 if held is None:
                     edge.buffer = value
                     ready[edge.sequence] = edge
-                else:
+                elif held.__class__ is Several:
                     receive(edge, 0, value, ready)
+                elif value is not None:
+                    edge.buffer = held + value
         return
     numbers = node.rest.numbers
     for place, edge in enumerate(node.edges):

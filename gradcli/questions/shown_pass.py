@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..opening import UsageError
@@ -124,10 +124,25 @@ def flows(
         ))  # fmt: skip
     if one is not None:
         facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
-        ends = found.leaves
-        facts.extend(_leaves(recording, one, found, leaves, full))
+        ends, numbers = _ends(one, found)
+        facts.extend(_leaves(recording, one, found, numbers, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(facts)
+
+
+def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:
+    """Every node that ends in a leaf, and by the identities of leaves those of the pass: after
+    net.double() later graphs end in others."""
+    alive, numbers = found.alive, found.leaves
+    ends = [fact.id for fact in found.nodes
+            if not fact.next and hasattr(alive[fact.id], "variable")]  # fmt: skip
+    if len(ends) > len(numbers):
+        roots = (
+            found.numbers[id(node)] for node, _ in root_nodes(one) if id(node) in found.numbers
+        )
+        inside = set(nodes_below(found.nodes, roots))
+        numbers = {**numbers, **{id(alive[end].variable): end for end in ends if end in inside}}
+    return ends, numbers
 
 
 def _without_a_value(
@@ -148,11 +163,10 @@ def _without_a_value(
 
 
 def _unreached(
-    found: Collected, ends: Mapping[int, int], known: set[int], leaves: Mapping[int, Named],
-    full: bool,
+    found: Collected, ends: Iterable[int], known: set[int], leaves: Mapping[int, Named], full: bool,
 ) -> Iterator[FlowFact]:  # fmt: skip
     """Leaves of the graph to which the pass brought nothing, with the values that they have."""
-    for number in ends.values():
+    for number in ends:
         if number not in known:
             variable = found.alive[number].variable
             value = snapshot_text(restored(snapshot(variable)), full=full)
@@ -161,9 +175,9 @@ def _unreached(
 
 
 def _leaves(
-    recording: Recording, one: Pass, found: Collected, leaves: Mapping[int, Named], full: bool
-) -> Iterator[FlowFact]:
-    numbers = found.leaves
+    recording: Recording, one: Pass, found: Collected, numbers: Mapping[int, int],
+    leaves: Mapping[int, Named], full: bool,
+) -> Iterator[FlowFact]:  # fmt: skip
     standing = {fact.name: at for at, fact in reversed(list(enumerate(found.tensors)))}
     beside = {
         identity: (variable, before, None) for identity, (variable, before) in one.beside.items()

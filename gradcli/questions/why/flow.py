@@ -96,7 +96,8 @@ class Flow(Listener):
         children = self.stack.pop() or []
         if self.passes.running:
             return
-        if (enabled := self.grad_enabled()) is not self.enabled:
+        enabled = state.grad_enabled if value.__class__ is Tensor else self.grad_enabled()
+        if enabled is not self.enabled:
             self.enabled = enabled
             self.switch = None if self.enabled else node
         call = node if type(node) is ast.Call else None
