@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy
 
-from .vector_code import in_pieces
-
 _single, _double = numpy.float32, numpy.float64
 _START = numpy.array([
     13896320, 13171840, 12480000, 11817472, 11183616, 10574720, 9990272, 9428096, 8887936, 8367488,
@@ -35,16 +33,18 @@ _SHRUNK = 1 - 5.5e-9  # by no more than this a root is too small
 _SMALLEST, _SCALE, _UNSCALE = _single(2.0**-100), _single(2.0**64), _single(2.0**-32)
 
 
-@in_pieces
 def vector_sqrt(x: Any) -> Any:
     """sqrt(x) for singles of any shape."""
     if x.size <= _FEW:
         return _of_few(x)
+    if 0 in x.strides:
+        x = x.copy()  # numbers that stand for several have no place of their own
     exact = x.astype(_double)
     found = numpy.sqrt(exact, out=exact).astype(_single)
     exact *= _SHRUNK
-    places = numpy.nonzero(found != exact.astype(_single))  # only these may differ
-    found[places] = _of_few(x[places])
+    differs = found != exact.astype(_single)  # perhaps
+    places = numpy.flatnonzero(differs.ravel(order="K"))
+    found.ravel(order="K")[places] = _of_few(x.ravel(order="K")[places])
     return found
 
 

@@ -45,6 +45,8 @@ def in_pieces(function: Body) -> Body:
     def run(x: Any, *rest: Any) -> Any:
         if x.size <= PIECE:
             return function(x, *rest)
+        if 0 in x.strides:
+            x = x.copy()  # numbers that stand for several have no place of their own
         found = numpy.empty_like(x)
         line, out = x.ravel(order="K"), found.ravel(order="K")
         for start in range(0, x.size, PIECE):
