@@ -13,9 +13,9 @@ from __future__ import annotations
 from ..engine.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
-    "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS", "NORMALISED",
-    "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW", "SMALL", "SOFTMAX",
-    "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
+    "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS",
+    "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW",
+    "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
 ]  # fmt: skip
 
 PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache; no bound of a rule
@@ -32,6 +32,9 @@ ROUNDED = 1 << 13
 # sin, cos and tan, as the points of a curve that is learned. NumPy's singles agree in 81 to 87 of
 # 100. Cost: 21 µs for sin of 2,000, 1 without; 6 for 64, 2 for one number, 0.2 without.
 CIRCULAR = 1 << 12
+# Up to so many sin and cos are computed in double and rounded once, as 95 in 100 are in PyTorch: in
+# a graph of small tensors the vector code's twenty calls of NumPy would be half of the time.
+ANGLES = 1 << 6
 
 # Elements of binary_cross_entropy, for which PyTorch asks the C library (c_library.py): a loss of
 # few numbers, printed with all digits. Cost: 64 µs for 64, 210 for 2,048, 25 and 47 without.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.operator import Domain, operator
 from ...numerics.rounding import precise, transcendental, vector_code
-from ...numerics.thresholds import CIRCULAR
+from ...numerics.thresholds import ANGLES, CIRCULAR
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
@@ -15,6 +15,8 @@ masked_fill = Late("masked_fill.Scalar")
 
 def _circular(xp: Any, function: Any, x: Any, ahead: float) -> Any:
     """sin(x), or cos(x) as the sine of what is half a turn of pi ahead."""
+    if x.size <= ANGLES:
+        return precise(function, x)
     if x.dtype.char != "f" or x.size > CIRCULAR or xp.__name__ != "numpy":
         return function(x)
     return vector_code().sine(x, ahead)
