@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, RUNTIME, Body, one
-from .thresholds import FUSED, ROUNDED, SMALL
+from .thresholds import ANGLES, CIRCULAR, FUSED, ROUNDED, SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
@@ -111,6 +111,20 @@ def transcendental(name: str, most: int = ROUNDED) -> Body:
 
     forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly
     forward.most = most  # type: ignore[attr-defined]
+    return forward
+
+
+def circular(name: str, ahead: float) -> Body:
+    """The forward of sin, or of cos: the sine of what is half a turn of pi ahead."""
+
+    def forward(xp: Any, self: Any) -> Any:
+        function, size = getattr(xp, name), self.size
+        if self.dtype.char != "f" or size > CIRCULAR or xp.__name__ != "numpy":
+            return function(self)
+        if 1 < size <= ANGLES:
+            return function(self, dtype=RUNTIME.double).astype(self.dtype)
+        return precise(function, self) if size < 2 else vector_code().sine(self, ahead)
+
     return forward
 
 

@@ -5,21 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Domain, operator
-from ...numerics.rounding import precise, transcendental, vector_code
-from ...numerics.thresholds import ANGLES, CIRCULAR
+from ...numerics.rounding import circular, precise, transcendental
+from ...numerics.thresholds import CIRCULAR
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
 masked_fill = Late("masked_fill.Scalar")
-
-
-def _circular(xp: Any, function: Any, x: Any, ahead: float) -> Any:
-    """sin(x), or cos(x) as the sine of what is half a turn of pi ahead."""
-    if x.size <= ANGLES:
-        return precise(function, x)
-    if x.dtype.char != "f" or x.size > CIRCULAR or xp.__name__ != "numpy":
-        return function(x)
-    return vector_code().sine(x, ahead)
 
 
 sin = operator(
@@ -27,7 +18,7 @@ sin = operator(
     node="SinBackward0",
     inplace="sin_",
     dtype="promote_float",
-    forward=lambda xp, self: _circular(xp, xp.sin, self, 0.0),
+    forward=circular("sin", 0.0),
     self=lambda grad, self: grad * cos(self),
     doc="Sine of an angle in radians.",
     samples=("torch.sin(x)", "x.sin()", "i.sin()"),
@@ -39,7 +30,7 @@ cos = operator(
     node="CosBackward0",
     inplace="cos_",
     dtype="promote_float",
-    forward=lambda xp, self: _circular(xp, xp.cos, self, 0.5),
+    forward=circular("cos", 0.5),
     self=lambda grad, self: grad * -sin(self),
     doc="Cosine of an angle in radians.",
     samples=("torch.cos(x)", "x.cos()"),
