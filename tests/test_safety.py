@@ -281,6 +281,9 @@ class S(str):
         return 1
 nan = float("nan")
 print(hash(nan), hash(complex(0, nan)), hash((1, nan)), hash(frozenset([nan, 2.5])), hash(A(nan)))
+class T(str):
+    pass
+print({T("a"): 1}["a"], {"a": 2}[T("a")])
 print(hash(A("a")), hash((1, A("b"))), hash(A("a")) == hash(A("a")), {A("a"): 1}[A("a")], {S("a")})
 print({nan, 5.0, float("nan"), 3}, {1, 2} | {nan, 1e300})
 print([a.x for a in {A(str(i)) for i in range(5)}])

@@ -96,9 +96,15 @@ def _filled(value: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _hashed(value: Any) -> int:
+    """What a program is told."""
+    return hash_(stands_for(value))
+
+
+def _key(value: Any) -> int:
+    """What dictionaries ask for: that of the content, which is found under either."""
     content = stands_for(value)
     check_key(content)
-    return hash_(content)
+    return hash(content)
 
 
 def _named(value: Any) -> str:
@@ -190,6 +196,8 @@ def _class_of(kind: Type) -> ClassValue:
             if work is not None:
                 BUILTIN_METHODS.add(work)
         known = _CLASSES[kind] = ClassValue(kind.name, kind.name, (kind,), table, beneath=kind)
+        if table.get("__hash__") is not None:
+            known.host.__hash__ = _key  # type: ignore[method-assign, assignment]
     return known
 
 

@@ -20,13 +20,13 @@ HOST_BYTES = 4096  # what a class of the host weighs, about
 BRIDGED = (
     frozenset(
         "__len__ __bool__ __hash__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ "
-        "__invert__ __abs__ __float__ __int__ __index__ __call__".split()
+        "__invert__ __abs__ __float__ __int__ __index__ __call__ __getitem__".split()
     )
     | BINARY_METHODS
 )
 
 # Of these an object of the library has its own, or the interpreter asks for them.
-OPERATORS = BRIDGED - {"__call__", "__len__"}
+OPERATORS = BRIDGED - {"__call__", "__len__", "__getitem__"}
 
 
 def _bridge(name: str) -> Callable[..., Any]:
@@ -43,10 +43,12 @@ def make_host(name: str, order: list[Any], slots: tuple[str, ...] = ()) -> type[
     covered = next((base for base in beneath if base.content is not None), *beneath[:1] or [None])
     above = Instance if covered is None else covered.host
     inherited = frozenset(covered.special) if covered is not None else frozenset()
+    builtin = bool(slots) or (covered is not None and covered.content is not None)
+    bridged = BRIDGED - {"__getitem__"} if builtin else BRIDGED  # what such a one holds is asked
     body: dict[str, Any] = {"__slots__": slots, "__module__": "__main__"}
     for place, base in enumerate(order):
         for word in base.table:
-            if word in BRIDGED and word not in body and (place == 0 or word not in inherited):
+            if word in bridged and word not in body and (place == 0 or word not in inherited):
                 body[word] = _bridge(word)
     return type(name, (above,), body | _unhashable(order))
 

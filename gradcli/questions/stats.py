@@ -55,7 +55,7 @@ def _kinds(
     counts: dict[str, int] = {}
     sizes: dict[str, int] = {}
     lines: dict[str, dict[int, None]] = {}
-    seen: set[int] = set()
+    seen: set[tuple[int, int]] = set()
     for node in nodes:
         counts[node.name] = counts.get(node.name, 0) + 1
         for weight in kept[node.id]:
@@ -77,7 +77,7 @@ def _largest(
     nodes: list[NodeFact], kept: Mapping[int, tuple[SavedSize, ...]]
 ) -> Iterator[HeldFact]:
     """The saved tensors that need most memory, each once."""
-    found: dict[int, HeldFact] = {}
+    found: dict[tuple[int, int], HeldFact] = {}
     for node in nodes:
         source = "" if node.place is None else node.place.text
         line = None if node.place is None else node.place.line

@@ -13,20 +13,21 @@ MOST = 200_000  # nodes
 
 
 class SavedSize(NamedTuple):
-    """One saved tensor: its name at the node, whose memory it is, how many bytes that has."""
+    """One saved tensor: its name at the node, whose memory it is, how many bytes that has. What
+    passes freed may have left its place to other memory, so it counts by the pass (0: none)."""
 
     name: str
-    memory: int
+    memory: tuple[int, int]
     bytes: int
 
 
-def saved_sizes_of(node: Any) -> tuple[SavedSize, ...]:
-    """What a node keeps now."""
+def saved_sizes_of(node: Any, number: int = 0) -> tuple[SavedSize, ...]:
+    """What a node keeps now, in the pass with this number."""
     found = []
     for name, array in kept_by(node):
         shared = memory(array)
         shared = array if shared is None else shared
-        found.append(SavedSize(name, key_of(shared), size_of(shared, array)))
+        found.append(SavedSize(name, (number, key_of(shared)), size_of(shared, array)))
     return tuple(found)
 
 
@@ -40,6 +41,6 @@ class SavedSizes(Spectator):
     def arrived(self, node: Any, grads: Sequence[Any]) -> None:
         """A node is about to run."""
         if self.passes.now is not None and len(self.nodes) < MOST:
-            kept = saved_sizes_of(node)
+            kept = saved_sizes_of(node, self.passes.count)
             if kept:
                 self.nodes[id(node)] = kept

@@ -50,6 +50,11 @@ def deeply_copied(value: Any) -> Any:
     return _Copy({}).of(value, 0)
 
 
+def _deepcopy(x: Any, memo: Any = None) -> Any:
+    """copy.deepcopy(x, memo): each call keeps a memory of its own."""
+    return deeply_copied(x)
+
+
 class _Copy:
     """The copies made so far, by the identity of what they are of."""
 
@@ -126,7 +131,7 @@ def _known(name: str, kind: type, make: Callable[..., Any]) -> Type:
     return made
 
 
-_COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", deeply_copied)}
+_COPY = {"copy": Builtin("copy", _copied), "deepcopy": Builtin("deepcopy", _deepcopy)}
 COLLECTIONS = {
     "OrderedDict": _known("OrderedDict", OrderedDict, _make_ordered),
     "defaultdict": _known("defaultdict", defaultdict, _make_default),
