@@ -490,7 +490,9 @@ def _named(bindings: Any) -> list[tuple[str, Any]]:
     from .recording import collect
     from .recording.sides import AnyTensor
 
-    return [*collect.named_tensors(bindings, AnyTensor), *collect.parameters(bindings, AnyTensor)]
+    named = dict(collect.named_tensors(bindings, AnyTensor))
+    plain = {name: tensor for name, tensor in named.items() if "[" not in name}
+    return list((plain | dict(collect.parameters(bindings, AnyTensor)) | named).items())
 
 
 def _tensors(question: Any) -> list[tuple[Any, str]]:

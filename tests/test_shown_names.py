@@ -509,3 +509,28 @@ def test_grad_shows_what_autograd_grad_gave_for_results() -> None:
     text += "    g, = torch.autograd.grad((w * w).sum(), w)\n    w = w - 0.25 * g\ng *= 9\n"
     assert gradients(text) == {"w": (1.0, 2.0)} == gradients(text, None, "w")
     assert gradients(text, 1) == {"w": (2.0, 4.0)}
+
+
+GROUPS = """
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+decay = [p for n, p in model.named_parameters() if p.dim() >= 2]
+loss = model(torch.ones(1, 2)).sum()
+loss.backward()
+"""
+
+
+def test_a_list_of_parameters_is_no_name_before_the_module_s(home: Path) -> None:  # noqa: F811
+    """The list's names are told beside it, and taken."""
+    paths = [f"model.{layer}.{name}" for layer in (0, 2) for name in ("weight", "bias")]
+    rows = tree(GROUPS)
+    assert {row.split(" leaf ")[0].split()[-1] for row in rows if " leaf " in row} == set(paths)
+    assert list(gradients(GROUPS)) == paths
+    (home / "p.expr").write_text(GROUPS, "utf-8")
+    assert "model.2.weight (also decay[1])" in gradcli("trace", "p.expr").stdout
+    tensors = json.loads(gradcli("trace", "p.expr", "--format", "json").stdout)["tensors"]
+    assert [fact["name"] for fact in tensors] == ["loss", *paths, "decay[0]", "decay[1]"]
+    reasons = json.loads(gradcli("why", "p.expr", "--format", "json").stdout)["answers"]
+    assert [fact["name"] for fact in reasons] == paths
+    assert f"the leaves of loss are {', '.join(paths)}" in gradcli("paths", "p.expr").stderr
+    asked = gradcli("grad", "p.expr", "--wrt", "decay[0]").stdout
+    assert asked.count("dloss/ddecay[0]") == 1

@@ -109,8 +109,9 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
     leaves = leaves_of(ran.outcome.program, recording)
+    owned = [entry for entry in inner if entry.kind == "parameter"]
     lasting = [entry for entry in bound if entry.name.partition("[")[0] not in passing]
-    for name, line, tensor, *_ in (*plain, *lasting, *inner, *bound, *leaves):
+    for name, line, tensor, *_ in (*plain, *owned, *lasting, *inner, *bound, *leaves):
         if id(tensor) in seen:
             continue
         seen.add(id(tensor))

@@ -255,17 +255,26 @@ def collect(
     graph = Graph()
     held: list[Any] = []
     facts: list[TensorFact] = []
+    owned = {id(one.tensor) for one in others if one.kind == "parameter"}
+
+    def bound(name: str, tensor: Any) -> None:
+        written = texts and len(facts) < TEXTS
+        fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
+        if name.partition("[")[0] in passing:
+            fact = fact._replace(passing=True)
+        if made is not None and fact.is_leaf and fact.requires_grad:
+            fact = fact._replace(line=made.get(id(tensor), fact.line))
+        facts.append(fact)
+        held.append(tensor)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns
+        listed = []  # parameters in lists: the names that their modules give them come first
         for name, tensor in named_tensors(bindings, kind):
-            written = texts and len(facts) < TEXTS
-            fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
-            if name.partition("[")[0] in passing:
-                fact = fact._replace(passing=True)
-            if made is not None and fact.is_leaf and fact.requires_grad:
-                fact = fact._replace(line=made.get(id(tensor), fact.line))
-            facts.append(fact)
-            held.append(tensor)
+            if id(tensor) in owned and "[" in name:
+                listed.append((name, tensor))
+            else:
+                bound(name, tensor)
         for node in roots:
             graph.add(node)
         known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
@@ -280,6 +289,8 @@ def collect(
                 fact = _tensor_fact(name, tensor, graph, {}, values, written)
                 facts.append(fact._replace(line=line, kind="leaf" if what == "tensor" else what))
                 held.append(tensor)
+        for name, tensor in listed:
+            bound(name, tensor)
     ends = graph.leaves
     first: dict[int, int] = {}  # by the identity of a tensor
     tensors = tuple(

@@ -186,7 +186,7 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Verdict |
     optimizers = training.optimizers.all
     if not optimizers:
         if _is_training(training) and track.passes > 1:
-            return Verdict("not updated", "it has gradients, but no line changes it", (leaf.line,))
+            return Verdict("not updated", "gradients arrive, but no line changes it", (leaf.line,))
         return None
     if not any(one.steps for one in optimizers):
         return None
@@ -199,7 +199,7 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Verdict |
     if within is not None:
         registers = "nn.ModuleList" if within[2].isdigit() else "nn.ModuleDict"
         why = f": {within[1]} is plain Python, and parameters() looks only into {registers}"
-    sentence = f"it has gradients, but the optimizer{made} does not have it{why}"
+    sentence = f"gradients arrive, but the optimizer{made} was given other parameters{why}"
     return Verdict("not given to the optimiser", sentence, (line, leaf.line))
 
 
@@ -212,7 +212,7 @@ def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Verd
     line = optimizers[0].line
     made = "" if line is None else f" made on line {line}"
     return Verdict(
-        "not given to the optimiser", f"it has gradients, but the optimizer{made} has other "
+        "not given to the optimiser", f"gradients arrive, but the optimizer{made} has other "
         "tensors, such as copies, and no backward pass reaches those", (line, leaf.line),
     )  # fmt: skip
 

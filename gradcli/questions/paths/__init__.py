@@ -223,12 +223,9 @@ def _ends(labels: Labels, options: Options, of: Spot) -> Ends:
 
 def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Options) -> str:
     """Without --wrt: the one leaf there is."""
-    leaves = [spot for spot in labels.spots if spot.node is None
-              and ways is not None and spot.position(ways) is not None]  # fmt: skip
-    first: dict[Any, str] = {}  # of the names that a leaf has
-    for spot in leaves:
-        first.setdefault(spot.key, spot.name)
-    names = list(first.values())
+    named = {} if ways is None else labels.of(ways, {})
+    leaves = {spot.position(ways) for spot in labels.spots if ways and spot.node is None}
+    names = [name for position, name in named.items() if position in leaves]
     if len(names) == 1:
         return names[0]
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

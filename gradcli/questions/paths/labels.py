@@ -145,10 +145,11 @@ class Labels:
     def of(self, ways: Ways, own: dict[Position, str]) -> dict[Position, str]:
         """The name of every named position of a graph; `own` are those that the user gave.
 
-        A global name goes before a local one, the first one before later ones. Names that stand
-        for several tensors of this graph are numbered.
+        A global name goes before an item of a list, and that before a local name; the first one
+        before later ones. Names that stand for several tensors of this graph are numbered.
         """
         chosen: dict[Position, Spot] = {}
+        listed: list[tuple[Position, Spot]] = []
         local: list[tuple[Position, Spot]] = []
         stands: dict[str, set[Position]] = {}
         for spot in self.spots:
@@ -160,9 +161,11 @@ class Labels:
             stands[spot.name].add(position)
             if spot.scope is not None:
                 local.append((position, spot))
+            elif "[" in spot.name:
+                listed.append((position, spot))
             elif position not in chosen:
                 chosen[position] = spot
-        for position, spot in local:
+        for position, spot in (*listed, *local):
             chosen.setdefault(position, spot)
         labels = {
             position: label_text(spot, len(stands[spot.name]) > 1)
