@@ -66,6 +66,13 @@ KNOWN: tuple[Known, ...] = (
         r"(save_on_cpu|saved_tensors_hooks)(.|\n)*\.data = ",
     ),
     Known(
+        "grad",
+        "PyTorch None$",
+        "where nobody looks on, gradients are added to leaves behind all nodes here: a leaf that "
+        "refuses its gradient finds others done",
+        r"inference_mode(.|\n)*\.grad = ",
+    ),
+    Known(
         "warnings",
         "PyTorch .'Use of masked_fill_ on expanded tensors",
         "a tensor of inference mode, whose change outside of it is refused after the kernel wrote",

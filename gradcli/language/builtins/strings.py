@@ -123,7 +123,7 @@ def wide(method: Callable[..., str]) -> Callable[..., str]:
     def run(text: str, width: Any, *fill: Any) -> str:
         width = operator.index(width)
         if width > SMALL:
-            wide = max([width_of(part) for part in (text, *fill) if type(part) is str], default=1)
+            wide = max([width_of(part) for part in (text, *fill) if type(part) in TEXTS])
             session.budget.charge_bytes(max(width, len(text)) * wide)
             session.budget.charge(width >> COPIED)
         return method(text, width, *fill)
