@@ -66,7 +66,9 @@ def is_laid_out(self: Any, memory_format: Any) -> bool:
 def _contiguous(self: Any, memory_format: Any = None) -> Any:
     if memory_format is not None and memory_format.name.startswith("channels_last"):
         return self if is_laid_out(self, memory_format) else clone(self, memory_format)
-    return self if is_contiguous(self) else clone(self, "torch.contiguous_format")
+    asked = getattr(self, "is_contiguous", None)  # a tensor that is mapped over knows all samples
+    laid_out = is_contiguous(self) if asked is None else asked()
+    return self if laid_out else clone(self, "torch.contiguous_format")
 
 
 contiguous = composite(
