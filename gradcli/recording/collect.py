@@ -291,16 +291,20 @@ def collect(
                 held.append(tensor)
         for name, tensor in listed:
             bound(name, tensor)
+    leaves_by_number = dict(sorted(graph.leaves.items(), key=itemgetter(1)))
+    return Collected(_numbered(facts, held, graph), _node_facts(graph, place), held, graph.alive,
+                     graph.ids, leaves_by_number)  # fmt: skip
+
+
+def _numbered(facts: list[TensorFact], held: list[Any], graph: Graph) -> tuple[TensorFact, ...]:
+    """Leaves with the numbers of their nodes, and each name with the place of the first one."""
     ends = graph.leaves
     first: dict[int, int] = {}  # by the identity of a tensor
-    tensors = tuple(
+    return tuple(
         fact._replace(node=ends.get(id(tensor), fact.node) if fact.is_leaf else fact.node,
-                      first=first.setdefault(id(tensor), place))
-        for place, (fact, tensor) in enumerate(zip(facts, held, strict=True))
+                      first=first.setdefault(id(tensor), at))
+        for at, (fact, tensor) in enumerate(zip(facts, held, strict=True))
     )  # fmt: skip
-    leaves_by_number = dict(sorted(ends.items(), key=itemgetter(1)))
-    nodes = _node_facts(graph, place)
-    return Collected(tensors, nodes, held, graph.alive, graph.ids, leaves_by_number)
 
 
 def _tensor_fact(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pygments import token
 from rich.box import Box
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, OverflowMethod, RenderableType
 from rich.style import Style
 from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.table import Table
@@ -61,8 +61,13 @@ def drawn(lines: Iterable[Line], look: Look) -> Terminal:
     )  # fmt: skip
     with console.capture() as written:
         for part in parts(page, look):
-            console.print(part, width=look.width if isinstance(part, Text) and not look.whole else
-                          None, crop=False)  # fmt: skip
+            width: int | None = None
+            overflow: OverflowMethod | None = None
+            if isinstance(part, Text) and not look.whole:
+                width = look.width
+                # One long word is a path, which a reader may copy: it stays in one piece.
+                overflow = None if " " in part.plain.strip() else "ignore"
+            console.print(part, width=width, overflow=overflow, crop=False)
     return Terminal(written.get())
 
 

@@ -149,7 +149,7 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
             shown = "".join(_painted(piece) for piece in line)
         else:
             shown = "".join(piece.text for piece in line).rstrip()
-            if len(shown) > look.width and not look.whole:
+            if len(shown) > look.width and not look.whole and " " in shown.strip():
                 shown = _wrapped(shown, look.width)
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")

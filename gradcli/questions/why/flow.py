@@ -1,8 +1,7 @@
 """Questions: data flow: which value was computed from which, tensors and numbers alike.
 
-A value has a number of its own, and so has what an operation in place makes of a tensor. A step
-tells the expression that made a value, and where it came from: along the graph (`live`), or without
-the graph's knowledge (`dead`). A gradient stops where a way is dead.
+Each value has a number, and a new one after an operation in place. A step tells which expression
+made a value from which: along the graph (`live`), or outside it (`dead`), where gradients stop.
 """
 
 from __future__ import annotations
