@@ -201,8 +201,7 @@ class Recording:
         )
 
     def why(self, question: Any = None) -> Answer | Answers:
-        """Why a gradient is None, zero, NaN or as it is: of a name or a tensor; of a module one
-        answer for each of its parameters; without a question one for each leaf of the run."""
+        """Why a gradient is as it is: of a name, a tensor, each parameter of a module, each leaf."""
         from .questions.why import reported
         from .questions.why.all_leaves import every_leaf
         from .questions.why.names import Question
@@ -316,8 +315,7 @@ def paths(of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
 
 
 def why(model: Any) -> Answer | Answers:
-    """Of each parameter of a model what its gradient is; with reasons and lines where the last
-    recording knows the model."""
+    """The gradient of each parameter of a model; with reasons where the last recording knows it."""
     known = _latest[0] if _latest else None
     if known is not None and known.knows(model):
         return known.why(model)

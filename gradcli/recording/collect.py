@@ -247,10 +247,9 @@ def collect(
 ) -> Collected:
     """Facts about every tensor that a global name holds and every node that it leads to.
 
-    `place` says where in the program a node was made; `lines` where a name was bound; `roots` are
-    more nodes to number, `others` more tensors, and `leaves` those that count where the graph ends
-    in them. `made` says on which line a leaf was made, by its identity: a name may
-    have been bound to it again. The names in `passing` hide no name of `others`.
+    `place` says where a node was made, `lines` where a name was bound, `made` by identity where a
+    leaf was. `roots` are more nodes, `others` more tensors, `leaves` those that count where the
+    graph ends in them. The names in `passing` hide no name of `others`.
     """
     graph = Graph()
     held: list[Any] = []
@@ -258,8 +257,7 @@ def collect(
     owned = {id(one.tensor) for one in others if one.kind == "parameter"}
 
     def bound(name: str, tensor: Any) -> None:
-        written = texts and len(facts) < TEXTS
-        fact = _tensor_fact(name, tensor, graph, lines or {}, values, written)
+        fact = _tensor_fact(name, tensor, graph, lines or {}, values, texts and len(facts) < TEXTS)
         if name.partition("[")[0] in passing:
             fact = fact._replace(passing=True)
         if made is not None and fact.is_leaf and fact.requires_grad:
