@@ -201,7 +201,7 @@ class Recording:
         )
 
     def why(self, question: Any = None) -> Answer | Answers:
-        """Why a gradient is as it is: of a name, a tensor, each parameter of a module, each leaf."""
+        """Why a gradient is as it is: of a name, a tensor, a module's parameters, or all leaves."""
         from .questions.why import reported
         from .questions.why.all_leaves import every_leaf
         from .questions.why.names import Question
