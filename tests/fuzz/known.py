@@ -41,6 +41,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "grad version",
+        "|".join(rf"here {n}, PyTorch {n + 2}\b" for n in range(9)),
+        "the same two writes of CopySlices, where a later pass adds to the gradient",
+        r"\] [-+*/]?= |\w_\(",
+    ),
+    Known(
+        "grad version",
         "|".join(rf"here ({n}, PyTorch {n + 1}|{n + 1}, PyTorch {n})\b" for n in range(9)),
         "whether a gradient is copied once, both decide by who else holds it and how it lies; "
         "sums, views, hooks and functions of the program hold it here and there otherwise",
@@ -124,6 +130,18 @@ KNOWN: tuple[Known, ...] = (
         "element 0 of tensors does not",
         "a tensor of inference mode lacks the keys by which PyTorch records, requires_grad or not",
         "inference_mode",
+    ),
+    Known(
+        "error",
+        "PyTorch .*'NoneType' object has no attribute",
+        "a view of a leaf that is made in inference mode has no node in PyTorch",
+        INFERENCE_LEAF,
+    ),
+    Known(
+        "warnings",
+        "degrees of freedom",
+        "a view of what no_grad changed is refused before the kernel warns, and here after",
+        r"no_grad\(\):(.|\n)*\w_\(",
     ),
     Known(
         "flags|graph|node|output|grad.*|value|names|line of the error",
