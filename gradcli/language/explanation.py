@@ -124,22 +124,24 @@ def is_alone(places: Places, statement: ast.stmt | None) -> bool:
 
 def line_before(places: Places, statement: ast.stmt | None, text: str) -> list[Edit] | None:
     """A statement of its own in front of another one."""
-    span = places.span(statement)
-    if span is None or not is_alone(places, statement):
-        return None
-    indent = places.source.line(span.line)[: span.column - 1]
-    at = Span(span.line, span.column, span.line, span.column)
-    return [(at, f"{text}\n{indent}")]
+    return _own_line(places, statement, text, behind=False)
 
 
 def line_after(places: Places, statement: ast.stmt | None, text: str) -> list[Edit] | None:
     """A statement of its own behind another one."""
+    return _own_line(places, statement, text, behind=True)
+
+
+def _own_line(
+    places: Places, statement: ast.stmt | None, text: str, *, behind: bool
+) -> list[Edit] | None:
     span = places.span(statement)
     if span is None or not is_alone(places, statement):
         return None
     indent = places.source.line(span.line)[: span.column - 1]
-    at = Span(span.end_line, span.end_column, span.end_line, span.end_column)
-    return [(at, f"\n{indent}{text}")]
+    line, column = (span.end_line, span.end_column) if behind else (span.line, span.column)
+    words = f"\n{indent}{text}" if behind else f"{text}\n{indent}"
+    return [(Span(line, column, line, column), words)]
 
 
 def is_simple(statement: ast.stmt | None) -> bool:

@@ -28,7 +28,7 @@ from ..operations import (
 from ..session import session
 from ..values import UNBOUND, FrozenSet, Lazy, Set, stands_for
 from .arguments import all_named
-from .octets import to_bytes
+from .byte_strings import to_bytes
 
 PLAIN_KEYS = frozenset({int, float, bool})
 

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..attributes import get_attribute
-from ..builtins.octets import decode
+from ..builtins.byte_strings import decode
 from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
