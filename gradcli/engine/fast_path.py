@@ -77,7 +77,8 @@ class FastPath:
             self.operands()
         plain = self.mode == ALIKE and not {"Float", "Double"} & row.refuse.keys()
         if row.refuse and row.broadcasts and not plain:  # the type counts that operands meet in
-            write("if kind.dtype.word in row.refuse: refused(row, kind)")
+            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
+            write(f"if kind.dtype.word in row.refuse: refused(row, kind, ({arrays}))")
         write(f"result_kind = {self.result_kind()}")
         self.memory()
         self.kernel()

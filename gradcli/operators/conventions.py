@@ -97,6 +97,13 @@ def wrap_dim(dim: int, ndim: int) -> int:
     return dim + max(ndim, 1) if dim < 0 else dim
 
 
+def size_at(tensor: Any, dim: int) -> int:
+    """`tensor.size(dim)`, with PyTorch's words where there is no such dimension."""
+    if not tensor.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return int(tensor.shape[wrap_dim(dim, tensor.ndim)])
+
+
 class Late:
     """A row by its schema name, found when it is first called: declarations refer in circles."""
 

@@ -11,6 +11,7 @@ from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ...numerics.thresholds import UPDATED
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
+from ..geometry import broadcast_sizes
 from ..shape.constants import number_as
 from .rounding import sgn
 
@@ -163,6 +164,7 @@ rsub = operator(
     node="RsubBackward0",
     where="torch",
     dtype="scalar",
+    check=lambda self, other, alpha: broadcast_sizes(tuple(other.shape), tuple(self.shape)),
     check_mixed=_check_difference,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
+from ..conventions import check_precision, check_square
 from ..shape.constants import zeros_of
 from ..shape.diagonals import diag_embed, diagonal
 from ..shape.join import cat
@@ -13,7 +14,7 @@ from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
 from ..shape.transposed import mt
-from .inverse import check_floating_square, column_major, floating, named_outputs
+from .inverse import column_major, floating, named_outputs
 from .product import matmul_of
 from .triangular import solve_triangular
 
@@ -82,12 +83,19 @@ def _eigh_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
     return matmul_of(V, matmul_of(inner, mt(V)))
 
 
+def _check_eigh(A: Any) -> None:
+    check_square(A, "linalg.eigh")
+    if A.dtype.category < 2:
+        raise NotImplementedError(f"\"linalg_eigh_cpu\" not implemented for '{A.dtype.word}'")
+    check_precision(A, "linalg_eigh_cpu")
+
+
 eigh_row = operator(
     "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> "
     "(Tensor eigenvalues, Tensor eigenvectors)",
     node="LinalgEighBackward0",
     where="hidden",
-    check=lambda A, UPLO, compute_v: check_floating_square(A, "linalg.eigh", "linalg_eigh_cpu"),
+    check=lambda A, UPLO, compute_v: _check_eigh(A),
     forward=_eigh_kernel,
     A=lambda grads, eigenvalues, eigenvectors: _eigh_gradient(grads, eigenvalues, eigenvectors),
     acts="leading",
@@ -206,6 +214,11 @@ svd = composite(
 
 
 def _old_svd(self: Any, some: bool, compute_uv: bool) -> Any:
+    if self.ndim < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {self.ndim} dimensions "
+            "instead"
+        )
     left, values, right = svd_row.run(self, not some, True, None)
     return named_outputs("svd", ("U", "S", "V"), (left, values, mt(right)))
 

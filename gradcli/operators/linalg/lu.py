@@ -16,7 +16,7 @@ from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.transposed import mt
-from .inverse import column_major, factored, named_outputs, solved, solved_by_factors
+from .inverse import batch_clause, column_major, factored, named_outputs, solved, solved_by_factors
 from .product import matmul_of, product_of
 from .triangular import check_right_side, solve_triangular
 
@@ -112,6 +112,8 @@ def _check_lu(A: Any, name: str) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
         )
+    if A.numel() and A.dtype.category < 2:
+        raise NotImplementedError(f"\"lu_cpu\" not implemented for '{A.dtype.word}'")
     check_precision(A, "lu_cpu")
 
 
@@ -127,6 +129,23 @@ def _packed_gradient(grad: Any, LU: Any, pivots: Any) -> Any:
 def _factor_kernel(xp: Any, A: Any, pivot: bool, check_errors: bool) -> tuple[Any, Any, Any]:
     lu, pivots, info = factored(xp, A)
     return column_major(xp, lu), pivots, info
+
+
+def _refuse_zeros(name: str, info: Any) -> None:
+    if bool((info != 0).any()):
+        clause, order = batch_clause(info)
+        raise RuntimeError(
+            f"torch.linalg.{name}: {clause}U[{order},{order}] is zero and using it on lu_solve "
+            "would result in a division by zero. If you still want to perform the factorization, "
+            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        )
+
+
+def _factored(name: str, A: Any, pivot: bool, check_errors: bool) -> Any:
+    result = factor_row.run(A, pivot, check_errors)
+    if check_errors:
+        _refuse_zeros(name, result[2]._data)
+    return result
 
 
 factor_row = operator(
@@ -145,7 +164,9 @@ lu_factor_ex = composite(
     "lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
     "(Tensor LU, Tensor pivots, Tensor info)",
     lambda A, pivot, check_errors: named_outputs(
-        "linalg_lu_factor_ex", ("LU", "pivots", "info"), factor_row.run(A, pivot, check_errors)
+        "linalg_lu_factor_ex",
+        ("LU", "pivots", "info"),
+        _factored("lu_factor_ex", A, pivot, check_errors),
     ),
     where="linalg",
     doc="LU factors in one matrix, the row exchanges, and where a zero pivot was met.",
@@ -155,7 +176,7 @@ lu_factor_ex = composite(
 lu_factor = composite(
     "lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
     lambda A, pivot: named_outputs(
-        "linalg_lu_factor", ("LU", "pivots"), factor_row.run(A, pivot, False)[:2]
+        "linalg_lu_factor", ("LU", "pivots"), _factored("lu_factor", A, pivot, True)[:2]
     ),
     where="linalg",
     doc="LU factors in one matrix, and the row exchanges.",

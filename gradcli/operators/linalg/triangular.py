@@ -173,7 +173,7 @@ cholesky = composite(
 
 
 def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky_ex", "cholesky_cpu")
+    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
     return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
 
 
@@ -203,7 +203,10 @@ def _check_old(self: Any) -> None:
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
         "future PyTorch release."
     )
-    check_floating_square(self, "cholesky", "cholesky_cpu")
+    check_square(self, "cholesky")
+    if self.dtype.category < 2:
+        raise NotImplementedError(f"\"cholesky_cpu\" not implemented for '{self.dtype.word}'")
+    check_precision(self, "cholesky_cpu")
 
 
 def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
