@@ -53,7 +53,7 @@ EXPRESSIONS = (
     "unpacked(d)", "unpacked(s)", "unpacked(d * d)", "unpacked(D @ A)", "unpacked(D.softmax(0))",
     "unpacked(torch.cat([D, X]))", "unpacked(torch.stack([D, X]))", "unpacked(X + D)",
     "unpacked(2 ** D)", "unpacked(1 - D)", "unpacked(1 / D)", "unpacked(torch.where(D > 0, D, X))",
-    "unpacked(F.relu(D))", "unpacked(F.mse_loss(D, X * 0))", "unpacked(D.view(3, 1) * D)",
+    "unpacked(F.relu(D))", "unpacked(F.logsigmoid(D))", "unpacked(F.mse_loss(D, X * 0))", "unpacked(D.view(3, 1) * D)",
     "unpacked(torch.linalg.inv(A * D))", "unpacked(without_grad(lambda: D * 2))",
     "unpacked(changed(D * 1))", "unpacked(X.clone().mul_(D))",
     "unpacked(written(torch.zeros(3), d))",

@@ -406,9 +406,9 @@ def _of_python(
         value, word = bound[shown], type_word(bound[shown])
         if shown == "reduction":
             return ValueError(f"{value} is not a valid value for reduction")
-        compared = COMPARED.get(f"{name}.{shown}") or COMPARED.get(shown)
+        compared = COMPARED.get("p training" if shown == "p" and "training" in names else shown)
         if compared is not None and not is_number(value):
-            return _no_order(value, *compared)
+            return _no_order(value, *compared.split())
         if p.kind == "Tensor" and (asked := _asked(name, p, shown, bound)) is not None:
             return AttributeError(f"'{word}' object has no attribute '{asked}'")
     if path.startswith("nn.functional.") or name in HANDED_TO:
@@ -436,7 +436,7 @@ def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, 
     for word in (*first.split(), *rest.split()):
         own = OWN_WORDS.get((name, word), word)
         p = parameters.get(own) or Parameter("any word=None", False)
-        named.append((p, word))
+        named.append((p, "train" if word == "training" and "p" in parameters else word))
         if word in first.split():
             given.append(bound.get(own, p.default))
         elif own in bound:

@@ -427,22 +427,13 @@ CHOOSING = frozenset(
 OWN_NAMES = {"threshold": "_threshold"}
 OWN_ARGUMENTS = {"split": ("tensor", "split_size_or_sections")}
 
-# Arguments that they compare first: by which sign, with a number of which kind.
-COMPARED = {
-    "M": ("<", "int"),  # a window's length
-    **{
-        f"{name}.p": ("<", "float")
-        for name in "dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d "
-        "dropout3d".split()
-    },
-    "embedding.padding_idx": (">", "int"),
-    "triplet_margin_loss.margin": ("<=", "int"),
-}
+# Arguments that they compare first: by which sign, with a number of which kind. A window's length
+# is M, and what is dropped in training is p.
+COMPARED = {"M": "< int", "p training": "< float", "padding_idx": "> int"}
 
-# Which compiled function one written in Python hands its arguments to, and in which order; behind
-# the star by name.
+# Which compiled function one written in Python hands its arguments to, and in which order, where
+# these are not its own; behind the star by name.
 HANDED_TO = {
-    "alpha_dropout": ("alpha_dropout", "input p train"),
     "batch_norm": (
         "batch_norm", "input weight bias running_mean running_var training momentum eps",
     ),
@@ -450,16 +441,11 @@ HANDED_TO = {
     "binary_cross_entropy_with_logits": (
         "binary_cross_entropy_with_logits", "input target weight pos_weight",
     ),
-    "cosine_embedding_loss": ("cosine_embedding_loss", "input1 input2 target margin"),
     "cross_entropy": (
         "cross_entropy_loss", "input target weight reduction ignore_index label_smoothing",
     ),
-    "dropout": ("dropout", "input p train"),
-    "dropout1d": ("feature_dropout", "input p train"),
-    "dropout2d": ("feature_dropout", "input p train"),
-    "dropout3d": ("feature_dropout", "input p train"),
+    **{f"dropout{n}d": ("feature_dropout", "input p training") for n in (1, 2, 3)},
     "embedding": ("embedding", "weight indices padding_idx scale_grad_by_freq sparse"),
-    "feature_alpha_dropout": ("feature_alpha_dropout", "input p train"),
     "fold": ("col2im", "input output_size kernel_size dilation padding stride"),
     **{
         f"fractional_max_pool{n}d_with_indices": (
@@ -469,36 +455,19 @@ HANDED_TO = {
     },
     "grid_sample": ("grid_sampler", "input grid interpolation padding align_corners"),
     "gumbel_softmax": ("empty_like", "input"),
-    "hinge_embedding_loss": ("hinge_embedding_loss", "input target margin"),
-    "huber_loss": ("huber_loss", "input target reduction delta"),
     "instance_norm": (
         "instance_norm", "input weight bias running_mean running_var use_input_stats momentum eps",
     ),
     "kl_div": ("kl_div", "input target * log_target"),
     "layer_norm": ("layer_norm", "input normalized_shape weight bias eps"),
     "log_softmax": ("log_softmax", "dim"),
-    "lu": ("_lu_with_info", "input"),
-    "margin_ranking_loss": ("margin_ranking_loss", "input1 input2 target margin"),
-    "multi_margin_loss": ("multi_margin_loss", "input target p margin weight"),
+    "lu": ("_lu_with_info", "input pivot"),
     "multilabel_soft_margin_loss": ("log_sigmoid", "input"),
     "nll_loss": ("nll_loss_nd", "input target weight reduction ignore_index"),
-    "poisson_nll_loss": ("poisson_nll_loss", "input target log_input full eps"),
-    "smooth_l1_loss": ("smooth_l1_loss", "input target reduction beta"),
     "softmax": ("softmax", "dim"),
-    "softmin": ("softmax", "dim"),
-    "triplet_margin_loss": (
-        "triplet_margin_loss", "anchor positive negative margin p eps swap",
-    ),
     "unflatten": ("unflatten", "dim sizes"),
     "unfold": ("im2col", "input kernel_size dilation padding stride"),
     "unique": ("_unique2", "input * sorted return_inverse return_counts"),
 }  # fmt: skip
 # Their arguments that have another name there.
-OWN_WORDS = {
-    ("embedding", "indices"): "input", ("gumbel_softmax", "input"): "logits",
-    **{
-        (name, "train"): "training"
-        for name, (_, order) in HANDED_TO.items()
-        if order.endswith(" train")
-    },
-}  # fmt: skip
+OWN_WORDS = {("embedding", "indices"): "input", ("gumbel_softmax", "input"): "logits"}

@@ -159,13 +159,18 @@ sub_scalar = operator(
     samples=("torch.autograd.grad((p ** q).sum(), p, create_graph=True)[0]",),
 )
 
+
+def _check_reversed(self: Any, other: Any, alpha: Any) -> None:
+    _check_difference(self, other, alpha)
+    broadcast_sizes(tuple(other.shape), tuple(self.shape))
+
+
 rsub = operator(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     node="RsubBackward0",
     where="torch",
     dtype="scalar",
-    check=lambda self, other, alpha: broadcast_sizes(tuple(other.shape), tuple(self.shape)),
-    check_mixed=_check_difference,
+    check=_check_reversed,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (
         other - self if alpha == 1 else _plus_scaled(other, -self, alpha)

@@ -165,6 +165,11 @@ def _check_batches(self: Any, batch1: Any, batch2: Any, rows: Sequence[int]) -> 
         )
 
 
+def _check_pairs(self: Any, batch1: Any, batch2: Any) -> None:
+    _check_addend(self, [size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)])
+    check_bmm(batch1, batch2)
+
+
 addbmm = operator(
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddbmmBackward0",
@@ -211,10 +216,7 @@ baddbmm = operator(
     inplace="baddbmm_",
     overlap="allowed",
     exact=True,
-    check=lambda self, batch1, batch2, beta, alpha: (
-        _check_addend(self, [size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)]),
-        check_bmm(batch1, batch2),
-    ),
+    check=lambda self, batch1, batch2, beta, alpha: _check_pairs(self, batch1, batch2),
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added_pairs(
         xp, self, batch1, batch2, beta, alpha
     ),

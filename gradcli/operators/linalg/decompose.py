@@ -19,9 +19,9 @@ from .product import matmul_of
 from .triangular import solve_triangular
 
 
-def check_matrix(self: Any, name: str, kernel: str = "") -> None:
+def check_matrix(self: Any, name: str, kernel: str = "", argument: str = "A") -> None:
     if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
     floating(self, name, kernel, kernel == "geqrf_cpu")
 
 

@@ -125,7 +125,7 @@ def _check_rank(A: Any) -> None:
     if A.ndim > 1 and A.numel():
         _check_eps(A)
     if not A.dtype.is_reduced or A.ndim < 2:
-        check_matrix(A, "linalg.matrix_rank")
+        check_matrix(A, "torch.linalg.matrix_rank", argument="input")
 
 
 def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
