@@ -54,6 +54,13 @@ def check_precision(tensor: Any, kernel: str, empty: bool = False) -> None:
         raise error(text)
 
 
+def check_floating(tensor: Any, kernel: str) -> None:
+    """The same of a kernel that was written for no integers either."""
+    if tensor.dtype.category < 2 and tensor.numel():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{tensor.dtype.word}'")
+    check_precision(tensor, kernel)
+
+
 def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel that takes every type but bool."""
     return {"Bool": (RuntimeError, text)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
-from ..conventions import check_precision, check_square
+from ..conventions import check_floating, check_square
 from ..shape.constants import zeros_of
 from ..shape.diagonals import diag_embed, diagonal
 from ..shape.join import cat
@@ -85,9 +85,7 @@ def _eigh_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
 
 def _check_eigh(A: Any) -> None:
     check_square(A, "linalg.eigh")
-    if A.dtype.category < 2:
-        raise NotImplementedError(f"\"linalg_eigh_cpu\" not implemented for '{A.dtype.word}'")
-    check_precision(A, "linalg_eigh_cpu")
+    check_floating(A, "linalg_eigh_cpu")
 
 
 eigh_row = operator(

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_precision, check_square
+from ..conventions import check_floating, check_precision, check_square
 from ..shape.rearrange import tril, triu
 from ..shape.transposed import mt
 from .inverse import (
@@ -204,9 +204,7 @@ def _check_old(self: Any) -> None:
         "future PyTorch release."
     )
     check_square(self, "cholesky")
-    if self.dtype.category < 2:
-        raise NotImplementedError(f"\"cholesky_cpu\" not implemented for '{self.dtype.word}'")
-    check_precision(self, "cholesky_cpu")
+    check_floating(self, "cholesky_cpu")
 
 
 def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
