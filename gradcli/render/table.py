@@ -310,10 +310,11 @@ def pass_heading(shown: ShownPass | None) -> list[Line]:
 
     Nothing of an only pass: there is no other that could be meant.
     """
-    if shown is None or (shown.of < 2 and not shown.failed and not shown.ended):
+    if shown is None or (shown.of == 1 and not shown.failed and not shown.ended):
         return []
     where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
     where += ", ended in an error" if shown.failed else ""
-    which = f"{'after ' if shown.ended else ''}pass {shown.number:,} of {shown.of:,}"
+    of = f" of {shown.of:,}" if shown.of else ""
+    which = f"{'after ' if shown.ended else ''}pass {shown.number:,}{of}"
     words = cell(which + where, "dim")
     return [(words._replace(line=shown.line or 0),)]

@@ -105,10 +105,14 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
     ran = execute(request, write, hearing(seen))
     if asked.number is not None and asked.number > seen.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
+    if asked.number is None:
+        seen.total = seen.count
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch(DEFAULT_SEED)
-        stopped = execute(request, None, hearing(LivePass(seen.count, stops=True)))
+        then = LivePass(seen.count, stops=True)
+        then.total = seen.count
+        stopped = execute(request, None, hearing(then))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
     return translated(ran, asked.of, asked.wrt)
 

@@ -118,7 +118,8 @@ class ErrorFact(NamedTuple):
 
 
 class ShownPass(NamedTuple):
-    """The backward pass that is told about: its number of how many, and the call that ran it."""
+    """The backward pass that is told about: its number of how many (0 if that is not known), and
+    the call that ran it."""
 
     number: int
     of: int

@@ -23,7 +23,12 @@ def which_pass(shown: ShownPass | None) -> dict[str, Any] | None:
     """Which pass it is, if any; how it ended, `error` says."""
     if shown is None:
         return None
-    return {"number": shown.number, "of": shown.of, "line": shown.line, "source": shown.source}
+    return {
+        "number": shown.number,
+        "of": shown.of or None,
+        "line": shown.line,
+        "source": shown.source,
+    }
 
 
 def seed_row(seed: SeedFact) -> dict[str, Any]:
