@@ -616,8 +616,9 @@ train()
     ]  # fmt: skip
     first, second = rows
     assert {**second, "name": first["name"]} == first
-    for asked in (("why", path, name), ("grad", path, "--wrt", name), ("paths", path, "--wrt", name),
-                  ("step", path, "--plain", "--break", name), ("trace", path, "--wrt", name),
+    for asked in (("why", path, name), ("grad", path, "--wrt", name),
+                  ("paths", path, "--wrt", name), ("trace", path, "--wrt", name),
+                  ("step", path, "--plain", "--break", name),
                   ("trace", path, "--hook", f"{name}=norm")):  # fmt: skip
         done = here(*asked)
         assert done.returncode == 0, done
