@@ -232,6 +232,62 @@ def test_names_of_a_network_in_a_function_are_taken(name: str, home: Path) -> No
         assert every["gradients"] == anew["gradients"]
 
 
+UPDATED = """\
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, t = torch.randn(5, 3), torch.randn(5, 1)
+for turn in range(3):
+    out = net(x)
+    loss = ((out - t) ** 2).mean()
+    opt.zero_grad()
+    print(torch.autograd.grad(out.sum(), net[2].weight, retain_graph=True)[0].tolist())
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("number", [None, 1, 2, 4])
+def test_of_is_computed_where_nothing_was_updated_yet(
+    home: Path,  # noqa: F811
+    number: int | None,
+) -> None:
+    """PyTorch can't go back through `out` after the step; the program printed what it could then.
+
+    Each turn has two passes: pass 2 is the backward call of the first one.
+    """
+    (home / "p.expr").write_text(UPDATED, encoding="utf-8")
+    path, of = str(home / "p.expr"), ("--of", "out.sum()")
+    asked = (*of, "--wrt", "net.2.weight", "--format", "json",
+             *(() if number is None else ("--pass", str(number))))  # fmt: skip
+    grad, paths = (json.loads(here(verb, path, *asked).stdout) for verb in ("grad", "paths"))
+    printed = [json.loads(line) for line in grad["output"].splitlines()]
+    then = printed[-1 if number is None else (number - 1) // 2]
+    assert grad["gradients"][0]["grad"] == then == paths["reverse"]
+    told = 5 if number is None else number
+    assert [document["pass"]["number"] for document in (grad, paths)] == [told, told]
+
+
+def test_what_was_updated_is_said(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(UPDATED, encoding="utf-8")
+    path, of = str(home / "p.expr"), ("--of", "out.sum()")
+    page = here("grad", path, *of)
+    assert "after pass 5 of 6   torch.autograd.grad(" in page.stdout
+    assert "later the program changed in place what it was computed from" in page.stderr
+    page = here("step", path, *of, "--plain")
+    assert (page.returncode, "pass 6 of 6   out.sum()" in page.stdout) == (0, True), page
+    again = here("step", path, *of, "--commands", "-", stdin="run\nshow out.sum() * 0\n")
+    assert "tensor(0., grad_fn=<MulBackward0>)" in again.stdout.replace("-0.", "0."), again
+
+
+@pytest.mark.parametrize("verb", ["grad", "paths", "step"])
+def test_what_no_pass_saw_unchanged_is_refused(home: Path, verb: str) -> None:  # noqa: F811
+    text = "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\ny = x.exp()\n"
+    (home / "p.expr").write_text(text + "with torch.no_grad():\n    y.mul_(2)\n", "utf-8")
+    done = here(verb, str(home / "p.expr"), "--of", "y.sum()")
+    assert done.returncode == 3 and "modified by an inplace operation" in done.stderr, done
+
+
 def test_leaves_keep_their_names_in_a_pass_before_they_change_their_type() -> None:
     rows = tree(
         "net = nn.Linear(1, 1)\nnn.init.ones_(net.bias)\n"

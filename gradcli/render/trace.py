@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..named import NamedTuple
-from ..recording.facts import FlowFact, Place, Report, RootFact, ShownPass
+from ..recording.facts import FlowFact, Place, Report, RootFact
 from . import ledger as ledgers
 from .escape import Terminal
 from .folds import Expand, Folds, unfolded
@@ -20,6 +20,7 @@ from .table import (
     effects,
     events,
     mean_and_norm,
+    pass_heading,
     saved_table,
     shape_text,
     shorter,
@@ -91,8 +92,7 @@ def _page(report: Report, look: Look, options: PageOptions, folds: Folds) -> lis
             parts.append([folds.more("passes", one, look, "pass", "passes; --pass N draws one")])
             continue
         kept, hidden = without(one, options.hide)
-        if one.shown is not None and (one.shown.of > 1 or one.shown.failed):
-            parts.append([_heading(one.shown)])
+        parts.append(pass_heading(one.shown))
         parts.extend(draw(kept, look, folds, depth=options.depth, fold=options.fold))
     if options.saved:
         parts.append(saved_table(report, look, folds))
@@ -149,15 +149,6 @@ def _each_pass(report: Report, folds: Folds) -> Iterator[Report | int]:
         last = place == len(passes) - 1
         roots = report.roots if last else fact.roots
         yield report._replace(shown=fact.shown, roots=roots, flows=fact.flows)
-
-
-def _heading(shown: ShownPass) -> Line:
-    """pass 3 of 200   loss.backward()   line 12"""
-    where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
-    where += ", ended in an error" if shown.failed else ""
-    return (
-        cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim")._replace(line=shown.line or 0),
-    )
 
 
 def draw(
