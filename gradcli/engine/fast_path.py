@@ -411,7 +411,7 @@ class FastPath:
                 serves = self.serves(key)
                 value = f"list({key})" if p.kind == "Tensor[]" else key
                 values.append(f"{value} if {serves} else None" if serves else value)
-                tests += self.has_storage(p)
+                tests += self.has_storage(p, serves)
             else:
                 values.append(key if key in row.signature.names else self.derived(key))
         if values == ["None"] and row.output_count == 1:
@@ -425,14 +425,15 @@ class FastPath:
             versions = "versions_of(saved)" if "True" in tests else f"({counted})"
             write(f"if {' or '.join(tests)}: node.versions = {versions}")
 
-    def has_storage(self, p: Parameter) -> list[str]:
+    def has_storage(self, p: Parameter, serves: str) -> list[str]:
         """Tests for a saved tensor whose version may be other than 0."""
         if p.kind == "Tensor[]":
             return ["True"]
         if self.a_number(p):
             return []
         test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        return [test if self.a_tensor(p) else f"{p.name}.__class__ is Tensor and {test}"]
+        tests = [serves, "" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test]
+        return [" and ".join(filter(None, tests))]
 
     def serves(self, key: str) -> str:
         """The condition under which a saved value is needed: an input it serves has an edge."""
