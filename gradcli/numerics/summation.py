@@ -208,8 +208,8 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
         return False, self.reshape(-1, inner)
     if inner == 1:
         lines = self.reshape(outer, -1).T
-        many = len(lines) <= ONE_BY_ONE and self.size > IN_LANES  # short lines: side by side
-        return True, xp.ascontiguousarray(lines) if many else lines
+        short = len(lines) <= ONE_BY_ONE  # they are added side by side
+        return True, xp.ascontiguousarray(lines) if short else lines
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
 
 
@@ -255,7 +255,11 @@ def _rounds(xp: Any, rows: Any) -> Any:
         total = rest if total is None else total + rest
         if not whole:
             return total
-        rows = add(rows[: whole * step].reshape(whole, step, *rows.shape[1:]), axis=1)
+        blocks = rows[: whole * step].reshape(whole, step, *rows.shape[1:])
+        if blocks.size > SIDE and blocks.shape[-1] > 1:  # the same additions, of many rows at once
+            rows = xp.einsum("ij...->i...", blocks)
+        else:
+            rows = add(blocks, axis=1)
     return total + add(rows, axis=0)
 
 
