@@ -140,8 +140,10 @@ def read_by_the_library(value: Any) -> dict[str, Any]:
 
 def changed(value: Any, before: dict[str, Any]) -> set[str]:
     now = read_by_the_library(value)
-    found = {name for name, item in now.items()
-             if item is not before.get(name, now) and not same(item, before.get(name, now))}  # fmt: skip
+    found = {
+        name for name, item in now.items()
+        if item is not before.get(name, now) and not same(item, before.get(name, now))
+    }  # fmt: skip
     return found | (before.keys() - now.keys())
 
 
