@@ -31,3 +31,21 @@ def test_pages_are_the_same(title: str, tmp_path: Path) -> None:
             shown = (done.stdout + done.stderr).replace(" --engine torch", "")
             pages.append((done.returncode, KEPT.sub("", shown)))
         assert pages[0] == pages[1], words
+
+
+def test_a_result_of_the_last_turn_is_asked_by_its_name(tmp_path: Path) -> None:
+    """Earlier turns gave the same names to other tensors, whose graphs have no values any more."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import torch\nw = torch.ones(2, 1, requires_grad=True)\n"
+        "x = torch.tensor([[1., 2.], [3., 4.]])\nopt = torch.optim.SGD([w], lr=0.01)\n"
+        "for turn in range(3):\n    out = x @ w\n    loss = (out ** 2).mean()\n"
+        "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+        "utf-8",
+    )
+    for name in ("w", "out"):
+        words = ("paths", str(file), "--of", "loss", "--wrt", name, "--format", "json")
+        own, live = (json.loads(here(*words, "--engine", engine).stdout)
+                     for engine in ("own", "torch"))  # fmt: skip
+        assert own["sum"] is not None and own["sum"] == live["sum"]
+        assert own["paths"] == live["paths"]

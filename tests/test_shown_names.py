@@ -232,6 +232,62 @@ def test_names_of_a_network_in_a_function_are_taken(name: str, home: Path) -> No
         assert every["gradients"] == anew["gradients"]
 
 
+UPDATED = """\
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, t = torch.randn(5, 3), torch.randn(5, 1)
+for turn in range(3):
+    out = net(x)
+    loss = ((out - t) ** 2).mean()
+    opt.zero_grad()
+    print(torch.autograd.grad(out.sum(), net[2].weight, retain_graph=True)[0].tolist())
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("number", [None, 1, 2, 4])
+def test_of_is_computed_where_nothing_was_updated_yet(
+    home: Path,  # noqa: F811
+    number: int | None,
+) -> None:
+    """PyTorch can't go back through `out` after the step; the program printed what it could then.
+
+    Each turn has two passes: pass 2 is the backward call of the first one.
+    """
+    (home / "p.expr").write_text(UPDATED, encoding="utf-8")
+    path, of = str(home / "p.expr"), ("--of", "out.sum()")
+    asked = (*of, "--wrt", "net.2.weight", "--format", "json",
+             *(() if number is None else ("--pass", str(number))))  # fmt: skip
+    grad, paths = (json.loads(here(verb, path, *asked).stdout) for verb in ("grad", "paths"))
+    printed = [json.loads(line) for line in grad["output"].splitlines()]
+    then = printed[-1 if number is None else (number - 1) // 2]
+    assert grad["gradients"][0]["grad"] == then == paths["reverse"]
+    told = 5 if number is None else number
+    assert [document["pass"]["number"] for document in (grad, paths)] == [told, told]
+
+
+def test_what_was_updated_is_said(home: Path) -> None:  # noqa: F811
+    (home / "p.expr").write_text(UPDATED, encoding="utf-8")
+    path, of = str(home / "p.expr"), ("--of", "out.sum()")
+    page = here("grad", path, *of)
+    assert "after pass 5 of 6   torch.autograd.grad(" in page.stdout
+    assert "later the program changed in place what it was computed from" in page.stderr
+    page = here("step", path, *of, "--plain")
+    assert (page.returncode, "pass 6 of 6   out.sum()" in page.stdout) == (0, True), page
+    again = here("step", path, *of, "--commands", "-", stdin="run\nshow out.sum() * 0\n")
+    assert "tensor(0., grad_fn=<MulBackward0>)" in again.stdout.replace("-0.", "0."), again
+
+
+@pytest.mark.parametrize("verb", ["grad", "paths", "step"])
+def test_what_no_pass_saw_unchanged_is_refused(home: Path, verb: str) -> None:  # noqa: F811
+    text = "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\ny = x.exp()\n"
+    (home / "p.expr").write_text(text + "with torch.no_grad():\n    y.mul_(2)\n", "utf-8")
+    done = here(verb, str(home / "p.expr"), "--of", "y.sum()")
+    assert done.returncode == 3 and "modified by an inplace operation" in done.stderr, done
+
+
 def test_leaves_keep_their_names_in_a_pass_before_they_change_their_type() -> None:
     rows = tree(
         "net = nn.Linear(1, 1)\nnn.init.ones_(net.bias)\n"
@@ -534,3 +590,37 @@ def test_a_list_of_parameters_is_no_name_before_the_module_s(home: Path) -> None
     assert f"the leaves of loss are {', '.join(paths)}" in gradcli("paths", "p.expr").stderr
     asked = gradcli("grad", "p.expr", "--wrt", "decay[0]").stdout
     assert asked.count("dloss/ddecay[0]") == 1
+
+
+def test_a_tied_weight_is_known_by_both_names(home: Path) -> None:  # noqa: F811
+    text = """\
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.head = nn.Embedding(3, 2), nn.Linear(2, 3, bias=False)
+        self.head.weight = self.tok.weight
+    def forward(self, x):
+        return self.head(self.tok(x))
+def train():
+    model = Tied()
+    model(torch.tensor([0, 2])).sum().backward()
+train()
+"""
+    (home / "p.expr").write_text(text, encoding="utf-8")
+    path, name = str(home / "p.expr"), "model.head.weight"
+    page = here("trace", path).stdout
+    assert "model.tok.weight (also model.head.weight) " in page
+    rows = json.loads(here("trace", path, "--format", "json").stdout)["tensors"]
+    assert [(row["name"], row["kind"]) for row in rows] == [
+        ("model.tok.weight", "parameter"), (name, "parameter"),
+    ]  # fmt: skip
+    first, second = rows
+    assert {**second, "name": first["name"]} == first
+    for asked in (("why", path, name), ("grad", path, "--wrt", name),
+                  ("paths", path, "--wrt", name), ("trace", path, "--wrt", name),
+                  ("step", path, "--plain", "--break", name),
+                  ("trace", path, "--hook", f"{name}=norm")):  # fmt: skip
+        done = here(*asked)
+        assert done.returncode == 0, done
+    assert "model.tok.weight" in here("step", path, "--plain", "--break", name).stdout
+    assert here("grad", path).stdout.count("/dmodel.") == 1  # one row for one tensor

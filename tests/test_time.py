@@ -14,8 +14,9 @@ import pytest
 from pages import error_of
 from test_cli import gradcli
 
-from gradcli.deadline import CLOCK, Clock, begin, deadline
+from gradcli.deadline import CLOCK, Clock, begin, deadline, reading
 from gradcli.diagnostics import LimitReached
+from gradcli.render.last_words import quoting
 
 PLANTED = """
 import itertools, re, sys
@@ -134,6 +135,15 @@ def test_the_inner_deadline_gives_the_outer_its_timers_back() -> None:
             pass
         while True:
             time.process_time()
+
+
+@LINUX
+def test_a_program_that_is_read_is_not_quoted_from_the_one_before() -> None:
+    with deadline(1000.0):
+        begin("x.expr", quoting(["one = 1"]))
+        mark = reading("x.expr")
+        assert mark is not None
+        mark(2, 1)
 
 
 def test_no_net_without_a_deadline() -> None:

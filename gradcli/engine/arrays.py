@@ -49,7 +49,7 @@ def on_arrays(formula: Formula) -> Callable[..., Any]:
 
 
 def straight(row: Row) -> Body:
-    """row(...) of two operands of which the first is an array: its kernel, nothing asked."""
+    """row(...) of operands of which the first is an array: its kernel, nothing asked."""
     known = _straight.get(id(row))
     if known is None:
         known = _straight[id(row)] = _written(row)
@@ -61,11 +61,14 @@ _straight: dict[int, Body] = {}
 
 def _written(row: Row) -> Body:
     modules, kernel = RUNTIME.arrays, row.forward
-    if hasattr(kernel, "ufunc") or len(row.signature.parameters) != 2:
-        return row
+
+    def one(operand: Any) -> Any:
+        xp = modules.get(operand.__class__)
+        return row(operand) if xp is None else kernel(xp, operand)
 
     def two(first: Any, second: Any) -> Any:
         xp = modules.get(first.__class__)
         return row(first, second) if xp is None else kernel(xp, first, second)
 
-    return two
+    count = len(row.signature.parameters)
+    return one if count == 1 else two if count == 2 else row

@@ -8,7 +8,7 @@ from typing import Any
 
 from .carriers import RUNTIME, Body
 from .row import Inplace
-from .signature import REQUIRED
+from .signature import MANY, REQUIRED
 
 # The in-place forms that PyTorch has as functions too: torch.sin_(x).
 TWINS = frozenset(
@@ -26,7 +26,7 @@ TWINS = frozenset(
 class Function:
     """A name that programs call: one or several overloads, tried in the order of declaration."""
 
-    __slots__ = ("path", "name", "method", "one", "two", "more", "_declared", "_waiting")
+    __slots__ = ("path", "name", "method", "one", "two", "lanes", "_declared", "_waiting")
 
     def __init__(self, path: str, method: bool) -> None:
         room, _, name = path.rpartition(".")
@@ -37,7 +37,8 @@ class Function:
         self._waiting: tuple[list[str], list[str], Callable[[str], Any]] | None = None
         self.one: Body | None = None  # straight to the overload for (Tensor)
         self.two: Body | None = None  # ... and for (Tensor, Tensor)
-        self.more: dict[int, Body | None] | None = None  # ... and for as many as a call gave
+        # ... and by the classes of what is given; None where they alone do not decide
+        self.lanes: dict[tuple[type, ...], Body | None] = {}
 
     @property
     def overloads(self) -> list[Any]:
@@ -77,20 +78,17 @@ class Function:
                 first, second = args
                 if first.__class__ is RUNTIME.tensor and second.__class__ is RUNTIME.tensor:
                     return self.two(first, second)
-            elif len(args) > 2:
-                tensor = RUNTIME.tensor
-                for value in args:
-                    if value.__class__ is not tensor:
-                        break
-                else:
-                    lane = self._straight(len(args))
-                    if lane is not None:
-                        return lane(*args)
+            kinds = tuple(map(type, args))
+            lane = self.lanes.get(kinds)
+            if lane is not None:
+                return lane(*args)
         elif "out" in kwargs:
             return RUNTIME.into(self, args, kwargs)
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
+                if not kwargs and kinds not in self.lanes and len(self.lanes) < LANES:
+                    self.lanes[kinds] = self._lane_by(kinds, args, overload, values)
                 return overload.run(*values)
         if not kwargs and len(args) > 2:
             from .older_orders import as_today
@@ -112,14 +110,31 @@ class Function:
 
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""
-        self.one, self.two, self.more = self._find_one, self._find_two, None
+        self.one, self.two, self.lanes = self._find_one, self._find_two, {}
 
-    def _straight(self, count: int) -> Body | None:
-        if self.more is None or count not in self.more:
-            lane = self._lane(count)  # reading a file forgets what there was
-            self.more = self.more or {}
-            self.more[count] = lane
-        return self.more[count]
+    def _lane_by(
+        self, kinds: tuple[type, ...], args: Sequence[Any], overload: Any, values: Sequence[Any]
+    ) -> Body | None:
+        """The lane of arguments of these classes, where no value had a say in how they were taken.
+
+        A tensor may stand for a number, and it may not: that depends on its size.
+        """
+        tensor, count = RUNTIME.tensor, len(args)
+        if count > MANY or not _PLAIN.issuperset({*kinds} - {tensor}):
+            return None
+        for tried in self.overloads:
+            taken = [p.kind for p in tried.signature.parameters[:count]]
+            taken += [""] * (count - len(taken))
+            if any(kind is tensor and name != "Tensor" for kind, name in zip(kinds, taken)):
+                return None
+            if tried is overload:
+                break
+        if all(value is given for value, given in zip(values, args)):
+            return _with_defaults(overload.run, count, tuple(values[count:]))
+        if values[0] is args[0] and values[1] == args[1:] and {*kinds[1:]} == {int}:
+            run, rest = overload.run, tuple(values[2:])  # x.view(2, 3) is x.view((2, 3))
+            return lambda first, *sizes: run(first, sizes, *rest)
+        return None
 
     def _find_one(self, a: Any) -> Any:
         self.one = self._lane(1)
@@ -146,15 +161,11 @@ class Function:
         """The overload's function is written at its first call, and replaces this one."""
 
         def first(*args: Any) -> Any:
-            run = overload.run
-            run = getattr(run, "straight", run)  # the lane has seen that these are plain tensors
-            lane = _with_defaults(run, count, defaults)
+            lane = _with_defaults(overload.run, count, defaults)
             if count == 1:
                 self.one = lane
-            elif count == 2:
+            else:
                 self.two = lane
-            elif self.more is not None:
-                self.more[count] = lane
             return lane(*args)
 
         return first
@@ -174,6 +185,10 @@ class Function:
 
         call.__name__ = call.__qualname__ = self.name
         return call
+
+
+LANES = 64  # so many are kept for a name
+_PLAIN = frozenset({int, float, bool, type(None)})
 
 
 def _with_defaults(run: Body, count: int, defaults: tuple[Any, ...]) -> Body:

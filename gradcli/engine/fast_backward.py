@@ -69,10 +69,10 @@ def sweep(
             if node is None:
                 missed += 1
                 place -= 1
-                if 8 * missed > len(ready):  # a gap in the numbers: looking for its end is paid for
+                if 3 * missed > len(ready):  # a gap in the numbers: looking for its end is paid for
                     place, missed = max(ready, default=-1), 0
                 continue
-            place -= 1
+            place, missed = place - 1, 0
             grad = node.buffer
             if grad is None or grad.__class__ is Several:
                 _special(node, _taken(node, grad), ready, keep, mark, told, freed)

@@ -65,19 +65,24 @@ class FastPath:
             self.alike(name, otherwise)
         else:
             self.entry(otherwise)
-        if row.refuse and not row.broadcasts:
-            write(
-                f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
-            )
+        refuses = (
+            f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
+        )
+        late = all(isinstance(m, str) or m[0] is NotImplementedError for m in row.refuse.values())
+        if row.refuse and not row.broadcasts and not late:
+            write(refuses)
         if row.check is not None:
             write(f"check({self.given})")
+        if row.refuse and not row.broadcasts and late:
+            write(refuses)
         if row.check_mixed is not None and self.mode not in (ORDINARY, ALIKE):
             write(f"check_mixed({self.given})")
         if self.mode == GENERAL:
             self.operands()
         plain = self.mode == ALIKE and not {"Float", "Double"} & row.refuse.keys()
         if row.refuse and row.broadcasts and not plain:  # the type counts that operands meet in
-            write("if kind.dtype.word in row.refuse: refused(row, kind)")
+            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
+            write(f"if kind.dtype.word in row.refuse: refused(row, kind, ({arrays}))")
         write(f"result_kind = {self.result_kind()}")
         self.memory()
         self.kernel()
@@ -406,7 +411,7 @@ class FastPath:
                 serves = self.serves(key)
                 value = f"list({key})" if p.kind == "Tensor[]" else key
                 values.append(f"{value} if {serves} else None" if serves else value)
-                tests += self.has_storage(p)
+                tests += self.has_storage(p, serves)
             else:
                 values.append(key if key in row.signature.names else self.derived(key))
         if values == ["None"] and row.output_count == 1:
@@ -420,14 +425,15 @@ class FastPath:
             versions = "versions_of(saved)" if "True" in tests else f"({counted})"
             write(f"if {' or '.join(tests)}: node.versions = {versions}")
 
-    def has_storage(self, p: Parameter) -> list[str]:
+    def has_storage(self, p: Parameter, serves: str) -> list[str]:
         """Tests for a saved tensor whose version may be other than 0."""
         if p.kind == "Tensor[]":
             return ["True"]
         if self.a_number(p):
             return []
         test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        return [test if self.a_tensor(p) else f"{p.name}.__class__ is Tensor and {test}"]
+        tests = [serves, "" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test]
+        return [" and ".join(filter(None, tests))]
 
     def serves(self, key: str) -> str:
         """The condition under which a saved value is needed: an input it serves has an edge."""

@@ -80,9 +80,20 @@ def check_version(node: Node, place: int) -> None:
     _check_one(node, node.saved[place], _expected(node, place), place)
 
 
-def _check_one(node: Node, value: Any, expected: int, place: int, in_graph: bool = True) -> None:
+def is_outdated(node: Node) -> bool:
+    """Whether a tensor that it saved was changed in place since."""
+    return not isinstance(node.saved, Freed) and any(
+        _version_of(value) != _expected(node, place) for place, value in enumerate(node.saved)
+    )
+
+
+def _version_of(value: Any) -> Any:
     storage = getattr(value, "_storage", None)
-    version = 0 if storage is None else storage.version
+    return 0 if storage is None else storage.version
+
+
+def _check_one(node: Node, value: Any, expected: int, place: int, in_graph: bool = True) -> None:
+    version = _version_of(value)
     detached = version.__class__ is DetachedVersion
     if in_graph and detached and expected.__class__ is not DetachedVersion:
         _check_attached(node, value, place)
@@ -433,8 +444,7 @@ def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor
     if value.__class__ is Packed:
         assert node is not None
         return _unpacked(node, value, 0, True, 0)  # type: ignore[no-any-return]
-    storage = getattr(value, "_storage", None)
-    found = 0 if storage is None else storage.version
+    found = _version_of(value)
     if found != version:
         raise _damaged(node, origin, None, value, found, version)
     if isinstance(value, SavedOutput):

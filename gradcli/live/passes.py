@@ -462,7 +462,7 @@ class PassTeller:
     def _heard(self, hook: Any, given: Any) -> Any:
         """Calls a hook so that it is heard when it sets .grad: within a call of PyTorch no mode
         is on."""
-        with self.recorder.mode():
+        with self.recorder.operations.mode():
             return hook(*given)
 
     def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:

@@ -66,8 +66,13 @@ def shares_of_channels(xp: Any, grad: Any, centred: Any) -> tuple[Any, Any]:
 def moments_of_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
     """Mean and variance of each row of a matrix, as columns; the variance may be of type double."""
     length = rows.shape[1]
-    if rows.dtype.char != "f" or not 0 < length <= ROW or rows.size > NORMALISED:
+    if rows.dtype.char != "f" or not rows.size:
         return moments(rows, 1)
+    if length > ROW or rows.size > NORMALISED:
+        wide = rows.astype("float64")
+        mean = wide @ xp.ones((length, 1)) / length
+        wide -= mean
+        return mean.astype(rows.dtype), xp.einsum("ij,ij->i", wide, wide)[:, None] / length
     columns = xp.ascontiguousarray(rows.T)
     whole = length // LANES * LANES
     mean, spread = _one_by_one(xp, columns[whole:])

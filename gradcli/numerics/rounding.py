@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..engine.carriers import ARRAYS, RUNTIME, Body, one
-from .thresholds import ANGLES, CIRCULAR, FUSED, ROUNDED, SMALL
+from .thresholds import FUSED, ROUNDED, SMALL
 
 
 def precise(function: Body, *arrays: Any) -> Any:
@@ -88,43 +88,32 @@ def _covers(x: Any, operand: Any) -> bool:
 
 def less_square(x: Any) -> Any:
     """1 - x * x, rounded once where a reader sees the number."""
-    xp = ARRAYS.get(x.__class__)
-    if xp is None or x.dtype.char != "f":
+    if x.dtype.char != "f":
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
-    wide = xp.square(x, dtype=RUNTIME.double)
-    return (one(wide) - wide).astype(x.dtype)
+    wide = x.astype(RUNTIME.double)
+    return (one(wide) - wide * wide).astype(x.dtype)
 
 
-def transcendental(name: str, most: int = ROUNDED) -> Body:
-    """The forward of a row that is one function of the array library, as `precise` computes it."""
+def transcendental(
+    name: str, most: int = ROUNDED, vectors: Body | None = None, few: int = ROUNDED
+) -> Body:
+    """The forward of a row that is one function of the array library, as `precise` computes it.
+    More numbers than `few` go to `vectors`, which works as PyTorch's vector code does."""
 
     def forward(xp: Any, self: Any) -> Any:
-        function = getattr(xp, name)
-        size = self.size
+        function, size = getattr(xp, name), self.size
         if size > most:
             return function(self)
         if size > 1 and self.dtype.char == "f":
+            if size > few and vectors is not None and xp.__name__ == "numpy":
+                return vectors(self)
             return function(self, dtype=RUNTIME.double).astype(self.dtype)
         return precise(function, self)
 
     forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly
     forward.most = most  # type: ignore[attr-defined]
-    return forward
-
-
-def circular(name: str, ahead: float) -> Body:
-    """The forward of sin, or of cos: the sine of what is half a turn of pi ahead."""
-
-    def forward(xp: Any, self: Any) -> Any:
-        function, size = getattr(xp, name), self.size
-        if self.dtype.char != "f" or size > CIRCULAR or xp.__name__ != "numpy":
-            return function(self)
-        if 1 < size <= ANGLES:
-            return function(self, dtype=RUNTIME.double).astype(self.dtype)
-        return precise(function, self) if size < 2 else vector_code().sine(self, ahead)
-
     return forward
 
 

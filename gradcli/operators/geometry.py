@@ -140,6 +140,8 @@ def viewed(xp: Any, array: Any, size: Sequence[int]) -> Any:
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
+    if 1 not in size:  # NumPy gives a dimension of one element another stride
+        return array.reshape(size)
     return strided(xp, array, size, strides)
 
 

@@ -24,10 +24,11 @@ from .errors import error_fact
 from .grad_pass import grad_of_pass
 from .graph import collected, index_of, names_of
 from .interventions import Interventions, complain, watching
-from .meaning import as_in_pass, tensor_named, with_expressions
+from .meaning import as_in_pass, result_of, tensor_named, with_expressions
 from .nearest import not_reached
 from .seeds import seed_facts
-from .shown_pass import chosen, keep
+from .shown_pass import Stop, chosen, keep, shown
+from .unchanged import unchanged
 
 NOTHING_REQUIRES_GRAD = (
     "help: make a leaf: x = tensor(3.0, requires_grad=True), or --set x=3.0, or --wrt NAME"
@@ -70,13 +71,24 @@ def recorded(
     options: Options,
 ) -> Ran:
     """The run whose pass is reported, or whose result is differentiated."""
-    recording = watching(interventions, values=not options.is_anew)
-    if not options.is_anew:
-        keep(recording.passes, options.number)
-    recording.values.of_leaf = whole
-    if options.all:
-        recording.values.of_flow = whole
-    return execute(request, write, recording)
+
+    def run(stop: Stop | None = None) -> Ran:
+        recording = watching(interventions, values=not options.is_anew)
+        if not options.is_anew:
+            keep(recording.passes, None if options.of else options.number)
+        recording.values.of_leaf = whole
+        if options.all:
+            recording.values.of_flow = whole
+        if stop is not None:
+            recording.attach(stop)
+        return execute(request, None if stop else write, recording)
+
+    ran = run()
+    if options.number is None and as_in_pass(ran, options.of) is not None:
+        return ran
+    if options.of or options.is_anew:
+        return unchanged(ran, options.of, options.number, run)
+    return ran
 
 
 def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
@@ -88,9 +100,13 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         return ran, report._replace(error=error_fact(ran.error))
     if not options.is_anew:
         passes = recording.passes
-        one = as_in_pass(ran, options.of) if options.of else chosen(passes, options.number)
+        if options.of:
+            one = as_in_pass(ran, options.of) if options.number is None else None
+        else:
+            one = chosen(passes, options.number)
         if one is not None:
             complain(recording)
+            report = report._replace(shown=shown(ran, one))
             return ran, grad_of_pass(ran, one, options.wrt, options.all, report)
     ran = with_expressions(ran, options.of)
     assert ran.outcome is not None
@@ -101,7 +117,7 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     fact, result = found.tensors[at], found.held[at]
-    report = report._replace(of=fact, of_text=repr(result))
+    report = report._replace(of=fact, of_text=repr(result), shown=shown(ran, None))
     wanted = _wanted(ran, found, fact, options)
     try:
         seed = None if options.grad_output is None else grad_output(options.grad_output, result)
@@ -116,20 +132,6 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     events = recording.hooks.facts(names_of(found, ran.outcome.bindings))
     seeds = () if seed is None else seed_facts([fact.name], [seed])
     return ran, report._replace(gradients=facts, events=events, output=ran.output, seeds=seeds)
-
-
-def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
-    """What --of names; else, of what nothing else uses, what was assigned last."""
-    if len(of) > 1:
-        raise UsageError("--of takes one result here", "gradcli grad FILE --of " + of[-1])
-    if of:
-        return index_of(of[0], found.tensors, "--of")
-    chosen = collecting.results(found.tensors, found.nodes)
-    if not chosen:
-        leaves = [i for i, fact in enumerate(found.tensors)
-                  if fact.requires_grad and fact.kind == "tensor"]  # fmt: skip
-        return leaves[-1] if leaves else None
-    return max(chosen, key=lambda i: (found.tensors[i].line or 0, i))
 
 
 def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> list[Wanted]:

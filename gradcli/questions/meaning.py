@@ -8,11 +8,11 @@ from typing import Any
 
 from ..opening import UsageError
 from ..pipeline.request import Ran
-from ..recording.collect import named_tensors, parameters
+from ..recording.collect import Collected, named_tensors, parameters, results
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, node_of, origin_of
 from .asked_names import AskedNames
-from .graph import is_here, leaves_of
+from .graph import index_of, is_here, leaves_of
 from .seeds import seed_facts
 from .shown_pass import chosen
 from .why.names import at_path
@@ -72,3 +72,17 @@ def with_expressions(ran: Ran, of: tuple[str, ...]) -> Ran:
                if (node := node_of(value)) is not None}  # fmt: skip
     made = {text: origin for text, origin in origins.items() if is_here(origin)}
     return ran._replace(outcome=outcome.with_bindings(found, made)) if found else ran
+
+
+def result_of(found: Collected, of: tuple[str, ...]) -> int | None:
+    """What --of names; else, of what nothing else uses, what was assigned last."""
+    if len(of) > 1:
+        raise UsageError("--of takes one result here", "gradcli grad FILE --of " + of[-1])
+    if of:
+        return index_of(of[0], found.tensors, "--of")
+    unused = results(found.tensors, found.nodes)
+    if not unused:
+        leaves = [i for i, fact in enumerate(found.tensors)
+                  if fact.requires_grad and fact.kind == "tensor"]  # fmt: skip
+        return leaves[-1] if leaves else None
+    return max(unused, key=lambda i: (found.tensors[i].line or 0, i))

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
+from ..diagnostics import Enough
 from ..opening import UsageError
 from ..options import EVERY_PASS
+from ..pipeline.request import Ran
 from ..recording.collect import Collected, Named, range_of, results as unused, text_of
 from ..recording.facts import FlowFact, Nested, RootFact, ShownPass, nodes_below
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of
 from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
+from ..recording.spectator import Spectator
+from .graph import place_reader
 
 Modules = Callable[[Any], str]
 
@@ -25,6 +29,27 @@ def keep(passes: Passes, number: int | None) -> None:
         passes.keep(AT_EACH_END, AT_EACH_END)
     else:
         passes.keep(0, 1, None if number is None else (number,))
+
+
+class Stop(Spectator):
+    """Stops the run behind the pass with this number, or the first pass behind so many nodes: it
+    is a second run, of a program that has `count` passes."""
+
+    def __init__(self, number: int | None, count: int, nodes: int = 0) -> None:
+        self.number, self.count, self.nodes = number, count, nodes
+        self.behind: Pass | None = None  # where it stopped
+
+    @property
+    def place(self) -> int | None:
+        """The number of the pass, known once it has stopped."""
+        return self.number if self.behind is None else self.behind.number
+
+    def over(self, one: Pass, freed: list[Any]) -> None:
+        if self.behind is not None or one.failed or one.nodes < self.nodes:
+            return
+        if self.number in (None, one.number):
+            self.behind = one
+            raise Enough
 
 
 def chosen(passes: Passes, number: int | None) -> Pass | None:
@@ -224,9 +249,14 @@ def _differs(before: Any, now: Any) -> bool:
     return text_of(before) != text_of(now)
 
 
-def shown_pass(one: Pass, count: int, place: Callable[[Any], Any]) -> ShownPass:
-    """Which pass it is, by the words of the call that ran it."""
-    where = place(one.origin)
-    if where is None:
-        return ShownPass(one.number, count, failed=one.failed)
-    return ShownPass(one.number, count, where.line, where.text, one.failed)
+def shown(ran: Ran, one: Pass | None) -> ShownPass | None:
+    """Which pass it is, by the words of the call that ran it; where none is told about, the one
+    behind which the run stopped."""
+    stop = ran.recording.find(Stop)
+    which = stop.behind if one is None and stop is not None else one
+    if which is None or ran.program is None:
+        return None
+    place = place_reader(ran.program)(which.origin)
+    line, text = (None, "") if place is None else (place.line, place.text)
+    count = ran.recording.passes.count if stop is None else stop.count
+    return ShownPass(which.number, count, line, text, which.failed, one is None)

@@ -20,7 +20,6 @@ from ..recording.facts import (
     PassFact,
     Report,
     RootFact,
-    ShownPass,
     nodes_below,
 )
 from ..recording.facts.orders import DerivedFact
@@ -40,7 +39,6 @@ from .graph import (
     module_names,
     names_of,
     no_tensor,
-    place_reader,
 )
 from .hook_effects import effects
 from .interventions import (
@@ -125,7 +123,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             tensors=found.tensors,
             nodes=found.nodes,
             roots=_roots(found, recording, one, options),
-            shown=_shown_pass(ran, one),
+            shown=shown_pass.shown(ran, one),
             flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
             constants=_constants(recording, found, orders) if texts or options.detail else (),
@@ -214,7 +212,7 @@ def _passes(
     if options.texts and len(chosen) < 2:
         return
     for one in chosen:
-        which = _shown_pass(ran, one)
+        which = shown_pass.shown(ran, one)
         roots = tuple(shown_pass.roots_of(one, found, ran.recording.names.of_node))
         below = set(nodes_below(found.nodes, (root.node for root in roots)))
         every = _flows(ran, one, found, options._replace(flows=True), below)
@@ -240,12 +238,6 @@ def _roots(
     if options.number not in (None, EVERY_PASS):
         return tuple(roots)
     return (*roots, *shown_pass.without_a_pass(found, recording.ends, roots))
-
-
-def _shown_pass(ran: Ran, one: Pass | None) -> ShownPass | None:
-    if one is None or ran.program is None:
-        return None
-    return shown_pass.shown_pass(one, ran.recording.passes.count, place_reader(ran.program))
 
 
 def _flows(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, ref
 
+from ..engine.mode import sequence_so_far
 from ..engine.origin import current_line, current_origin
 from .facts import BackwardFact
 from .lines import Lines
@@ -29,8 +30,8 @@ class Pass:
 
     __slots__ = (
         "number", "origin", "line", "keep", "creates", "captures", "inputs", "failed",
-        "changes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk", "buffers",
-        "captured_pass", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
+        "changes", "nodes", "is_kept", "roots", "gradients", "began", "seeds", "beside", "walk",
+        "buffers", "captured_pass", "of_flow", "of_leaf", "_flows", "_leaves", "unread", "asked",
         "astray", "returned",
     )  # fmt: skip
 
@@ -40,6 +41,7 @@ class Pass:
         self.inputs: tuple[Any, ...] | None = None  # what it is to reach alone, held weakly
         self.failed = False
         self.changes = 0  # of tensors in place, up to its end
+        self.nodes = 0  # that the program made up to its end
         self.is_kept = False
         self.buffers: Buffers | None = None
         self.forget()
@@ -99,6 +101,15 @@ class Passes(Spectator):
         self.count = 0
         self.kept: dict[int, Pass] = {}  # that are over, by their numbers
         self.running: list[Pass] = []  # the one that began first comes first
+        self.first_node = 0  # the number of the first that the program makes
+
+    def begin(self, machine: Any) -> None:
+        self.first_node = sequence_so_far()
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the program has made so far."""
+        return sequence_so_far() - self.first_node
 
     def keep(self, first: int, last: int, only: Container[int] | None = None) -> None:
         """The first and the last so many of those in `only`; left out, of all."""
@@ -134,7 +145,7 @@ class Passes(Spectator):
 
     def _over(self, freed: list[Any]) -> None:
         ended = self.running.pop()
-        ended.changes = self.lines.changes
+        ended.changes, ended.nodes = self.lines.changes, self.nodes
         if ended.is_kept:
             self._make_room()
             self.kept[ended.number] = ended

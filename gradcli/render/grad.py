@@ -6,7 +6,7 @@ from ..recording.facts import GradReport, TensorFact
 from . import seeds
 from .escape import Terminal
 from .folds import Folds
-from .table import events, mean_and_norm, ranged, shape_text
+from .table import events, mean_and_norm, pass_heading, ranged, shape_text
 from .text import BLANK, Cell, Line, Look, after, cell, paint, width_of
 
 
@@ -15,6 +15,8 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
     lines: list[Line] = []
     of = report.of if report.error is None else None
     if of is not None:
+        if heading := pass_heading(report.shown):
+            lines += [*heading, BLANK]
         for root, value in ((of, report.of_text), *report.more_roots):
             lines.extend(_root(root, value, look))
         lines.extend(seeds.lines(report.seeds, look))

@@ -22,6 +22,7 @@ from .paths_words import (
     share_text,
     whole,
 )
+from .table import pass_heading
 from .text import BLANK, Cell, Line, Look, after, cell, pad, paint, width_of
 
 PRODUCT = (
@@ -36,7 +37,9 @@ def text(report: PathsReport, look: Look, *, streamed: bool = False) -> Terminal
     if report.error is not None:
         return after(report.output, Terminal(""), streamed)
     strokes = UNICODE if look.unicode else ASCII
-    lines: list[Line] = [*_head(report, look), *seeds.lines(report.seeds, look), BLANK]
+    heading = pass_heading(report.shown)
+    lines: list[Line] = [*heading, *([BLANK] if heading else []), *_head(report, look)]
+    lines += [*seeds.lines(report.seeds, look), BLANK]
     if report.paths and (report.single or report.element is not None):
         lines += _numbers(report, look, strokes)
     elif report.paths:

@@ -13,6 +13,7 @@ from ..recording.facts import (
     EventFact,
     Report,
     SavedFact,
+    ShownPass,
     Spread,
     TensorFact,
 )
@@ -302,3 +303,18 @@ def _registered(fact: EventFact) -> str:
     line = "" if fact.line is None else f"line {fact.line}"
     said = ", ".join(part for part in (kind, line) if part)
     return f"   ({said})" if said else ""
+
+
+def pass_heading(shown: ShownPass | None) -> list[Line]:
+    """pass 3 of 200   loss.backward()   line 12, or after pass 3 of 200 ...
+
+    Nothing of an only pass: there is no other that could be meant.
+    """
+    if shown is None or (shown.of == 1 and not shown.failed and not shown.ended):
+        return []
+    where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
+    where += ", ended in an error" if shown.failed else ""
+    of = f" of {shown.of:,}" if shown.of else ""
+    which = f"{'after ' if shown.ended else ''}pass {shown.number:,}{of}"
+    words = cell(which + where, "dim")
+    return [(words._replace(line=shown.line or 0),)]

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..named import NamedTuple
-from ..recording.facts import FlowFact, Place, Report, RootFact, ShownPass
+from ..recording.facts import FlowFact, Place, Report, RootFact
 from . import ledger as ledgers
 from .escape import Terminal
 from .folds import Expand, Folds, unfolded
@@ -20,6 +20,7 @@ from .table import (
     effects,
     events,
     mean_and_norm,
+    pass_heading,
     saved_table,
     shape_text,
     shorter,
@@ -91,8 +92,7 @@ def _page(report: Report, look: Look, options: PageOptions, folds: Folds) -> lis
             parts.append([folds.more("passes", one, look, "pass", "passes; --pass N draws one")])
             continue
         kept, hidden = without(one, options.hide)
-        if one.shown is not None and (one.shown.of > 1 or one.shown.failed):
-            parts.append([_heading(one.shown)])
+        parts.append(pass_heading(one.shown))
         parts.extend(draw(kept, look, folds, depth=options.depth, fold=options.fold))
     if options.saved:
         parts.append(saved_table(report, look, folds))
@@ -149,15 +149,6 @@ def _each_pass(report: Report, folds: Folds) -> Iterator[Report | int]:
         last = place == len(passes) - 1
         roots = report.roots if last else fact.roots
         yield report._replace(shown=fact.shown, roots=roots, flows=fact.flows)
-
-
-def _heading(shown: ShownPass) -> Line:
-    """pass 3 of 200   loss.backward()   line 12"""
-    where = "" if shown.line is None else f"   {one_line(shown.source)}   line {shown.line}"
-    where += ", ended in an error" if shown.failed else ""
-    return (
-        cell(f"pass {shown.number:,} of {shown.of:,}{where}", "dim")._replace(line=shown.line or 0),
-    )
 
 
 def draw(
@@ -248,7 +239,10 @@ class Words:
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text
-        first = Cell(row.lead + told, style, len(row.lead))
+        flow = self.graph.flows.get((row.node, row.output_nr))
+        module = "" if flow is None else f", in {flow.module}"
+        tail = len(module) if flow is not None and told.endswith(module) else 0
+        first = Cell(row.lead + told, style, len(row.lead), tail=tail)
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
@@ -260,7 +254,6 @@ class Words:
             return (first, kind, NONE, where, *(NONE,) * 5)
         shape, value, of_value, grad, of_grad, line = self._facts(row)
         order = NONE if leaf else cell(self.order(row.node), "dim")
-        flow = self.graph.flows.get((row.node, row.output_nr))
         shorts = ("", "") if flow is None else (
             self._changed(flow) if flow.later is not None else shorter(flow.shape, flow.range),
             shorter(flow.shape, flow.grad_range),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import Domain, operator
-from ...numerics.rounding import circular, precise, transcendental
-from ...numerics.thresholds import CIRCULAR
+from ...numerics.rounding import precise, transcendental, vector_code
+from ...numerics.thresholds import ANGLES, CIRCULAR
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented
 from .power import reciprocal, rsqrt
 
@@ -18,7 +18,7 @@ sin = operator(
     node="SinBackward0",
     inplace="sin_",
     dtype="promote_float",
-    forward=circular("sin", 0.0),
+    forward=transcendental("sin", CIRCULAR, lambda x: vector_code().sine(x), ANGLES),
     self=lambda grad, self: grad * cos(self),
     doc="Sine of an angle in radians.",
     samples=("torch.sin(x)", "x.sin()", "i.sin()"),
@@ -30,7 +30,7 @@ cos = operator(
     node="CosBackward0",
     inplace="cos_",
     dtype="promote_float",
-    forward=circular("cos", 0.5),
+    forward=transcendental("cos", CIRCULAR, lambda x: vector_code().sine(x, 0.5), ANGLES),
     self=lambda grad, self: grad * -sin(self),
     doc="Cosine of an angle in radians.",
     samples=("torch.cos(x)", "x.cos()"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.rounding import precise
-from ...numerics.summation import largest_in_a_row
+from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native
 from ..reduce.softmax import safe_softmax
 from .dropout import _drop
@@ -77,7 +77,7 @@ def _flash(
     top = xp.where(xp.isneginf(top), 0, top)
     scores -= top
     weights = precise(xp.exp, scores)
-    total = weights.sum(axis=-1, keepdims=True)
+    total = total_in_a_row(xp, weights)
     weights = weights if settle is None else settle(weights)
     output = weights @ value / xp.where(total == 0, 1, total)
     logsumexp = (top + precise(xp.log, total))[..., 0]
@@ -96,7 +96,7 @@ def _flash_backward(
     weights = precise(xp.exp, scores - logsumexp[..., None])
     if not xp.isfinite(logsumexp).all():
         weights = xp.where(xp.isneginf(scores), 0, weights)
-    inner = (grad * out).sum(axis=-1, keepdims=True)
+    inner = total_in_a_row(xp, grad * out)
     slope = grad @ value.swapaxes(-2, -1)
     slope -= inner
     slope *= weights

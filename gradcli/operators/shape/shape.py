@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.carriers import ARRAYS
 from ...engine.layout import alike, check_dimensions
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import bits_of, read_as
@@ -92,7 +93,7 @@ view = operator(
     view=True,
     where="method",
     forward=lambda xp, self, size: viewed(xp, self, size),
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    self=lambda grad, self_sym_sizes: reshaped(grad, self_sym_sizes),
     jacobian="reshape",
     doc="A view with another size.",
     samples=(
@@ -106,7 +107,7 @@ unsafe_view = operator(
     node="UnsafeViewBackward0",
     where="hidden",
     forward=lambda xp, self, size: viewed(xp, self, size),
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    self=lambda grad, self_sym_sizes: reshaped(grad, self_sym_sizes),
     acts="moves",
     jacobian="reshape",
     doc="A view of a fresh copy, as reshape returns it.",
@@ -119,7 +120,7 @@ reshape_alias = operator(
     view=True,
     where="hidden",
     forward=lambda xp, self, size: viewed(xp, self, size),
-    self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
+    self=lambda grad, self_sym_sizes: reshaped(grad, self_sym_sizes),
     jacobian="reshape",
     doc="The view that reshape makes of memory that is not in row-major order.",
     samples=("x.t()[0:2].reshape(2, 2)",),
@@ -128,6 +129,8 @@ reshape_alias = operator(
 
 def reshaped(self: Any, shape: Sequence[int]) -> Any:
     """A view where the memory allows it, else a copy."""
+    if ARRAYS.get(self.__class__) is not None:
+        return self.reshape(infer_size(shape, self.size))
     try:
         if is_contiguous(self):
             return view(self, tuple(shape))

@@ -19,12 +19,12 @@ from ...recording.sides import AnyTensor, is_live, node_of
 from ...recording.snapshot import as_tensor
 from ..check.numeric.tape import Tape, Unrepeatable, recording
 from ..errors import error_fact
-from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, Wanted, failure, named_in, result_of
+from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, Wanted, failure, named_in
 from ..grad_pass import root_of
 from ..graph import collected
 from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
-from ..meaning import with_expressions
+from ..meaning import result_of, with_expressions
 from ..shown_pass import chosen, keep, root_nodes
 from .compared import agreement
 from .matrices import Axis, blocks, hessians, jacobian_of

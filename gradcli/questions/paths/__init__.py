@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -28,7 +29,8 @@ from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..interventions import Interventions, complain, watching
 from ..meaning import as_in_pass, with_expressions
 from ..seeds import seed_facts
-from ..shown_pass import chosen, keep, passes_there
+from ..shown_pass import Stop, chosen, keep, passes_there, shown
+from ..unchanged import unchanged
 from .chain import Chain, number_of
 from .equal import equal
 from .facts import Facts, Seeds
@@ -39,7 +41,6 @@ from .later import give, later_names
 from .names import Naming
 from .nodes import run_node
 from .roots import began
-from .stop import Stop
 
 
 class Options(NamedTuple):
@@ -85,11 +86,12 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
     last = chosen(passes, None)
     if ran.error is not None or last is None or last.changes == recording.lines.changes:
         return ran
-    if asked.is_computed and as_in_pass(ran, asked.of) is None:
-        return ran
+    if asked.is_computed and (asked.number is not None or as_in_pass(ran, asked.of) is None):
+        again = partial(_watched, request, None, asked)
+        return unchanged(ran, asked.of, asked.number, again)
     names = later_names(ran, last)
     with as_new():
-        stopped = _watched(request, None, asked, last.number)
+        stopped = _watched(request, None, asked, Stop(last.number, passes.count))
     if (same := chosen(stopped.recording.passes, None)) is not None:
         give(stopped, same, names)
     return stopped._replace(printed=ran.printed, warnings=ran.warnings)
@@ -103,22 +105,26 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
     ran = execute(request, write, hearing(seen))
     if asked.number is not None and asked.number > seen.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
+    if asked.number is None:
+        seen.total = seen.count
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch(DEFAULT_SEED)
-        stopped = execute(request, None, hearing(LivePass(seen.count, stops=True)))
+        then = LivePass(seen.count, stops=True)
+        then.total = seen.count
+        stopped = execute(request, None, hearing(then))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
     return translated(ran, asked.of, asked.wrt)
 
 
 def _watched(
-    request: Request, write: Callable[[str], None] | None, asked: Options, stop: int | None
+    request: Request, write: Callable[[str], None] | None, asked: Options, stop: Stop | None
 ) -> Ran:
     recording = watching(Interventions(leaves=asked.wrt, results=asked.of))
     keep(recording.passes, None if asked.is_computed else asked.number)
     recording.attach(Naming(name.partition("#")[0] for name in (*asked.of, *asked.wrt)))
     if stop is not None:
-        recording.attach(Stop(stop))
+        recording.attach(stop)
     return execute(request, write, recording)
 
 
@@ -139,6 +145,8 @@ def _reported(ran: Ran, asked: Options, report: PathsReport) -> tuple[Ran, Paths
     request, ran = ran.request, with_expressions(ran, asked.of)
     labels = Labels(ran)
     of, seeds = _result(labels, ran, asked)
+    one = None if asked.is_computed else chosen(ran.recording.passes, None)
+    report = report._replace(shown=shown(ran, one))
     if of is None:
         message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), request.name)

@@ -74,6 +74,7 @@ class LivePass(Spectator):
 
     def __init__(self, number: int | None, *, stops: bool) -> None:
         self.number, self.count, self.stops = number, 0, stops
+        self.total = 0  # passes of the program; 0 while that is not known
         self.changed_since = False  # whether a tensor was changed in place behind the last pass
         self.inner: dict[str, Any] = {}  # modules that only functions know
         self.translation = Translation()
@@ -180,18 +181,21 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     for values in (live.inner, bindings):
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
             every.append((None, name, tensor, None))
+    last = {(scope, name): value for scope, name, value, _ in every}
     for scope, name, value, clock in every:
         then = None if clock is None else live.translation.clock_at(clock)
         if type(value) in NUMBERS:
             naming.number(scope, name, value, then or 0)
-        elif not live.roots or name in of or live.translation.knows(value):
+        elif live.translation.knows(value) or (
+            (name in of or not live.roots) and last[scope, name] is value
+        ):  # what earlier turns computed has no values any more
             naming.tensor(scope, name, own(value), then)
     recording = recording_of(naming, live)
     if live.roots:
         one = Pass(live.count, True, False, False)
         one.origin = live.origin
         one.roots, one.gradients = live.roots, tuple(map(own, live.seeds))
-        recording.passes.kept[one.number] = one
+        recording.passes.kept[one.number], recording.passes.count = one, live.total
     known = {id(tensor) for tensor, _ in live.translation.tensors.values()}
     values = {name: own(value) if id(value) in known else value for name, value in bindings.items()
               if id(value) in known or not is_live(value)}  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ...diagnostics import Diagnostic
@@ -19,12 +20,13 @@ from ...recording.facts.steps import StepsReport
 from ...recording.sides import array_of, is_live, sides
 from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
-from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, result_of
+from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
 from ..graph import collected, numbering
 from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
-from ..meaning import as_in_pass, with_expressions
-from ..shown_pass import passes_there, root_nodes
+from ..meaning import as_in_pass, result_of, with_expressions
+from ..shown_pass import Stop, passes_there, root_nodes
+from ..unchanged import unchanged
 from .facts import Namer, same_passes, walk_fact
 from .local import local_derivatives
 from .replay import Pause, Pausing, Reached
@@ -43,9 +45,21 @@ class Options(NamedTuple):
 
 def recorded(
     request: Request, write: Callable[[str], None] | None, options: Options,
-    pause: Pause | None = None,
+    pause: Pause | None = None, stop: Stop | None = None,
 ) -> Ran:  # fmt: skip
     """The run whose passes are shown; with a pause it stops there."""
+    ran = _run(request, write, options, pause, stop)
+    if pause is not None or not options.of or options.only is not None:
+        return ran
+    if options.grad_output is None and as_in_pass(ran, options.of) is not None:
+        return ran
+    return unchanged(ran, options.of, None, partial(_run, request, None, options, None))
+
+
+def _run(
+    request: Request, write: Callable[[str], None] | None, options: Options,
+    pause: Pause | None, stop: Stop | None,
+) -> Ran:  # fmt: skip
     recording = watching(options.interventions)
     steps = Steps(recording.passes, recording.hooks)
     steps.local = local_derivatives  # type: ignore[method-assign]
@@ -54,6 +68,8 @@ def recorded(
     if pause is not None:
         recording.attach(Pausing(pause, steps))
         only = pause.walk
+    if stop is not None:
+        recording.attach(stop)
     recording.passes.keep(*((PASSES, 0) if only is None else (0, 1, (only,))))
     return execute(request, write, recording)
 
@@ -151,8 +167,10 @@ def repeated_steps(ran: Ran, options: Options) -> StepsReport:
 
 def value_at(ran: Ran, options: Options, pause: Pause) -> str:
     """The value of an expression behind a step (0: at the beginning) of a pass, as text."""
+    before = ran.recording.find(Stop)
+    stop = None if before is None else Stop(before.place, before.count)
     try:
-        again = recorded(ran.request, None, options, pause)
+        again = recorded(ran.request, None, options, pause, stop)
         if again.error is None:
             differentiated(again, options)
     except Reached as reached:

@@ -14,6 +14,7 @@ from .basic import (
     Nested as Nested,
     Number as Number,
     Place as Place,
+    ShownPass as ShownPass,
     Spread as Spread,
     TensorFact as TensorFact,
 )
@@ -60,16 +61,6 @@ class RootFact(NamedTuple):
     output_nr: int
     name: str
     tensor: int | None = None
-
-
-class ShownPass(NamedTuple):
-    """The backward pass that is drawn: its number of how many, and the call that ran it."""
-
-    number: int
-    of: int
-    line: int | None = None
-    source: str = ""
-    failed: bool = False
 
 
 class FlowFact(NamedTuple):
@@ -207,3 +198,4 @@ class GradReport(NamedTuple):
     derivatives: DerivativesFact | None = None
     seeds: tuple[SeedFact, ...] = ()  # of the pass, one for each root
     more_roots: tuple[tuple[TensorFact, str], ...] = ()  # behind the first, which is `of`
+    shown: ShownPass | None = None  # whose gradients they are, or behind which they were computed

@@ -115,3 +115,15 @@ class ErrorFact(NamedTuple):
     end_column: int | None = None
     labels: tuple[LabelFact, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class ShownPass(NamedTuple):
+    """The backward pass that is told about: its number of how many (0 if that is not known), and
+    the call that ran it."""
+
+    number: int
+    of: int
+    line: int | None = None
+    source: str = ""
+    failed: bool = False
+    ended: bool = False  # told is not what it did, but what there was when it had ended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...named import NamedTuple
-from .basic import ErrorFact, Nested
+from .basic import ErrorFact, Nested, ShownPass
 from .seeds import SeedFact
 
 
@@ -100,3 +100,4 @@ class PathsReport(NamedTuple):
     error: ErrorFact | None = None
     missing: tuple[str, ...] = ()
     seeds: tuple[SeedFact, ...] = ()  # what the gradient begins with, at each root
+    shown: ShownPass | None = None  # the pass whose paths they are, or behind which they were

@@ -20,13 +20,12 @@ from ...recording.facts import (
     Report,
     RootFact,
     SavedFact,
-    ShownPass,
     Spread,
     TensorFact,
 )
 from ..escape import Terminal
 from .derivatives import derivatives
-from .edges import numbers, seed_row
+from .edges import numbers, seed_row, which_pass
 from .ledger import ledger_row
 from .orders import FORWARD, holder, making
 from .profile import profile
@@ -58,7 +57,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "file": report.file,
         "device": report.device,
         "results": [root_name(root, report) for root in report.roots],
-        "pass": None if report.shown is None else _which(report.shown),
+        "pass": which_pass(report.shown),
         "passes": map(pass_row, report.passes),
         "tensors": map(_tensor, report.tensors),
         "nodes": _nodes(report),
@@ -86,6 +85,7 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "file": report.file,
         "device": report.device,
         "of": None if report.of is None else _tensor(report.of),
+        "pass": which_pass(report.shown),
         "seeds": list(map(seed_row, report.seeds)),
         "gradients": map(_gradient, report.gradients),
         "derivatives": derivatives(report.derivatives),
@@ -240,11 +240,6 @@ def _node(
             for fact in saved
         ]  # fmt: skip
     return row
-
-
-def _which(shown: ShownPass) -> dict[str, Any]:
-    """Which pass it is; how it ended, `error` says."""
-    return {"number": shown.number, "of": shown.of, "line": shown.line, "source": shown.source}
 
 
 def pass_row(fact: PassFact) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...recording.facts import Nested
+from ...recording.facts import Nested, ShownPass
 from ...recording.facts.seeds import SeedFact
 from ...recording.facts.steps import EdgeFact, LocalFact, ValueFact
 
@@ -17,6 +17,18 @@ def _pairs(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_pairs(item) for item in value]
     return [value.real, value.imag]
+
+
+def which_pass(shown: ShownPass | None) -> dict[str, Any] | None:
+    """Which pass it is, if any; how it ended, `error` says."""
+    if shown is None:
+        return None
+    return {
+        "number": shown.number,
+        "of": shown.of or None,
+        "line": shown.line,
+        "source": shown.source,
+    }
 
 
 def seed_row(seed: SeedFact) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from ...recording.facts.paths import FormulaFact, PathFact, PathsReport, StepFact
 from ..escape import Terminal
 from . import document, error_row
-from .edges import seed_row
+from .edges import seed_row, which_pass
 
 PATHS = "gradcli.paths/1"
 EXACT = 2**53  # integral floats up to here are written as whole numbers
@@ -32,6 +32,7 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
             "wrt_shape": list(report.wrt_shape),
             "dtype": report.dtype,
             "over": "edges" if report.by_edges else "names",
+            "pass": which_pass(report.shown),
             "seeds": list(map(seed_row, report.seeds)),
             "element": None if report.element is None else list(report.element),
             "jacobian": report.jacobian,
