@@ -175,8 +175,8 @@ class Operations:
         if self.recorder.on_switched is not None and switching:
             self.recorder.on_switched(state.origin, args[0], args[0].requires_grad)
         self._tell_unreported(spot, name, args, kwargs, result)
-        if name == "retain_grad" and (node := self.side.node(args[0])) is not None:
-            self.side.mark(node).retains = True
+        if name == "retain_grad":
+            self.labels.retain(args[0])
         if name.startswith("register_") and name.endswith("hook"):
             self.recorder.passes.registered(name, args, result)
 
