@@ -351,6 +351,18 @@ def test_columns_give_way_widest_first() -> None:
     assert paint([line], PLAIN).count("…") == 2
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(24, "├─ f(g(x)), in net.0  ab"), (22, "├─ f(g(…, in net.0  ab"),
+     (20, "├─ f(g(x)), in …  ab")],
+)  # fmt: skip
+def test_the_module_stays_where_an_expression_is_cut(width: int, shown: str) -> None:
+    words = Cell("├─ f(g(x)), in net.0", bare=3, tail=len(", in net.0"))
+    rows = [(words, Cell(""), Cell("ab"))]
+    (line,) = columns(rows, PLAIN._replace(width=width), giving=(((0, 8),),))
+    assert paint([line], PLAIN).rstrip() == shown
+
+
 def test_fewer_words_leave_room_for_the_columns_behind_them() -> None:
     row = (cell("name"), Cell("1. → 2.718281", short="1. →"), cell("12"))
     (line,) = columns([row], Look(width=15), giving=(((1, 6),), 2))

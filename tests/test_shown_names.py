@@ -590,3 +590,37 @@ def test_a_list_of_parameters_is_no_name_before_the_module_s(home: Path) -> None
     assert f"the leaves of loss are {', '.join(paths)}" in gradcli("paths", "p.expr").stderr
     asked = gradcli("grad", "p.expr", "--wrt", "decay[0]").stdout
     assert asked.count("dloss/ddecay[0]") == 1
+
+
+def test_a_tied_weight_is_known_by_both_names(home: Path) -> None:  # noqa: F811
+    text = """\
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.head = nn.Embedding(3, 2), nn.Linear(2, 3, bias=False)
+        self.head.weight = self.tok.weight
+    def forward(self, x):
+        return self.head(self.tok(x))
+def train():
+    model = Tied()
+    model(torch.tensor([0, 2])).sum().backward()
+train()
+"""
+    (home / "p.expr").write_text(text, encoding="utf-8")
+    path, name = str(home / "p.expr"), "model.head.weight"
+    page = here("trace", path).stdout
+    assert "model.tok.weight (also model.head.weight) " in page
+    rows = json.loads(here("trace", path, "--format", "json").stdout)["tensors"]
+    assert [(row["name"], row["kind"]) for row in rows] == [
+        ("model.tok.weight", "parameter"), (name, "parameter"),
+    ]  # fmt: skip
+    first, second = rows
+    assert {**second, "name": first["name"]} == first
+    for asked in (("why", path, name), ("grad", path, "--wrt", name),
+                  ("paths", path, "--wrt", name), ("trace", path, "--wrt", name),
+                  ("step", path, "--plain", "--break", name),
+                  ("trace", path, "--hook", f"{name}=norm")):  # fmt: skip
+        done = here(*asked)
+        assert done.returncode == 0, done
+    assert "model.tok.weight" in here("step", path, "--plain", "--break", name).stdout
+    assert here("grad", path).stdout.count("/dmodel.") == 1  # one row for one tensor

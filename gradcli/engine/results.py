@@ -11,6 +11,7 @@ from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
 from .mode import state
 from .node import Node, SavedOutput, Several, SharedOutput
+from .promotion import shape_error
 from .row import OF, Row
 from .tensor import Tensor, mark_of, plain
 from .tensor_type import LARGE, TensorType, kind_of
@@ -46,11 +47,15 @@ def infer(row: Row, kind: TensorType, arguments: Sequence[Any]) -> TensorType:
     return kind_of(*answer) if answer.__class__ is tuple else kind.of(answer)
 
 
-def refused(row: Row, kind: TensorType) -> None:
-    """Raises what PyTorch raises for an element type that the operator does not take."""
+def refused(row: Row, kind: TensorType, arrays: Sequence[Any] = ()) -> None:
+    """Raises what PyTorch raises for an element type that the operator does not take.
+
+    A kernel is asked for after operands that meet have been broadcast: their shapes come first.
+    """
     message = row.refuse[kind.dtype.word]
     error, text = (NotImplementedError, message) if isinstance(message, str) else message
-    raise error(text)
+    refusal = error(text)
+    raise shape_error(arrays, refusal) if error is NotImplementedError else refusal
 
 
 def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:

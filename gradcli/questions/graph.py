@@ -204,8 +204,10 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
     """
     by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
     names = {id(found.alive[number]): name for number, name in by_node.items()}
-    leaves = {id(t): name for name, t in collecting.parameters(bindings, AnyTensor)}
-    leaves |= {id(t): fact.name for fact, t in zip(found.tensors, found.held, strict=True)}
+    pairs = list(collecting.parameters(bindings, AnyTensor))
+    leaves = {id(t): name for name, t in reversed(pairs)}
+    told = [(id(t), fact.name) for fact, t in zip(found.tensors, found.held, strict=True)]
+    leaves |= dict(reversed(told))
     modules = module_names(bindings)
 
     def name_of(node: Any) -> str:

@@ -7,7 +7,7 @@ a chain of a million nodes is as welcome as one of ten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from math import hypot, inf
@@ -24,6 +24,7 @@ from .modules import (
     named_buffers,
     named_modules,
     named_parameters,
+    other_names,
 )
 from .sides import side_of
 
@@ -240,7 +241,7 @@ def collect(
     values: bool = True,
     texts: bool = False,
     roots: tuple[Any, ...] = (),
-    others: Collection[Named] = (),
+    others: Sequence[Named] = (),
     leaves: Iterable[Named] = (),
     made: Mapping[int, int | None] | None = None,
     passing: frozenset[str] = frozenset(),
@@ -254,23 +255,26 @@ def collect(
     graph = Graph()
     held: list[Any] = []
     facts: list[TensorFact] = []
+    first = {id(one.tensor): one.name for one in reversed(others)}
     owned = {id(one.tensor) for one in others if one.kind == "parameter"}
 
-    def bound(name: str, tensor: Any) -> None:
+    def bound(name: str, tensor: Any, what: str = "tensor") -> None:
         fact = _tensor_fact(name, tensor, graph, lines or {}, values, texts and len(facts) < TEXTS)
         if name.partition("[")[0] in passing:
             fact = fact._replace(passing=True)
         if made is not None and fact.is_leaf and fact.requires_grad:
             fact = fact._replace(line=made.get(id(tensor), fact.line))
-        facts.append(fact)
+        facts.append(fact._replace(kind=what))
         held.append(tensor)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns
-        listed = []  # parameters in lists: the names that their modules give them come first
+        # Other names of parameters, also in lists: the first that a module gives stands first.
+        again = [(name, tensor, "parameter") for name, _, tensor, what in others
+                 if what == "alias" and _root(name) == _root(first[id(tensor)])]  # fmt: skip
         for name, tensor in named_tensors(bindings, kind):
             if id(tensor) in owned and "[" in name:
-                listed.append((name, tensor))
+                again.append((name, tensor, "tensor"))
             else:
                 bound(name, tensor)
         for node in roots:
@@ -281,17 +285,22 @@ def collect(
         reached = (one for one in leaves
                    if id(one.tensor) in graph.leaves and one.name not in taken)  # fmt: skip
         for name, line, tensor, what in (*others, *reached):
-            if id(tensor) not in known:
+            if id(tensor) not in known and what != "alias":
                 known.add(id(tensor))
                 written = texts and len(facts) < TEXTS
                 fact = _tensor_fact(name, tensor, graph, {}, values, written)
                 facts.append(fact._replace(line=line, kind="leaf" if what == "tensor" else what))
                 held.append(tensor)
-        for name, tensor in listed:
-            bound(name, tensor)
+        for other in again:
+            bound(*other)
     leaves_by_number = dict(sorted(graph.leaves.items(), key=itemgetter(1)))
     return Collected(_numbered(facts, held, graph), _node_facts(graph, place), held, graph.alive,
                      graph.ids, leaves_by_number)  # fmt: skip
+
+
+def _root(path: str) -> str:
+    """The name that a path begins with: net of net.0.weight."""
+    return path.partition(".")[0].partition("[")[0]
 
 
 def _numbered(facts: list[TensorFact], held: list[Any], graph: Graph) -> tuple[TensorFact, ...]:
@@ -426,7 +435,7 @@ class Inside:
 
     def _of_module(self, name: str, value: Any, depth: int) -> Iterator[tuple[str, Any, str]]:
         """Its parameters and buffers, then what it holds beside them: in plain lists, as tensors
-        that are no parameters."""
+        that are no parameters; at the end other names of its parameters."""
         told = set()
         for inner, tensor, what in (
             *((inner, parameter, "parameter") for inner, parameter in named_parameters(value)),
@@ -439,6 +448,8 @@ class Inside:
                 if id(tensor) not in told:
                     told.add(id(tensor))
                     yield inner, tensor, what
+        for inner, parameter in other_names(value):
+            yield f"{name}.{inner}", parameter, "alias"
 
     def _beside(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
         """The attributes of a module, and of those in it, that are in none of its tables."""

@@ -53,6 +53,16 @@ def _named(root: Any, table: str) -> Iterator[tuple[str, Any]]:
                 yield f"{path}.{name}" if path else name, tensor
 
 
+def other_names(root: Any) -> Iterator[tuple[str, Any]]:
+    """Parameters by the names that they have besides, such as a tied weight's second module."""
+    seen: set[int] = set()
+    for path, module in named_modules(root):
+        for name, tensor in (_table(module, "_parameters") or {}).items():
+            if tensor is not None and id(tensor) in seen:
+                yield f"{path}.{name}" if path else name, tensor
+            seen.add(id(tensor))
+
+
 def beside(module: Any) -> dict[str, Any]:
     """What a module of a program's own class holds beside its tables: a plain list of layers."""
     held = _table(module, KEPT)

@@ -22,13 +22,15 @@ CODES = {
 class Cell(NamedTuple):
     """A piece of a line, already harmless. Its first `bare` characters take no style; `line` is the
     line of the program that it is about, 0 where it is about none; `short` says it in fewer words,
-    where there is no room for all of it."""
+    where there is no room for all of it. Where it is cut, its last `tail` characters stay if some
+    words before them can."""
 
     text: str
     style: str = ""
     bare: int = 0
     line: int = 0
     short: str = ""
+    tail: int = 0
 
 
 Line = tuple[Cell, ...]
@@ -56,6 +58,7 @@ class Look(NamedTuple):
         return text if self.whole else cut(text, width, ellipsis(self))
 
 
+SOME = 5  # columns of an expression that is cut before its tail
 BESIDE = 28  # columns of a page that names leave for numbers
 CONTINUED = str.maketrans("├└─`-", "│    ")  # the lines of a tree, one row further down
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
@@ -231,11 +234,20 @@ def rows_in_columns(
                 continue
             if pieces:
                 pieces.append(Cell(" " * gap))
-            text = pad(cut(piece.text, widths[i], mark), widths[i], i in right)
+            text = pad(_cut(piece, widths[i], mark), widths[i], i in right)
             pieces.append(piece._replace(text=text))
         line = fitted(pieces, look) if narrow else tuple(pieces)
         lines.append(GridLine(line, grid) if look.rich else line)
     return found
+
+
+def _cut(piece: Cell, width: int, mark: str) -> str:
+    """The text of a cell within so many columns: its end goes, or what stands before its tail."""
+    tail = piece.text[len(piece.text) - piece.tail :]
+    room = width - width_of(tail)
+    if not tail or room < piece.bare + SOME or width_of(piece.text) <= width:
+        return cut(piece.text, width, mark)
+    return cut(piece.text[: -piece.tail], room, mark) + tail
 
 
 def _needed(rows: Sequence[Sequence[Cell]]) -> list[int]:

@@ -239,7 +239,10 @@ class Words:
         words, style = self._words(row)
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
         told = cell(words if mark is None else f"#{mark} {words}").text
-        first = Cell(row.lead + told, style, len(row.lead))
+        flow = self.graph.flows.get((row.node, row.output_nr))
+        module = "" if flow is None else f", in {flow.module}"
+        tail = len(module) if flow is not None and told.endswith(module) else 0
+        first = Cell(row.lead + told, style, len(row.lead), tail=tail)
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
@@ -251,7 +254,6 @@ class Words:
             return (first, kind, NONE, where, *(NONE,) * 5)
         shape, value, of_value, grad, of_grad, line = self._facts(row)
         order = NONE if leaf else cell(self.order(row.node), "dim")
-        flow = self.graph.flows.get((row.node, row.output_nr))
         shorts = ("", "") if flow is None else (
             self._changed(flow) if flow.later is not None else shorter(flow.shape, flow.range),
             shorter(flow.shape, flow.grad_range),

@@ -12,7 +12,7 @@ import numpy
 
 from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, numbers, range_of, short_name, text_of
+from ...recording.collect import named_tensors, numbers, parameters, range_of, short_name, text_of
 from ...recording.facts import EventFact, NodeFact, Place, Spread
 from ...recording.facts.steps import (
     EdgeFact,
@@ -50,9 +50,11 @@ class Namer:
         self.place_of = places(ran.program)
         self.operands = reader()
         self.hooks, self.orders = recording.hooks, recording.orders
-        # The last node of a tensor that was changed in place had no name when it was made.
-        self.held = [(name, id(node)) for name, tensor in named_tensors(self.values, AnyTensor)
-                     if (node := node_of(tensor)) is not None]  # fmt: skip
+        # The last node of a tensor that was changed in place had no name when it was made; a leaf
+        # may have several.
+        reached = recording.names.reached(self.values)
+        every = (*named_tensors(self.values, AnyTensor), *parameters(reached, AnyTensor))
+        self.held = [(name, id(node_of(tensor) or tensor)) for name, tensor in every]
         self.factors: dict[tuple[int, int], str] = {}  # by the expression and the factor's place
 
     def name(self, node: Any, user: Any = None) -> str:
@@ -316,12 +318,14 @@ def walk_fact(
         if value is not None:
             one = value.shape in ((), (1,)) and is_one(numbers(as_tensor(seed)))
             roots.append(RootFact(namer.root(root), value, one))
+    places = walk.numbers | {id(step.variable): number for number, step in enumerate(walk.steps, 1)
+                             if step.variable is not None}  # fmt: skip
     return WalkFact(
         number, line, text, over.captures, over.keep, over.creates, over.failed, tuple(roots),
         _kinds(walk), told, Names(told.name, len(told)),
         Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
         tuple(ids.get(id(step.node)) for step in walk.steps),
-        {name: walk.numbers[node] - 1 for name, node in namer.held if node in walk.numbers},
+        {name: places[identity] - 1 for name, identity in namer.held if identity in places},
     )  # fmt: skip
 
 
