@@ -946,7 +946,7 @@ def acos(input: _Tensor, *, out: Any = ...) -> Tensor: """Arc cosine (inverse co
 def acos_(input: _Tensor) -> Tensor: """In-place form of acos. Arc cosine (inverse cosine), in radians from 0 to pi."""
 def acosh(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse hyperbolic cosine, for x of at least 1."""
 def acosh_(input: _Tensor) -> Tensor: """In-place form of acosh. In-place acosh; it has no derivative, and backward says so."""
-def adaptive_avg_pool1d(input: _Tensor, output_size: Any) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
+def adaptive_avg_pool1d(input: _Tensor, output_size: _int | Sequence[_int]) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""
 @overload
 def add(input: _Tensor, other: _Tensor | _Number, *, alpha: _Number = ..., out: Any = ...) -> Tensor: """Sum of two tensors, the second one scaled by alpha."""
 @overload

@@ -99,6 +99,8 @@ def reading(name: str) -> Mark | None:
         held = here.held = here.net.enter_context(_net(name, here.seconds))
         here.name, here.mark = name, _come_to if held is None else _both(_come_to, held.at)
         _places.clear()
+    if here.held is not None:
+        here.held.quote = None  # of the text before
     return _both(_listening[-1], here.mark) if _listening else here.mark
 
 

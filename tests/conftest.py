@@ -6,10 +6,10 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from oracle import oracle
 
 # One thread is faster for small arrays, and CI shares its cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -31,6 +31,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _only_hands_out(config):
+        return
+    from oracle import oracle
+
     oracle.recording = config.getoption("--record")
     every = config.args_source is not pytest.Config.ArgsSource.ARGS
     oracle.pruning = oracle.recording and every and not config.option.keyword
@@ -76,16 +80,25 @@ def cuda(request: pytest.FixtureRequest) -> Iterator[float]:
         yield close
 
 
+def _only_hands_out(config: pytest.Config) -> bool:
+    """The process that runs no test itself need not wait for PyTorch."""
+    return bool(getattr(config.option, "numprocesses", None))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if oracle.recording and not hasattr(session.config, "workerinput"):
+    if session.config.getoption("--record") and not hasattr(session.config, "workerinput"):
+        from oracle import oracle
+
         session.config.stash[_written] = oracle.write()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     config = terminalreporter.config
-    if not getattr(config.option, "numprocesses", None):
+    if not _only_hands_out(config):
+        from oracle import oracle
+
         terminalreporter.write_line(oracle.summary())
-    elif not oracle.has_torch:
+    elif os.environ.get("GRADCLI_WITHOUT_TORCH") or find_spec("torch") is None:
         terminalreporter.write_line("oracle: PyTorch is not installed; answers came from records")
     for name in config.stash.get(_written, ()):
         terminalreporter.write_line(f"oracle: recorded tests/recorded/{name}.json")
@@ -106,6 +119,8 @@ def left_alone() -> Iterator[None]:
 def fresh_modes() -> Iterator[None]:
     """Every test starts with PyTorch's defaults, whatever the one before it left behind: under
     its own engine and, where programs run under it, in PyTorch."""
+    from oracle import oracle
+
     from gradcli.engine.run_state import as_new
 
     with as_new():

@@ -83,6 +83,7 @@ class Walk:
         self.strangers: dict[str, str] = {}
         self.done: set[Any] = set()
         self.handed: list[Any] = []
+        self.ready: dict[int, tuple[Any, ...]] = {}  # arguments that no call has taken yet
         self.called = 0
         self.path = ""
 
@@ -157,10 +158,13 @@ class Walk:
         if not is_callable(value):
             return
         for place, arguments in enumerate(self.arguments):
-            found = self.attempt(lambda arguments=arguments: call(value, fresh(arguments), {}))
+            given = self.ready.pop(place, None) or fresh(arguments)
+            found = self.attempt(lambda given=given: call(value, given, {}))
             self.called += 1
             if found is not MISSING:
                 yield f"(#{place})", found
+            elif not any(isinstance(item, values.Lazy) for item in given):
+                self.ready[place] = given  # a generator may have been begun
 
     def attempt(self, ask: Callable[[], Any]) -> Any:
         """What a question gives, or the error as the program would catch it."""

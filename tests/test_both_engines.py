@@ -62,3 +62,27 @@ def test_a_warning_has_its_category_and_its_line(tmp_path: Path) -> None:
         said = here("run", str(file), "--engine", engine).stderr.splitlines()
         words = ["4: FutureWarning: one", "5: UserWarning: two", "6: Mine: six"]
         assert said == [f"{file}:{each}" for each in words]
+
+
+LEDGERS = {
+    "a result keeps its gradient": "x = tensor(2.0, requires_grad=True)\ny = x * 3\n"
+    "y.retain_grad()\nfor i in range(2):\n    (y * y).backward(retain_graph=True)\n",
+    "indices are saved as a list": "x = torch.ones(3, 2, requires_grad=True)\n"
+    "(x[[0, 2, 2]] ** 2).sum().backward()\n",
+    "a pass is over when an input proves unused": "x = tensor(1.0, requires_grad=True)\n"
+    "z = tensor(1.0, requires_grad=True)\ntorch.autograd.grad(x * 2, [x, z])\n",
+    "a hook on several tensors is the program's": "a = tensor(1.0, requires_grad=True)\n"
+    "torch.autograd.graph.register_multi_grad_hook((a,), lambda gs: print(gs))\n"
+    "(a * 2).backward()\n",
+    "without a seed both begin alike": "print(nn.Linear(2, 2).weight)\n",
+}
+
+
+@pytest.mark.parametrize("title", LEDGERS)
+def test_ledgers_are_the_same(title: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(LEDGERS[title], "utf-8")
+    own, live = (json.loads(here("trace", str(file), "--format", "json", "--engine", engine).stdout)
+                 for engine in ("own", "torch"))  # fmt: skip
+    for part in ("ledger", "hooks", "backward", "output"):
+        assert own[part] == live[part], part

@@ -140,7 +140,11 @@ def read_by_the_library(value: Any) -> dict[str, Any]:
 
 def changed(value: Any, before: dict[str, Any]) -> set[str]:
     now = read_by_the_library(value)
-    return {name for name in {*now, *before} if not same(now.get(name, now), before.get(name, now))}
+    found = {
+        name for name, item in now.items()
+        if item is not before.get(name, now) and not same(item, before.get(name, now))
+    }  # fmt: skip
+    return found | (before.keys() - now.keys())
 
 
 def same(a: Any, b: Any) -> bool:

@@ -22,6 +22,7 @@ from gradcli.recording.curve import ROOM, Curve
 from gradcli.recording.facts.flow import FlowReport
 from gradcli.recording.gradient_flow import ENDS, GradientFlow
 from gradcli.render.flow import curve
+from gradcli.render.json import flow as documents
 from gradcli.render.text import Look
 
 PROGRAMS = {name: text for name, (text, _) in PLANTED.items()} | HEALTHY
@@ -232,7 +233,8 @@ def test_pages_and_documents(name: str, home: Path, monkeypatch: pytest.MonkeyPa
     page = here("flow", str(file))
     assert page.returncode == 0 and "…" not in page.stdout
     assert page.stdout == here("flow", str(file)).stdout
-    found = document(str(file))
+    found = json.loads("".join(documents.flow(report(PROGRAMS[name]))))
+    fits(found, "gradcli.flow-1")
     assert found["total"] == len(found["passes"])
     for leaf in found["leaves"]:
         assert leaf["name"] in page.stdout or len(found["leaves"]) > 40

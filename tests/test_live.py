@@ -39,8 +39,6 @@ def traced(text: str, engine: str, name: str = "program.expr", **more: Any) -> d
 
 
 def ran_with(text: str, engine: str, name: str = "program.expr", **more: Any) -> Ran:
-    if engine == "torch":
-        torch.manual_seed(DEFAULT_SEED)  # as the own engine starts
     return recorded(Request(text.encode(), name, name, engine=engine, **more), None)
 
 

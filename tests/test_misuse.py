@@ -32,7 +32,6 @@ DIFFERENCES = {
     "x.split": _INSIDE,
     "x.stft": _INSIDE,
     "x.type": "there is one more overload in PyTorch, which it never shows",
-    "x.unique": _INSIDE,
     "x.unique_consecutive": _INSIDE,
 }
 

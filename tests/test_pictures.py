@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from browser import measured
 from command_here import here
 from picture_programs import PROGRAMS, every
 
+from gradcli.pipeline.request import Request
+from gradcli.questions import picture, trace
 from gradcli.render.picture.layout import Link, Size, layout
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,9 +40,35 @@ _FOLDER: list[Path] = []
 
 
 @pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Where the programs of this file lie."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where the programs of this file lie. Each runs once: pictures of one run look at its report
+    in different ways."""
     _FOLDER[:] = [tmp_path_factory.mktemp("pictures")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(picture, "recorded", once(picture.recorded, _of_run))
+        patch.setattr(trace, "trace_report", once(trace.trace_report, _of_report))
+        yield
+
+
+def once(answer: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose answers to questions of one key are given again."""
+    known: dict[Any, Any] = {}
+
+    def ask(*given: Any, **named: Any) -> Any:
+        mark = key(*given, **named)
+        if mark not in known:
+            known[mark] = given, answer(*given, **named)
+        return known[mark][1]
+
+    return ask
+
+
+def _of_run(request: Request, write: Any, interventions: Any, **how: Any) -> Any:
+    return request, interventions, *sorted(how.items())
+
+
+def _of_report(ran: Any, options: Any) -> Any:
+    return id(ran), options
 
 
 def _file(name: str) -> Path:

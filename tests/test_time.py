@@ -14,8 +14,9 @@ import pytest
 from pages import error_of
 from test_cli import gradcli
 
-from gradcli.deadline import CLOCK, Clock, begin, deadline
+from gradcli.deadline import CLOCK, Clock, begin, deadline, reading
 from gradcli.diagnostics import LimitReached
+from gradcli.render.last_words import quoting
 
 PLANTED = """
 import itertools, re, sys
@@ -50,14 +51,15 @@ process()
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="timers that need no interpreter")
 PROGRAM = "x = 1\nfor i in range(3):\n    y = abs(i)\n"
 WORDS = "LimitReached: the limit of 1 second is reached; --timeout raises it"
+THIRD = WORDS.replace("1 second", "0.3 seconds")
 
 
 @LINUX
 @pytest.mark.parametrize("command", ["run", "trace"])
 def test_an_endless_call_in_c_is_ended_in_words(command: str) -> None:
-    done = planted("iterator", command, "--timeout", "1", program=PROGRAM)
+    done = planted("iterator", command, "--timeout", "0.3", program=PROGRAM)
     assert done.returncode == 4, done.stderr
-    assert done.stderr == f"<stdin>:2:1\n  2 | for i in range(3):\n    | ^\n{WORDS}\n"
+    assert done.stderr == f"<stdin>:2:1\n  2 | for i in range(3):\n    | ^\n{THIRD}\n"
 
 
 @LINUX
@@ -82,9 +84,9 @@ def test_an_endless_parser_is_ended_in_words() -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")
 @pytest.mark.parametrize("call", ["number", "pattern"])
 def test_a_long_call_that_looks_at_signals_is_ended_where_it_is(call: str) -> None:
-    done = planted(call, "run", "--timeout", "1", program=PROGRAM)
+    done = planted(call, "run", "--timeout", "0.3", program=PROGRAM)
     assert done.returncode == 4 and done.stderr.startswith("<stdin>:3:9\n"), done.stderr
-    assert error_of(done.stderr) == WORDS
+    assert error_of(done.stderr) == THIRD
 
 
 @LINUX
@@ -133,6 +135,15 @@ def test_the_inner_deadline_gives_the_outer_its_timers_back() -> None:
             pass
         while True:
             time.process_time()
+
+
+@LINUX
+def test_a_program_that_is_read_is_not_quoted_from_the_one_before() -> None:
+    with deadline(1000.0):
+        begin("x.expr", quoting(["one = 1"]))
+        mark = reading("x.expr")
+        assert mark is not None
+        mark(2, 1)
 
 
 def test_no_net_without_a_deadline() -> None:

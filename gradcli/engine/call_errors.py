@@ -13,23 +13,25 @@ from .errors import type_name
 from .mode import state
 from .overloads import (
     CHOOSING,
+    COMPARED,
     COMPILED,
     FIRST_ASKED,
+    HANDED_TO,
     HIDDEN,
     NUMBERS,
     OWN_ARGUMENTS,
     OWN_NAMES,
+    OWN_WORDS,
     ROWS_WITHOUT_OUT,
     WITHOUT_OUT,
     WRITTEN_IN_PYTHON,
-    handed_to,
     overloads,
 )
 from .signature import REQUIRED, Parameter, Signature, coerce, is_int, is_number, is_tensor
 
 _WORDS = {  # how PyTorch's error texts name a schema type
     "Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "Scalar": "Number", "int": "int",
-    "float": "float", "bool": "bool", "str": "str", "int[]": "tuple of ints",
+    "float": "float", "bool": "bool", "truth": "bool", "str": "str", "int[]": "tuple of ints",
     "float[]": "tuple of floats", "ScalarType": "torch.dtype", "Device": "torch.device",
     "Generator": "torch.Generator", "Layout": "torch.layout", "any": "any",
     "bool[]": "tuple of bools", "MemoryFormat": "torch.memory_format",
@@ -50,7 +52,7 @@ def misfit(
     """The error of a call that none of the signatures takes."""
     if in_python(path, method):
         several = [s for s in signatures if any(p.kind == "Tensor[]" for p in s.parameters)]
-        return _of_python(name, (several or signatures)[0], args, kwargs, method)
+        return _of_python(path, name, (several or signatures)[0], args, kwargs, method)
     name = {"logsigmoid": "log_sigmoid"}.get(name, name)
     readings, hidden = _readings(path, name, signatures, method)
     given = args[1:] if method else args
@@ -350,6 +352,7 @@ def type_word(value: Any) -> str:
 
 
 def _of_python(
+    path: str,
     name: str,
     signature: Signature,
     args: Sequence[Any],
@@ -397,16 +400,49 @@ def _of_python(
             f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
         )
     bound = dict(zip(names, args, strict=False)) | dict(kwargs)
-    if "M" in bound and not is_number(bound["M"]):  # a window's length
-        word = type_word(bound["M"])
-        return TypeError(f"'<' not supported between instances of '{word}' and 'int'")
     for p, shown in zip(parameters, names, strict=True):
-        if shown == "reduction" and shown in bound and not coerce(p, bound[shown])[0]:
-            return ValueError(f"{bound[shown]} is not a valid value for reduction")
-        if p.kind == "Tensor" and shown in bound and not coerce(p, bound[shown])[0]:
-            return _no_tensor(name, p, shown, bound)
-    reading = Reading(name, _of_row(signature, False, False))
-    return TypeError(reading.fault(args, kwargs))
+        if shown not in bound or coerce(p, bound[shown])[0]:
+            continue
+        value, word = bound[shown], type_word(bound[shown])
+        if shown == "reduction":
+            return ValueError(f"{value} is not a valid value for reduction")
+        compared = COMPARED.get("p training" if shown == "p" and "training" in names else shown)
+        if compared is not None and not is_number(value):
+            return _no_order(value, *compared.split())
+        if p.kind == "Tensor" and (asked := _asked(name, p, shown, bound)) is not None:
+            return AttributeError(f"'{word}' object has no attribute '{asked}'")
+    if path.startswith("nn.functional.") or name in HANDED_TO:
+        return TypeError(_handed(name, dict(zip(names, parameters, strict=True)), bound))
+    return TypeError(Reading(name, _of_row(signature, False, False)).fault(args, kwargs))
+
+
+def _no_order(value: Any, sign: str, other: str) -> Exception:
+    """What Python says of a value that a function compares with a number, before all else."""
+    if is_tensor(value):
+        try:
+            bool(value < 0)
+        except Exception as error:
+            return error
+    return TypeError(
+        f"'{sign}' not supported between instances of '{type_word(value)}' and '{other}'"
+    )
+
+
+def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, Any]) -> str:
+    """The words of the compiled function that gets the arguments, in its order."""
+    inner, order = HANDED_TO.get(name, (name, " ".join(parameters)))
+    first, _, rest = order.partition(" * ")
+    named, given, by_name = list[tuple[Parameter, str]](), list[Any](), dict[str, Any]()
+    for word in (*first.split(), *rest.split()):
+        own = OWN_WORDS.get((name, word), word)
+        p = parameters.get(own) or Parameter("any word=None", False)
+        named.append((p, "train" if word == "training" and "p" in parameters else word))
+        if word in first.split():
+            given.append(bound.get(own, p.default))
+        elif own in bound:
+            by_name[word] = bound[own]
+    twin = "_" if bound.get("inplace") is True else ""
+    return Reading(inner + twin, named).fault(given, by_name)
 
 
 def _chosen(name: str, names: list[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
@@ -421,19 +457,12 @@ def _chosen(name: str, names: list[str], args: Sequence[Any], kwargs: Mapping[st
     return OWN_NAMES.get(name, name)
 
 
-def _no_tensor(name: str, p: Parameter, shown: str, bound: Mapping[str, Any]) -> Exception:
-    """What such a function makes of something else where a tensor belongs."""
-    word = type_word(bound[shown])
+def _asked(name: str, p: Parameter, shown: str, bound: Mapping[str, Any]) -> str | None:
+    """What such a function asks of the value in a tensor's place before it hands it on."""
     asked = FIRST_ASKED.get(name)
     if asked in ("softmax", "log_softmax") and bound.get("dim") is None:
         asked = "dim"
-    if asked is not None and p.default is REQUIRED and not shown.startswith("running"):
-        return AttributeError(f"'{word}' object has no attribute '{asked}'")
-    inner, shown, place = handed_to(name, shown) or (name, shown, list(bound).index(shown) + 1)
-    twin = "_" if bound.get("inplace") is True else ""
-    return TypeError(
-        f"{inner}{twin}(): argument '{shown}' (position {place}) must be Tensor, not {word}"
-    )
+    return asked if p.default is REQUIRED and not shown.startswith("running") else None
 
 
 def _python_counts(called: str, positional: Sequence[Parameter], given: int) -> str:

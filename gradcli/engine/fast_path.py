@@ -65,19 +65,24 @@ class FastPath:
             self.alike(name, otherwise)
         else:
             self.entry(otherwise)
-        if row.refuse and not row.broadcasts:
-            write(
-                f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
-            )
+        refuses = (
+            f"if {self.first}._kind.dtype.word in row.refuse: refused(row, {self.first}._kind)"
+        )
+        late = all(isinstance(m, str) or m[0] is NotImplementedError for m in row.refuse.values())
+        if row.refuse and not row.broadcasts and not late:
+            write(refuses)
         if row.check is not None:
             write(f"check({self.given})")
+        if row.refuse and not row.broadcasts and late:
+            write(refuses)
         if row.check_mixed is not None and self.mode not in (ORDINARY, ALIKE):
             write(f"check_mixed({self.given})")
         if self.mode == GENERAL:
             self.operands()
         plain = self.mode == ALIKE and not {"Float", "Double"} & row.refuse.keys()
         if row.refuse and row.broadcasts and not plain:  # the type counts that operands meet in
-            write("if kind.dtype.word in row.refuse: refused(row, kind)")
+            arrays = "".join(f"a_{p.name}, " for p in row.tensors)
+            write(f"if kind.dtype.word in row.refuse: refused(row, kind, ({arrays}))")
         write(f"result_kind = {self.result_kind()}")
         self.memory()
         self.kernel()

@@ -209,7 +209,7 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
         _check_cast(row, result_kind, tensor._kind)
     if row.broadcasts and kind.dtype.word in row.refuse:
-        refused(row, kind)
+        refused(row, kind, arrays)
     guard(row, kind, values)
     given = dict(zip((p.name for p in row.tensors), arrays, strict=True))
     try:

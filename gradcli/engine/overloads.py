@@ -427,34 +427,47 @@ CHOOSING = frozenset(
 OWN_NAMES = {"threshold": "_threshold"}
 OWN_ARGUMENTS = {"split": ("tensor", "split_size_or_sections")}
 
-# Which compiled function one written in Python hands its tensors to, and in which order.
+# Arguments that they compare first: by which sign, with a number of which kind. A window's length
+# is M, and what is dropped in training is p.
+COMPARED = {"M": "< int", "p training": "< float", "padding_idx": "> int"}
+
+# Which compiled function one written in Python hands its arguments to, and in which order, where
+# these are not its own; behind the star by name.
 HANDED_TO = {
-    "cross_entropy": ("cross_entropy_loss", "input target weight"),
-    "nll_loss": ("nll_loss_nd", "input target weight"),
+    "batch_norm": (
+        "batch_norm", "input weight bias running_mean running_var training momentum eps",
+    ),
     "binary_cross_entropy": ("binary_cross_entropy", "input target weight"),
     "binary_cross_entropy_with_logits": (
         "binary_cross_entropy_with_logits", "input target weight pos_weight",
     ),
-    "batch_norm": ("batch_norm", "input weight bias running_mean running_var"),
-    "instance_norm": ("instance_norm", "input weight bias running_mean running_var"),
-    "layer_norm": ("layer_norm", "input normalized_shape weight bias"),
-    "grid_sample": ("grid_sampler", "input grid"),
-    "embedding": ("embedding", "weight indices"),
-    "fold": ("col2im", "input"),
-    "unfold": ("im2col", "input"),
-    "multilabel_soft_margin_loss": ("log_sigmoid", "input"),
+    "cross_entropy": (
+        "cross_entropy_loss", "input target weight reduction ignore_index label_smoothing",
+    ),
+    **{f"dropout{n}d": ("feature_dropout", "input p training") for n in (1, 2, 3)},
+    "embedding": ("embedding", "weight indices padding_idx scale_grad_by_freq sparse"),
+    "fold": ("col2im", "input output_size kernel_size dilation padding stride"),
+    **{
+        f"fractional_max_pool{n}d_with_indices": (
+            f"fractional_max_pool{n}d", "input kernel_size output_size _random_samples",
+        )
+        for n in (2, 3)
+    },
+    "grid_sample": ("grid_sampler", "input grid interpolation padding align_corners"),
     "gumbel_softmax": ("empty_like", "input"),
-    "lu": ("_lu_with_info", "input"),
-    "unique": ("_unique2", "input"),
+    "instance_norm": (
+        "instance_norm", "input weight bias running_mean running_var use_input_stats momentum eps",
+    ),
+    "kl_div": ("kl_div", "input target * log_target"),
+    "layer_norm": ("layer_norm", "input normalized_shape weight bias eps"),
+    "log_softmax": ("log_softmax", "dim"),
+    "lu": ("_lu_with_info", "input pivot"),
+    "multilabel_soft_margin_loss": ("log_sigmoid", "input"),
+    "nll_loss": ("nll_loss_nd", "input target weight reduction ignore_index"),
+    "softmax": ("softmax", "dim"),
+    "unflatten": ("unflatten", "dim sizes"),
+    "unfold": ("im2col", "input kernel_size dilation padding stride"),
+    "unique": ("_unique2", "input * sorted return_inverse return_counts"),
 }  # fmt: skip
-_RENAMED = {("embedding", "input"): "indices", ("gumbel_softmax", "logits"): "input"}
-
-
-def handed_to(name: str, argument: str) -> tuple[str, str, int] | None:
-    """The compiled function that a tensor goes to, its name there and its position."""
-    if name not in HANDED_TO:
-        return None
-    inner, order = HANDED_TO[name]
-    argument = _RENAMED.get((name, argument), argument)
-    words = order.split()
-    return (inner, argument, words.index(argument) + 1) if argument in words else None
+# Their arguments that have another name there.
+OWN_WORDS = {("embedding", "indices"): "input", ("gumbel_softmax", "input"): "logits"}

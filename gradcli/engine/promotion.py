@@ -183,7 +183,7 @@ def _kernel_name(row: Row) -> str:
     return f"{overload}_{name}"
 
 
-def shape_error(arrays: Sequence[Any], error: ValueError) -> Exception:
+def shape_error(arrays: Sequence[Any], error: Exception) -> Exception:
     """PyTorch's words for operands that do not broadcast; the kernel's own error otherwise."""
     flat = [a for v in arrays for a in (v if isinstance(v, list) else [v])]
     shapes = [a.shape for a in flat if hasattr(a, "shape")]

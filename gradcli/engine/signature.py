@@ -18,6 +18,10 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 MANY, PER_ITEM = 64, 16  # items of a list that cost nothing more; steps for each of a longer one
 
 
+# What functions written in Python only ask for its truth: `if inplace:`.
+TRUTHS = frozenset("inplace return_indices size_average sym".split())
+
+
 class Parameter:
     """One argument of a schema: `int[1]? dim=None` is kind "int[]", size 1, optional."""
 
@@ -33,6 +37,8 @@ class Parameter:
         size = size.removesuffix("]")
         self.size = int(size) if size else None
         self.kind = base + "[]" if bracket else base
+        if kind == "bool" and name in TRUTHS:
+            self.kind = "truth"
         self.default = _default(default.strip()) if default else REQUIRED
         self.number = False  # set by the row: a Python number may stand for this tensor
 
@@ -124,7 +130,8 @@ class Signature:
             if gathered is None:
                 return None
             args = gathered
-        tensor, values = RUNTIME.tensor, list[Any]()
+        tensor = RUNTIME.tensor
+        values: list[Any] = []
         for parameter, value in zip(self.parameters, args):
             if kwargs and parameter.name in kwargs:
                 return None
@@ -290,7 +297,7 @@ def coerce(parameter: Parameter, value: Any) -> tuple[bool, Any]:
     """(does it fit, the value as the operator takes it)"""
     kind = parameter.kind
     if value is None:
-        return parameter.optional or kind == "any", None
+        return parameter.optional or kind in ("any", "truth"), None
     if isinstance(value, WrappedNumber):
         value = value.item()
     if kind == "Tensor":
@@ -382,4 +389,5 @@ COERCIONS: dict[str, Callable[[Any], tuple[bool, Any]]] = {
     "Generator": lambda value: (name_in_messages(type(value)) == "torch._C.Generator", value),
     "Layout": lambda value: (True, value),
     "any": lambda value: (True, value),
+    "truth": lambda value: (True, bool(value)),
 }

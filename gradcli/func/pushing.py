@@ -95,7 +95,7 @@ def _pushed(
     values = _formula_values(row, primals, outs)
     real = _is_real([*tangents.values(), *outs, *primals])
     if row.acts == "pointwise" and (real or row.holomorphic):
-        return [_pointwise(row, values, tangents, outs[0])]
+        return [_pointwise(row, values, tangents, outs[0]), *[None] * (len(outs) - 1)]
     return _transposed(row, values, tangents, outs, floating)
 
 
@@ -136,7 +136,7 @@ def _pointwise(row: Row, values: dict[str, Any], tangents: dict[str, Any], out: 
                 if tangent._kind is not out._kind:
                     tangent = catalogue.methods["to"](tangent, out.dtype)
                 values["needs"] = {other: other == name for other in row.differentiable}
-                values["grad"] = tangent
+                values["grad"], values["grads"] = tangent, (tangent,)
                 part = formula.gradients(values)[name]
                 if part is not None:
                     total = part if total is None else total + part

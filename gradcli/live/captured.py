@@ -37,7 +37,7 @@ class Graph:
         self.edges: dict[Edge, int] = {}  # how many gradients are added up on each
         self.leaves: dict[Any, Any] = {}  # what they accumulate into
         self.kept: dict[int, Kept] = {}
-        self.numbers: dict[int, Kept] = {}  # those of Python, which are saved as tensors
+        self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
         self.origins: list[Any] = []  # kinds of nodes, where they were made; as they were found
         self.retaining: list[Any] = []
         # Nodes that an operation made on its way, with the node of its result and what is known.
@@ -169,6 +169,9 @@ class Capturing:
                 if isinstance(value, tensor):
                     is_one = value.dim() == 0 and is_number(value)
                     (numbers if is_one else found).append((short, value))
+                elif value.__class__ is tuple and (several := side.tensors(value)):
+                    found += [(short, one) for one in several]
+                    numbers.append((short, value))
             if numbers:
                 graph.numbers[id(node)] = tuple(numbers)
             if found:
@@ -267,7 +270,7 @@ class Capturing:
         """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
         observer = self.recorder.observer
         for node in graph.retaining:
-            observer.retaining(node)
+            self.recorder.labels.retained(node, captured.given(node))
         for tell in told.swept:
             tell(captured)
         if told.arrived or told.ran or told.applied:

@@ -6,8 +6,9 @@ stand behind it; they are looked for when a pass reaches them, or on request.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from ..engine.mode import state
 from .side import KEY, Mark
@@ -81,6 +82,26 @@ class Labels:
                     found[id(child)] = child
         return found
 
+    # ------------------------------------------------------------ results that keep gradients
+
+    def retain(self, tensor: Any) -> None:
+        """From here on a result keeps its gradient."""
+        node = self.side.node(tensor)
+        if node is not None:
+            mark = self.side.mark(node)
+            if not any(known() is tensor for _, known in mark.retains):
+                mark.retains += ((tensor.output_nr, ref(tensor)),)
+
+    def retained(self, node: Any, grads: Sequence[Any]) -> None:
+        """Tells of those of a node that were just given theirs."""
+        observer = self.recorder.observer
+        observer.retaining(node)
+        for output_nr, known in self.side.mark(node).retains:
+            tensor = known()
+            if tensor is not None and grads[output_nr] is not None:
+                observer.accumulated(tensor, grads[output_nr])
+                observer.stored(tensor)
+
     # ------------------------------------------------------------ what was made on the way
 
     def settle(self) -> None:
@@ -116,3 +137,12 @@ class Labels:
             observer.leaving(module)
         for node in inner.values():
             observer.met(node, None, module)
+
+
+def hook_of_program(hook: Any) -> Any:
+    """The function that a hook of PyTorch's own calls, as register_multi_grad_hook makes them."""
+    code = getattr(hook, "__code__", None)
+    if getattr(hook, "__module__", "") != "torch.autograd.graph" or code is None:
+        return hook
+    held = dict(zip(code.co_freevars, hook.__closure__ or (), strict=False))
+    return held["fn"].cell_contents if "fn" in held else hook

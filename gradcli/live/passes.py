@@ -16,12 +16,14 @@ from ..engine.mode import state
 from ..named import NamedTuple
 from .captured import STORES, Capturing, Graph
 from .causes import causes_of
+from .labels import hook_of_program
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 HOOKS = 100_000  # that are remembered
 LATEST = 8
+UNUSED = "appears to not have been used in the graph"  # is found when the pass is over
 DEEP = 20  # sums of sums that are looked into
 KINDS = {
     "register_hook": "tensor",
@@ -126,6 +128,7 @@ class PassTeller:
             if capture and outer:
                 self._captured(nodes, inputs, found)
         except RuntimeError as error:
+            done = UNUSED in str(error)
             recorder.causes = causes_of(error, recorder, nodes)
             raise
         finally:
@@ -237,11 +240,8 @@ class PassTeller:
         handles.append(node.register_hook(self._safe(after)))
 
     def _of_node(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
-        observer, side, off = (
-            self.recorder.observer,
-            self.recorder.side,
-            self.recorder.side.hands_off,
-        )
+        observer, side = self.recorder.observer, self.recorder.side
+        off = side.hands_off
 
         def before(grads: Any) -> None:
             with off():
@@ -251,7 +251,7 @@ class PassTeller:
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
                 if side.mark(node).retains:
-                    observer.retaining(node)
+                    self.recorder.labels.retained(node, grads)
                 observer.arrived(node, grads)
                 if kept or side.has_saved(node):
                     self.freed.append(node)
@@ -307,7 +307,7 @@ class PassTeller:
                     kept = side.kept(node)
                     side.about_to_run = (node, kept)
                     if side.mark(node).retains:
-                        observer.retaining(node)
+                        recorder.labels.retained(node, grads)
                     arrived(node, grads)
                     if kept or side.has_saved(node):
                         self.freed.append(node)
@@ -462,13 +462,13 @@ class PassTeller:
     def _heard(self, hook: Any, given: Any) -> Any:
         """Calls a hook so that it is heard when it sets .grad: within a call of PyTorch no mode
         is on."""
-        with self.recorder.mode():
+        with self.recorder.operations.mode():
             return hook(*given)
 
     def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
         """A hook around a hook. What a tensor's goes on with is the gradient that it was given."""
         observer, side = self.recorder.observer, self.recorder.side
-        of_module = kind.startswith("module")
+        of_module, told = kind.startswith("module"), hook_of_program(hook)
         called = self._heard if kind == "post accumulate" else _plainly
 
         def spy(*given: Any) -> Any:
@@ -476,14 +476,14 @@ class PassTeller:
                 return None
             owner, value = (given[0], given[1]) if of_module else (node, given[0])
             with self._telling():
-                observer.hooking(kind, owner, hook, number, value)
+                observer.hooking(kind, owner, told, number, value)
             found = called(hook, given)
             goes_on = found is None and kind in KINDS.values()
             after = value if goes_on or kind == "post accumulate" else found
             with self._telling():
-                observer.hooked(kind, owner, hook, number, value, after)
+                observer.hooked(kind, owner, told, number, value, after)
                 if of_module and side.about_to_run[0] is not None:  # the node that it is at
-                    observer.hooked("node", side.about_to_run[0], hook, number, value, after)
+                    observer.hooked("node", side.about_to_run[0], told, number, value, after)
             return found
 
         if not hasattr(hook, "__name__"):

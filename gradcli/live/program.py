@@ -21,6 +21,7 @@ from ..language.interpreter import Outcome
 from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
+from ..numerics.twister import DEFAULT_SEED
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .recorder import Recorder
@@ -126,6 +127,7 @@ class LiveMachine(Listeners):
         if is_expr:
             names: dict[str, Any] = {}
             exec(PREAMBLE, names)
+            names["torch"].manual_seed(DEFAULT_SEED)  # the same random numbers in every run
             # Kept where Python looks last: globals hold what the program binds, in that order.
             values["__builtins__"] = {**names, **vars(builtins)}
         else:

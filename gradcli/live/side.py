@@ -38,7 +38,7 @@ class Mark:
         self.module: Any = None
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
-        self.retains = False  # whether a result of it keeps its gradient
+        self.retains: tuple[tuple[int, Any], ...] = ()  # results that keep their gradients
 
 
 class TorchSide(Live):
@@ -272,15 +272,22 @@ class TorchSide(Live):
         mark = self.mark(node)
         if mark.is_packed or mark.is_freed:
             return ()
-        found = []
+        found: list[tuple[str, Any]] = []
         for name, short in self.kept_names(node):
             try:
                 value = getattr(node, name)
             except (RuntimeError, AttributeError):  # freed, or changed in place since
                 continue
-            if isinstance(value, self.tensor) and not self.is_number(value):
-                found.append((short, value))
+            found += [(short, one) for one in self.tensors(value) if not self.is_number(one)]
         return tuple(found)
+
+    def tensors(self, value: Any) -> tuple[Any, ...]:
+        """Those that a saved value is: one, or several, as the indices of an element are."""
+        if isinstance(value, self.tensor):
+            return (value,)
+        if not isinstance(value, (tuple, list)):
+            return ()
+        return tuple(one for one in value if isinstance(one, self.tensor))
 
     def has_saved(self, node: Any) -> bool:
         """Whether it keeps anything that a pass drops, a number of Python too."""
@@ -288,7 +295,7 @@ class TorchSide(Live):
             return False
         for name, _ in self.kept_names(node):
             try:
-                if isinstance(getattr(node, name), self.tensor):
+                if self.tensors(getattr(node, name)):
                     return True
             except (RuntimeError, AttributeError):
                 continue

@@ -54,6 +54,13 @@ def check_precision(tensor: Any, kernel: str, empty: bool = False) -> None:
         raise error(text)
 
 
+def check_floating(tensor: Any, kernel: str) -> None:
+    """The same of a kernel that was written for no integers either."""
+    if tensor.dtype.category < 2 and tensor.numel():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{tensor.dtype.word}'")
+    check_precision(tensor, kernel)
+
+
 def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel that takes every type but bool."""
     return {"Bool": (RuntimeError, text)}
@@ -95,6 +102,13 @@ def wrap_dim(dim: int, ndim: int) -> int:
             f"Dimension out of range (expected to be in range of [{least}, {most}], but got {dim})"
         )
     return dim + max(ndim, 1) if dim < 0 else dim
+
+
+def size_at(tensor: Any, dim: int) -> int:
+    """`tensor.size(dim)`, with PyTorch's words where there is no such dimension."""
+    if not tensor.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return int(tensor.shape[wrap_dim(dim, tensor.ndim)])
 
 
 class Late:

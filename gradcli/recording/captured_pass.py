@@ -27,7 +27,7 @@ class CapturedPass:
         self.came = came
         self.kept = kept  # what they had saved, by their identity
         self.leaves = leaves  # by the nodes that accumulate into them
-        self.numbers: dict[int, Kept] = {}  # the same of numbers of Python
+        self.numbers: dict[int, Kept] = {}  # the same of numbers of Python, and of whole lists
         self.handed: dict[int, Sequence[Any]] = {}  # where several gradients meet on an edge
         self.several = {node for node, number in came if number}
         there = [one for one in came.values() if one is not None]

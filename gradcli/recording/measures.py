@@ -16,6 +16,8 @@ from ..engine.tensor import Tensor
 from ..named import NamedTuple
 from .sides import OWN, looked_at, side_of
 
+TINY = 1e-25  # a sum of squares in single precision that none of them was lost from
+
 
 class Measure(NamedTuple):
     """Of one gradient. The norm is NaN or inf where an element is; `bad` counts these."""
@@ -64,16 +66,18 @@ def _measured(array: Any, largest: bool) -> Measure:
 
 
 def _single(some: Any, times: int, largest: bool) -> Measure | None:
-    """Of single precision, whose squares double precision holds; None where one is not finite."""
+    """Of single precision; None where one is not finite. Where its squares are out of the range of
+    single precision, double precision holds them."""
     flat = some.reshape(-1)
-    wide = flat.astype("float64")
-    square = float(wide @ wide)
-    if not square < inf:
-        return None
-    top = float(abs(wide).max()) if largest else nan
+    square = float(flat @ flat)
+    if not TINY < square < inf:
+        wide = flat.astype("float64")
+        square = float(wide @ wide)
+        if not square < inf:
+            return None
+    top = float(abs(flat).max()) if largest else nan
     zeros = flat.size - int(count_nonzero(flat != 0))
-    norm = sqrt(square) * sqrt(times)
-    return Measure(norm, top, zeros * times, 0, flat.size * times)
+    return Measure(sqrt(square) * sqrt(times), top, zeros * times, 0, flat.size * times)
 
 
 def _norm(size: Any, top: float) -> float:

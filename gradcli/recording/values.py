@@ -68,7 +68,10 @@ class Values(Spectator):
         self._fresh: dict[int, Fresh] = {}  # by their numbers; most are dropped unread
         self._count = self._bytes = 0  # of those that there were
         self._sorted = 0  # how many of them are in the table of memory
+        self._over: Pass | None = None  # a pass that PyTorch went over by itself,
+        self._ran: frozenset[Any] = frozenset()  # and the nodes that ran in it for good
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
+        self._gone: Entries = {}  # of nodes that an operation of PyTorch's made on its way
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -97,7 +100,9 @@ class Values(Spectator):
     def met(self, node: Any, leaf: Any, module: Any) -> None:
         """A node whose result is gone."""
         if leaf is None:
-            self._keep(node, 0, None, module)
+            self._gone[id(node), 0] = tuple.__new__(Entry, (node, 0, None, module))
+            if len(self._gone) > MANY:
+                self._gone = dict(islice(self._gone.items(), MANY - ENDS, None))
         else:
             self._put(node, leaf, module, is_leaf=True)
 
@@ -210,7 +215,7 @@ class Values(Spectator):
         self._read_all()
         self._settle()
         self._cut()
-        return self._recent
+        return {**self._gone, **self._recent}
 
     def find(self, node: Any, output_nr: int) -> Entry | None:
         """What is held of an output."""
@@ -218,10 +223,27 @@ class Values(Spectator):
         if self._fresh:
             self._read_all()
         recent = self._settle() if self._newest else self._recent
-        return self._first.get(key) or recent.get(key)
+        return self._first.get(key) or recent.get(key) or self._gone.get(key)
+
+    def _drop_over(self) -> None:
+        """What led to a pass that is no longer kept, and can't be a part of another one."""
+        over, ran = self._over, self._ran
+        if over is None or over.is_kept:
+            return
+        self._over, self._ran = None, frozenset()
+        for number, one in list(self._fresh.items()):
+            if one.node in ran:
+                del self._fresh[number]
+                self._bytes -= _size(one.tensor)
+        self._newest = [one for one in self._newest if one[0] not in ran]
+        for node in ran:
+            key = id(node), 0
+            for held in (self._gone, self._first, self._recent):
+                held.pop(key, None)
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
+        self._drop_over()
         if len(self._settle()) > 2 * ENDS:
             self._cut()
         if one.is_kept:
@@ -263,6 +285,8 @@ class Values(Spectator):
         now = self.passes.now
         if now is not None:
             now.captured_pass, now.of_flow = captured, self.of_flow
+            if not now.keep:
+                self._over, self._ran = now, frozenset([node for _, node, _ in captured.nodes])
             if captured.is_heavy:
                 assert now.flows is not None
 

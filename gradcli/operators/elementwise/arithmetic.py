@@ -11,6 +11,7 @@ from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ...numerics.thresholds import UPDATED
 from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
+from ..geometry import broadcast_sizes
 from ..shape.constants import number_as
 from .rounding import sgn
 
@@ -158,12 +159,18 @@ sub_scalar = operator(
     samples=("torch.autograd.grad((p ** q).sum(), p, create_graph=True)[0]",),
 )
 
+
+def _check_reversed(self: Any, other: Any, alpha: Any) -> None:
+    _check_difference(self, other, alpha)
+    broadcast_sizes(tuple(other.shape), tuple(self.shape))
+
+
 rsub = operator(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     node="RsubBackward0",
     where="torch",
     dtype="scalar",
-    check_mixed=_check_difference,
+    check=_check_reversed,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (
         other - self if alpha == 1 else _plus_scaled(other, -self, alpha)

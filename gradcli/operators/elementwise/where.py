@@ -136,17 +136,17 @@ def _padded(xp: Any, rows: Any, size: int, fill_value: int) -> Any:
 
 
 def _check_mask(self: Any, mask: Any, value: Any) -> None:
-    if mask.dtype.name != "bool":
-        raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
-        )
+    broadcast_sizes(tuple(mask.shape), tuple(self.shape))
     if hasattr(value, "ndim") and value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    if mask.dtype.name != "bool":
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
+        )
     as_element(value, self.dtype)
-    broadcast_sizes(tuple(mask.shape), tuple(self.shape))
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:
@@ -230,6 +230,7 @@ masked_select = operator(
 
 
 def _check_scatter(self: Any, mask: Any, source: Any) -> None:
+    wide = broadcast_sizes(tuple(mask.shape), tuple(self.shape))
     if mask.dtype.name != "bool":
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
@@ -240,7 +241,6 @@ def _check_scatter(self: Any, mask: Any, source: Any) -> None:
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{self.dtype.word} and {source.dtype.word}"
         )
-    wide = broadcast_sizes(tuple(mask.shape), tuple(self.shape))
     count = int(mask._data.sum()) * (_product(wide) // max(mask.numel(), 1))
     if count > source.numel():
         raise RuntimeError("Number of elements of source < number of ones in mask")

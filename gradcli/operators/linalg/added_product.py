@@ -9,6 +9,7 @@ from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.packed_matmul import is_packed
 from ...numerics.small_matmul import added_batches, added_product, multiplied
+from ..conventions import size_at
 from ..geometry import expanded_size
 from ..reduce.sums import scaled, sum_to
 from ..shape.shape import expand
@@ -147,7 +148,8 @@ addmv = operator(
 )
 
 
-def _check_batches(batch1: Any, batch2: Any) -> None:
+def _check_batches(self: Any, batch1: Any, batch2: Any, rows: Sequence[int]) -> None:
+    _check_addend(self, [*(size_at(batch1, dim) for dim in rows), size_at(batch2, 2)])
     for name, batch in (("batch1", batch1), ("batch2", batch2)):
         if batch.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -163,12 +165,17 @@ def _check_batches(batch1: Any, batch2: Any) -> None:
         )
 
 
+def _check_pairs(self: Any, batch1: Any, batch2: Any) -> None:
+    _check_addend(self, [size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)])
+    check_bmm(batch1, batch2)
+
+
 addbmm = operator(
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddbmmBackward0",
     inplace="addbmm_",
     exact=True,
-    check=lambda self, batch1, batch2, beta, alpha: _check_batches(batch1, batch2),
+    check=lambda self, batch1, batch2, beta, alpha: _check_batches(self, batch1, batch2, (1,)),
     forward=lambda xp, self, batch1, batch2, beta, alpha: added_batches(
         xp, _start(self, beta), batch1, batch2, alpha
     ),
@@ -209,7 +216,7 @@ baddbmm = operator(
     inplace="baddbmm_",
     overlap="allowed",
     exact=True,
-    check=lambda self, batch1, batch2, beta, alpha: check_bmm(batch1, batch2),
+    check=lambda self, batch1, batch2, beta, alpha: _check_pairs(self, batch1, batch2),
     forward=lambda xp, self, batch1, batch2, beta, alpha: _added_pairs(
         xp, self, batch1, batch2, beta, alpha
     ),

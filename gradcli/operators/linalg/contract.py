@@ -36,6 +36,11 @@ def _dims_of(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
         if dims > min(a.ndim, b.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
+    if not isinstance(dims, list | tuple) or len(dims) != 2:
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
     left, right = dims
     return (
         list(left) if isinstance(left, list | tuple) else [left],
@@ -191,6 +196,12 @@ def _check_chain(tensors: Sequence[Any]) -> None:
 
 def _chain(tensors: Sequence[Any]) -> Any:
     _check_chain(tensors)
+    for place, tensor in enumerate(tensors):
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{tensors[0].dtype.c_word} and tensor {place} {tensor.dtype.c_word}"
+            )
     given = tensors
     tensors = list(tensors)
     size: list[int] = []
@@ -247,6 +258,9 @@ def _old_chain(matrices: Any) -> Any:
         "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
         "multiple parameters."
     )
+    for matrix in matrices:
+        if matrix.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
     return matrices[0] if len(matrices) == 1 else _chain(matrices)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
+from ..conventions import check_floating, check_square
 from ..shape.constants import zeros_of
 from ..shape.diagonals import diag_embed, diagonal
 from ..shape.join import cat
@@ -13,14 +14,14 @@ from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
 from ..shape.transposed import mt
-from .inverse import check_floating_square, column_major, floating, named_outputs
+from .inverse import column_major, floating, named_outputs
 from .product import matmul_of
 from .triangular import solve_triangular
 
 
-def check_matrix(self: Any, name: str, kernel: str = "") -> None:
+def check_matrix(self: Any, name: str, kernel: str = "", argument: str = "A") -> None:
     if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
     floating(self, name, kernel, kernel == "geqrf_cpu")
 
 
@@ -82,12 +83,17 @@ def _eigh_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
     return matmul_of(V, matmul_of(inner, mt(V)))
 
 
+def _check_eigh(A: Any) -> None:
+    check_square(A, "linalg.eigh")
+    check_floating(A, "linalg_eigh_cpu")
+
+
 eigh_row = operator(
     "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> "
     "(Tensor eigenvalues, Tensor eigenvectors)",
     node="LinalgEighBackward0",
     where="hidden",
-    check=lambda A, UPLO, compute_v: check_floating_square(A, "linalg.eigh", "linalg_eigh_cpu"),
+    check=lambda A, UPLO, compute_v: _check_eigh(A),
     forward=_eigh_kernel,
     A=lambda grads, eigenvalues, eigenvectors: _eigh_gradient(grads, eigenvalues, eigenvectors),
     acts="leading",
@@ -206,6 +212,11 @@ svd = composite(
 
 
 def _old_svd(self: Any, some: bool, compute_uv: bool) -> Any:
+    if self.ndim < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {self.ndim} dimensions "
+            "instead"
+        )
     left, values, right = svd_row.run(self, not some, True, None)
     return named_outputs("svd", ("U", "S", "V"), (left, values, mt(right)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import composite, operator
 from ..elementwise.complex_parts import conj, real_part
 from ..shape.diagonals import diagonal
@@ -53,12 +54,24 @@ def _check_phase(place: Any) -> None:
         )
 
 
+def _check_eigen(A: Any, name: str) -> None:
+    if A.dtype.category < 2:
+        raise RuntimeError(f"Unknown Complex ScalarType for {A.dtype.word}")
+    check_floating_square(A, name, "linalg_eig_out_cpu", empty=True)
+
+
+def _eigenvalues(A: Any) -> Any:
+    if not (A.requires_grad and state.grad_enabled):  # else it is the other function that checks
+        _check_eigen(A, "linalg.eigvals")
+    return eig_row(A)[0]
+
+
 eig_row = operator(
     "_linalg_eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)",
     node="LinalgEigBackward0",
     where="hidden",
     holomorphic=False,
-    check=lambda A: check_floating_square(A, "linalg.eig", "linalg_eig_out_cpu", empty=True),
+    check=lambda A: _check_eigen(A, "linalg.eig"),
     forward=_eigen_kernel,
     A=lambda grads, A_kind, eigenvalues, eigenvectors: _as(
         A_kind, _eigen_gradient(grads, eigenvalues, eigenvectors)
@@ -87,7 +100,7 @@ composite(
 
 composite(
     "eigvals(Tensor A) -> Tensor",
-    lambda A: eig_row(A)[0],
+    _eigenvalues,
     where="linalg",
     doc="The eigenvalues of a square matrix, complex and in no order.",
     samples=("torch.linalg.eigvals(a)", "torch.linalg.eigvals(c).real.sum(-1)"),

@@ -385,13 +385,18 @@ def to_sizes(grads: Sequence[Any], *shapes: Sequence[int]) -> tuple[Any, ...]:
     )
 
 
-def _check_system(A: Any, B: Any, left: bool, name: str) -> None:
-    check_floating_square(A, name, "lu_cpu")
+def _check_system(A: Any, B: Any, left: bool) -> None:
+    name = "linalg.solve"
+    if A.dtype.category < 2:
+        floating(A, name)
     if A.dtype is not B.dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {A.dtype.word} "
             f"and B of type {B.dtype.word} instead"
         )
+    check_square(A, name)
+    if not B.ndim:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     vector = _is_vector(A, B)
     size = (*B.shape, 1) if vector else tuple(B.shape)
     if vector and not left:
@@ -406,16 +411,21 @@ def _check_system(A: Any, B: Any, left: bool, name: str) -> None:
             f"({A.shape[-2]}x{A.shape[-1]} and {size[-2]}x{size[-1]})"
         )
     broadcast_sizes(tuple(A.shape[:-2]), tuple(size[:-2]))
+    check_precision(A, "lu_cpu")
+
+
+def _refuse_unsolvable(info: Any, name: str) -> None:
+    if bool((info != 0).any()):
+        clause, _ = batch_clause(info)
+        raise _LinAlgError(
+            f"torch.linalg.{name}: {clause}The solver failed because the input matrix is singular."
+        )
 
 
 def _solve(A: Any, B: Any, left: bool) -> Any:
-    _check_system(A, B, left, "linalg.solve")
+    _check_system(A, B, left)
     result, _, _, info = solve_row.run(A, B, left, True)
-    if bool((info._data != 0).any()):
-        clause, _ = batch_clause(info._data)
-        raise _LinAlgError(
-            f"torch.linalg.solve: {clause}The solver failed because the input matrix is singular."
-        )
+    _refuse_unsolvable(info._data, "solve")
     return result
 
 
@@ -438,8 +448,10 @@ solve = composite(
 
 
 def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
-    _check_system(A, B, left, "linalg.solve_ex")
+    _check_system(A, B, left)
     result, _, _, info = solve_row.run(A, B, left, True)
+    if check_errors:
+        _refuse_unsolvable(info._data, "solve_ex")
     return named_outputs("linalg_solve_ex", ("result", "info"), (result, info))
 
 

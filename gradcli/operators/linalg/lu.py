@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import composite, operator, warn
 from ...numerics.small_systems import is_small_system
-from ..conventions import check_precision, check_square
+from ..conventions import check_floating, check_precision, check_square
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
@@ -16,7 +17,7 @@ from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.transposed import mt
-from .inverse import column_major, factored, named_outputs, solved, solved_by_factors
+from .inverse import batch_clause, column_major, factored, named_outputs, solved, solved_by_factors
 from .product import matmul_of, product_of
 from .triangular import check_right_side, solve_triangular
 
@@ -112,7 +113,7 @@ def _check_lu(A: Any, name: str) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
         )
-    check_precision(A, "lu_cpu")
+    check_floating(A, "lu_cpu")
 
 
 def _packed_gradient(grad: Any, LU: Any, pivots: Any) -> Any:
@@ -127,6 +128,19 @@ def _packed_gradient(grad: Any, LU: Any, pivots: Any) -> Any:
 def _factor_kernel(xp: Any, A: Any, pivot: bool, check_errors: bool) -> tuple[Any, Any, Any]:
     lu, pivots, info = factored(xp, A)
     return column_major(xp, lu), pivots, info
+
+
+def _factored(name: str, fields: int, A: Any, pivot: bool, check_errors: bool = True) -> Any:
+    result = factor_row.run(A, pivot, check_errors)
+    info = result[2]._data
+    if check_errors and bool((info != 0).any()):
+        clause, order = batch_clause(info)
+        raise RuntimeError(
+            f"torch.linalg.{name}: {clause}U[{order},{order}] is zero and using it on lu_solve "
+            "would result in a division by zero. If you still want to perform the factorization, "
+            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        )
+    return named_outputs(f"linalg_{name}", ("LU", "pivots", "info")[:fields], result[:fields])
 
 
 factor_row = operator(
@@ -144,9 +158,7 @@ factor_row = operator(
 lu_factor_ex = composite(
     "lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
     "(Tensor LU, Tensor pivots, Tensor info)",
-    lambda A, pivot, check_errors: named_outputs(
-        "linalg_lu_factor_ex", ("LU", "pivots", "info"), factor_row.run(A, pivot, check_errors)
-    ),
+    partial(_factored, "lu_factor_ex", 3),
     where="linalg",
     doc="LU factors in one matrix, the row exchanges, and where a zero pivot was met.",
     samples=("torch.linalg.lu_factor_ex(a)[0]", "torch.linalg.lu_factor_ex(a).info"),
@@ -154,9 +166,7 @@ lu_factor_ex = composite(
 
 lu_factor = composite(
     "lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
-    lambda A, pivot: named_outputs(
-        "linalg_lu_factor", ("LU", "pivots"), factor_row.run(A, pivot, False)[:2]
-    ),
+    partial(_factored, "lu_factor", 2),
     where="linalg",
     doc="LU factors in one matrix, and the row exchanges.",
     samples=(

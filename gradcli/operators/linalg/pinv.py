@@ -125,7 +125,7 @@ def _check_rank(A: Any) -> None:
     if A.ndim > 1 and A.numel():
         _check_eps(A)
     if not A.dtype.is_reduced or A.ndim < 2:
-        check_matrix(A, "linalg.matrix_rank")
+        check_matrix(A, "torch.linalg.matrix_rank", argument="input")
 
 
 def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
@@ -148,7 +148,9 @@ def _condition(A: Any, p: Any) -> Any:
         count = values.shape[-1]
         first, last = slice_(values, -1, 0, 1, 1), slice_(values, -1, count - 1, count, 1)
         return squeeze_dim(last / first if p == -2 else first / last, -1)
-    check_square(A, "linalg.cond")
+    if p not in ("fro", "nuc", 1, -1, float("inf"), -float("inf")):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    check_square(A, f"linalg.cond(ord={p})")
     norm = catalogue.functions["linalg.matrix_norm"]
     return norm(A, p) * norm(inverse_of(A, "linalg.inv"), p)
 
@@ -257,15 +259,15 @@ def _check_system(self: Any, b: Any, driver: str | None) -> None:
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
             "other.dim()) <= 1"
         )
-    rows = b.shape[-1] if b.ndim == 1 or self.ndim - 1 == b.ndim else b.shape[-2]
-    if self.shape[-2] != rows:
-        side = -1 if self.ndim - 1 == b.ndim and b.ndim == 1 else -2
-        raise RuntimeError(f"{name}: input.size(-2) should match other.size({side})")
     if self.dtype is not b.dtype:
         raise RuntimeError(
             f"{name}: Expected input and other to have the same dtype, but got input's dtype "
             f"{self.dtype.word} and other's dtype {b.dtype.word}"
         )
+    rows = b.shape[-1] if b.ndim == 1 or self.ndim - 1 == b.ndim else b.shape[-2]
+    if self.shape[-2] != rows:
+        side = -1 if self.ndim - 1 == b.ndim and b.ndim == 1 else -2
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({side})")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
@@ -349,7 +351,7 @@ matrix_exp_row = operator(
 
 def _tensor_inverse(A: Any, ind: int) -> Any:
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     first, second = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     if product_of(first) != product_of(second):
         raise RuntimeError(
@@ -374,6 +376,11 @@ def _tensor_solution(A: Any, B: Any, dims: Sequence[int] | None) -> Any:
         A = moved(A, tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     size = tuple(A.shape[B.ndim :])
     rows = product_of(tuple(B.shape))
+    if rows != product_of(size):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {product_of(size)} != {rows}"
+        )
     flat = reshape(A, (rows, product_of(size)))
     return reshape(solve(flat, flatten(B, 0, -1), left=True), size)
 

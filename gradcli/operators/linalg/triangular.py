@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_precision, check_square
+from ..conventions import check_floating, check_precision, check_square
 from ..shape.rearrange import tril, triu
 from ..shape.transposed import mt
 from .inverse import (
@@ -173,7 +173,7 @@ cholesky = composite(
 
 
 def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky_ex", "cholesky_cpu")
+    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
     return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
 
 
@@ -203,7 +203,8 @@ def _check_old(self: Any) -> None:
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
         "future PyTorch release."
     )
-    check_floating_square(self, "cholesky", "cholesky_cpu")
+    check_square(self, "cholesky")
+    check_floating(self, "cholesky_cpu")
 
 
 def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:

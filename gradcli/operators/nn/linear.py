@@ -112,17 +112,22 @@ composite(
 # ---- embedding
 
 
+def check_indices(indices: Any, name: str) -> None:
+    if indices.dtype.word not in ("Long", "Int"):
+        word = indices.dtype.word
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {'CPUBoolType' if word == 'Bool' else f'torch.{word}Tensor'} "
+            f"instead (while checking arguments for {name})"
+        )
+
+
 def _check_embedding(
     weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> None:
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if indices.dtype.word not in ("Long", "Int"):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got torch.{indices.dtype.word}Tensor instead (while checking "
-            "arguments for embedding)"
-        )
+    check_indices(indices, "embedding")
 
 
 def _embedding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
-from ..conventions import floating_only
+from ..conventions import floating_only, size_at
 from ..shape.constants import zeros_of
 from .pooling import _max_double, _product, _put_back
 from .windows import each
@@ -51,6 +51,11 @@ def _largest(
 
 def _check(ndim: int) -> Any:
     def check(self: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> None:
+        if min(output_size) < 0:
+            sizes = [*self.shape[: self.ndim - ndim], *output_size]
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {min(output_size)}: {sizes}"
+            )
         names = ("height", "width") if ndim == 2 else ("time", "height", "width")
         for name, out, window, size in zip(
             names, output_size, kernel_size, self.shape[-ndim:], strict=True
@@ -111,12 +116,14 @@ def _pool(ndim: int, both: bool) -> Any:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         if output_size is None:
             ratios = output_ratio
-            output_size = tuple(int(input.shape[n - ndim] * ratios[n]) for n in range(ndim))
+            output_size = tuple(int(size_at(input, n - ndim) * ratios[n]) for n in range(ndim))
         if samples is None:
-            batch = 1 if input.ndim == ndim + 1 else input.shape[0]
+            batch = 1 if input.ndim == ndim + 1 else size_at(input, 0)
             samples = catalogue.functions["rand"](
-                batch, input.shape[-ndim - 1], ndim, dtype=input.dtype, device=input.device
+                batch, size_at(input, -ndim - 1), ndim, dtype=input.dtype, device=input.device
             )
+        if len(each(kernel_size, ndim)) != ndim:
+            raise RuntimeError(f"{name}: kernel_size must either be a single Int or tuple of Ints")
         found = _ROWS[ndim].run(input, each(kernel_size, ndim), each(output_size, ndim), samples)
         return found if both or return_indices else found[0]
 

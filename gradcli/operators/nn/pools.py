@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.call_errors import type_word
 from ...engine.operator import composite
+from ...engine.signature import is_int
 from ..conventions import native
 from .pooling import avg_pool2d, avg_pool3d, max_pool2d_with_indices, max_pool3d_with_indices
 from .pooling_adaptive import (
@@ -204,19 +206,25 @@ for _ndim, _x in ((2, "c[None]"), (3, "c[None, None]")):
     )
 
 
-def _sizes(output_size: Any, input: Any, ndim: int) -> tuple[int, ...]:
+def _sizes(kind: str, output_size: Any, input: Any, ndim: int) -> tuple[int, ...]:
     """None keeps a dimension's size."""
-    if ndim > 1 and input.ndim <= ndim:
-        raise ValueError(f"Input dimension should be at least {ndim + 1}")
-    given = output_size if isinstance(output_size, tuple | list) else (output_size,) * ndim
-    return tuple(
-        size if size is not None else input.shape[place - ndim] for place, size in enumerate(given)
-    )
+    wrong = f"adaptive_{kind}_pool{ndim}d(): argument 'output_size' (position 2) must be tuple of "
+    if isinstance(output_size, bool):
+        raise TypeError(f"{wrong}ints, not bool")
+    if is_int(output_size):
+        return (int(output_size),) * ndim
+    if input.ndim <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    kept = input.shape[-len(output_size) :]
+    sizes = tuple(n if size is None else size for size, n in zip(output_size, kept, strict=False))
+    if sizes and not is_int(sizes[0]):
+        raise TypeError(f"{wrong}ints, but found element of type {type_word(sizes[0])} at pos 0")
+    return sizes
 
 
 def _check_flat(input: Any, output_size: Any, kind: str) -> None:
     name = f"adaptive_{kind}_pool1d"
-    if isinstance(output_size, tuple | list) and len(output_size) != 1:
+    if len(output_size) != 1:
         count = len(output_size)
         raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {count})")
     if input.ndim not in (2, 3):
@@ -232,18 +240,17 @@ def _adaptive_average(ndim: int) -> Any:
     rows = {2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
     def body(input: Any, output_size: Any) -> Any:
-        size = _sizes(output_size, input, ndim)
+        size = _sizes("avg", output_size, input, ndim)
         if all(n == 1 for n in size) and len(size) == ndim:
             return input.mean(list(range(-ndim, 0)), keepdim=True)
         return rows[ndim].run(input, size)
 
     def flat(input: Any, output_size: Any) -> Any:
         _check_flat(input, output_size, "avg")
-        size = _sizes(output_size, input, 1)
         wide = input.unsqueeze(-2)
-        if size == (1,):
+        if output_size == (1,):
             return wide.mean([-1, -2], keepdim=True).squeeze(-2)
-        return adaptive_avg_pool2d.run(wide, (1, *size)).squeeze(-2)
+        return adaptive_avg_pool2d.run(wide, (1, *output_size)).squeeze(-2)
 
     return flat if ndim == 1 else body
 
@@ -254,11 +261,10 @@ def _adaptive_max(ndim: int) -> Any:
     def body(input: Any, output_size: Any, return_indices: bool) -> Any:
         if ndim == 1:
             _check_flat(input, output_size, "max")
-        size = _sizes(output_size, input, ndim)
         if ndim > 1:
-            both = rows[ndim].run(input, size)
+            both = rows[ndim].run(input, _sizes("max", output_size, input, ndim))
         else:
-            values, places = adaptive_max_pool2d.run(input.unsqueeze(-2), (1, *size))
+            values, places = adaptive_max_pool2d.run(input.unsqueeze(-2), (1, *output_size))
             both = (values.squeeze(-2), places.squeeze(-2))
         return both if return_indices else both[0]
 
@@ -269,16 +275,16 @@ for _ndim, _x, _corner in (
     (1, "c", "[[3., 3., 1.]]"), (2, "c[None]", "[[[3., 3.], [3., 1.]]]"),
     (3, "c[None, None]", "[[[[3., 3.], [3., 1.]]]]"),
 ):  # fmt: skip
+    _output = "int[1] output_size" if _ndim == 1 else "any output_size"
     composite(
-        f"adaptive_avg_pool{_ndim}d(Tensor input, any output_size) -> Tensor",
+        f"adaptive_avg_pool{_ndim}d(Tensor input, {_output}) -> Tensor",
         native(_adaptive_average(_ndim)),
         where="torch functional" if _ndim == 1 else "functional",
         doc="Adaptive average pooling: the means of windows, this many of them.",
         samples=(f"F.adaptive_avg_pool{_ndim}d({_x}, 2)", f"F.adaptive_avg_pool{_ndim}d({_x}, 1)"),
     )
     composite(
-        f"adaptive_max_pool{_ndim}d(Tensor input, any output_size, bool return_indices=False) "
-        "-> Tensor",
+        f"adaptive_max_pool{_ndim}d(Tensor input, {_output}, bool return_indices=False) -> Tensor",
         _adaptive_max(_ndim),
         where="functional",
         doc="The largest elements of windows that divide the input into this many parts.",

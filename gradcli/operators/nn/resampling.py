@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
+from ...engine.signature import is_int
 from ..conventions import Late
 
 # ---- the matrix (out, in) of one dimension
@@ -238,6 +240,12 @@ def _output_sizes(
                 f"{size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
                 "size in (o1, o2, ...,oK) format."
             )
+        if isinstance(size, tuple | list) and not all(map(is_int, sizes)):
+            kinds = [type(n) for n in sizes]
+            raise TypeError(
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
+                f"Tuple[int, int, int], but got size with types {kinds}"
+            )
         return [int(n) for n in sizes], [None] * ndim
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
@@ -257,6 +265,17 @@ def _output_sizes(
     return sizes, list(scales)
 
 
+def _no_image(before: Sequence[int], after: Sequence[int]) -> str:
+    shown = [
+        ", ".join(f"{word}: {n}" for word, n in zip("DHW"[-len(sizes) :], sizes, strict=True))
+        for sizes in (before, after)
+    ]
+    return (
+        f"Input and output sizes should be greater than 0, but got input ({shown[0]})"
+        f"{' and' if len(before) == 1 else ''} output ({shown[1]})"
+    )
+
+
 def _interpolate(
     input: Any, size: Any, scale_factor: Any, mode: str, align_corners: bool | None,
     recompute_scale_factor: bool | None, antialias: bool,
@@ -269,7 +288,9 @@ def _interpolate(
             )
     elif align_corners is None:
         align_corners = False
-    if input.ndim < 3 or input.ndim > 5:
+    needed = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
+    known = ("nearest", "area", "nearest-exact", *needed)
+    if input.ndim < 3 or input.ndim > 5 or mode not in known:
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported "
             f"(got {input.ndim}D) for the modes: {_MODES} (got {mode})"
@@ -280,14 +301,17 @@ def _interpolate(
         return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
     row = _ROWS.get((mode, ndim))
     if row is None:
-        needed = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}.get(mode, 4)
-        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {needed}D input")
+        raise NotImplementedError(
+            f"Got {input.ndim}D input, but {mode} mode needs {needed[mode]}D input"
+        )
+    if min(*input.shape[2:], *sizes) <= 0:
+        raise RuntimeError(_no_image(input.shape[2:], sizes))
     given = (align_corners,) if mode not in ("nearest", "nearest-exact") else ()
     return row.run(input, tuple(sizes), *given, *scales)
 
 
 composite(
-    "interpolate(Tensor input, any size=None, any scale_factor=None, str mode='nearest', "
+    "interpolate(Tensor input, any size=None, any scale_factor=None, any mode='nearest', "
     "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
     _interpolate,
     where="functional",
@@ -307,7 +331,7 @@ def _upsample(input: Any, size: Any, scale_factor: Any, mode: str, align_corners
 
 
 composite(
-    "upsample(Tensor input, any size=None, any scale_factor=None, str mode='nearest', "
+    "upsample(Tensor input, any size=None, any scale_factor=None, any mode='nearest', "
     "bool? align_corners=None) -> Tensor",
     _upsample,
     where="functional",

@@ -45,6 +45,8 @@ def _covariance(self: Any, correction: int, fweights: Any, aweights: Any) -> Any
             "cov(): expected input to have two or fewer dimensions but got an input with "
             f"{self.ndim} dimensions"
         )
+    if self.dtype.name == "bool":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = view(self, (1, -1)) if self.ndim < 2 else self
     count = rows.shape[1]
     weights = None

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import composite
-from ..conventions import Late, native, wrap_dim
+from ..conventions import Late, native, size_at, wrap_dim
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.select import slice_
 from .cumulative import cumsum
@@ -93,8 +93,8 @@ def _zeros_without(y: Any, dim: int) -> Any:
 
 def _trapezoid(y: Any, x: Any, dim: int) -> Any:
     _check_integral("trapezoid", y, x)
-    dim = wrap_dim(dim, y.ndim)
-    if y.shape[dim] == 0:
+    size, dim = size_at(y, dim), wrap_dim(dim, y.ndim)
+    if size == 0:
         return _zeros_without(y, dim)
     _check_places("trapezoid", y, x, dim)
     return (_trapezoid_of(y, _widths(x, y, dim), dim)).sum(dim) / 2.0
@@ -112,8 +112,8 @@ def _floating(y: Any) -> Any:
 
 def _trapezoid_dx(y: Any, dx: Any, dim: int) -> Any:
     _check_integral("trapezoid", y, None)
-    given, dim = dim, wrap_dim(dim, y.ndim)
-    if y.shape[dim] == 0:
+    given, size, dim = dim, size_at(y, dim), wrap_dim(dim, y.ndim)
+    if size == 0:
         return _zeros_without(y, dim)
     y = _floating(y)
     last = y.select(dim, -1)

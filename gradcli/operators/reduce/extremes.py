@@ -159,7 +159,7 @@ def _check_several(name: str) -> Any:
         if not dim:
             _needs_dim(name)(self)
         axes(dim, self.ndim)
-        for place in dim:
+        for place in dim or ():
             _nonempty(name, self, place, place)
 
     return check

@@ -143,10 +143,53 @@ def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tup
     return _binned(xp, self.reshape(-1, 1), (edges,), weight, density), edges
 
 
-def _check_bins(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> None:
+def _check_bins(self: Any, bins: Any, range: Any, weight: Any, place: int = 0) -> None:
     if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        raise RuntimeError(
+            f"torch.histogram(): bins must be > 0, but got {bins} for dimension {place}"
+        )
+    if range is not None and range[0] > range[1]:
+        low, high = range
+        raise RuntimeError(
+            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
+            f"dimension {place}"
+        )
+    _check_weight(self, weight)
+
+
+def _check_weight(self: Any, weight: Any) -> None:
+    """Points have their coordinates in the last dimension; in a line each is a number."""
+    if weight is not None and weight.numel() * self.shape[-1] != self.numel():
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+            f"input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(self.shape)} and weight with shape {list(weight.shape)}"
+        )
     check_precision(self, "histogramdd")
+
+
+def _check_edges(self: Any, bins: Any, weight: Any, place: int = 0) -> None:
+    if bins.ndim != 1:
+        raise RuntimeError(
+            f"torch.histogramdd: bins tensor should have one dimension, but got {bins.ndim} "
+            f"dimensions in the bins tensor for dimension {place}"
+        )
+    if not bins.numel():
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in "
+            f"the bins tensor for dimension {place}"
+        )
+    if bins.dtype is not self.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {self.dtype.c_word} and bins for dimension {place} with dtype "
+            f"{bins.dtype.c_word}"
+        )
+    _check_weight(self, weight)
+
+
+def _as_points(self: Any) -> Any:
+    return self.detach().reshape([-1, 1])
 
 
 operator(
@@ -155,7 +198,9 @@ operator(
     node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
-    check=_check_bins,
+    check=lambda self, bins, range, weight, density: _check_bins(
+        _as_points(self), bins, range, weight
+    ),
     cost=lambda self, bins, range, weight, density: bins + self.numel(),
     forward=lambda xp, self, bins, range, weight, density: _one_line(
         xp, self, _edges(xp, self.reshape(-1), bins, range), weight, density
@@ -172,7 +217,7 @@ operator(
     node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
-    check=lambda self, *rest: check_precision(self, "histogramdd"),
+    check=lambda self, bins, weight, density: _check_edges(_as_points(self), bins, weight),
     forward=lambda xp, self, bins, weight, density: _one_line(
         xp, self, bins.copy(), weight, density
     ),
@@ -222,7 +267,7 @@ def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -
     columns = self.shape[-1]
     counts = [bins] * columns if isinstance(bins, int) else list(bins)
     if len(counts) != columns:
-        if isinstance(counts[0], int):
+        if not counts or isinstance(counts[0], int):
             raise RuntimeError(
                 "histogramdd: The size of bins must be equal to the innermost dimension of the "
                 "input."
@@ -231,12 +276,16 @@ def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -
             f"torch.histogramdd: expected {columns} sequences of bin edges for a "
             f"{columns}-dimensional histogram but got {len(counts)}"
         )
+    spans = [None if range is None else range[2 * n : 2 * n + 2] for n, _ in enumerate(counts)]
+    for place, count in enumerate(counts):
+        if hasattr(count, "ndim"):
+            _check_edges(self, count, weight, place)
+        else:
+            _check_bins(self, count, spans[place], weight, place)
     edges = [
         count
         if hasattr(count, "ndim")
-        else _histogramdd_edges.run(
-            self, place, count, None if range is None else tuple(range[2 * place : 2 * place + 2])
-        )
+        else _histogramdd_edges.run(self, place, count, spans[place])
         for place, count in enumerate(counts)
     ]
     hist = _histogramdd_cells.run(self, edges, weight, density)

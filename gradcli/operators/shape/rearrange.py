@@ -104,11 +104,22 @@ def _interleaved(self: Any, repeats: int, dim: int | None, output_size: int | No
     return view(clone(wide, "torch.contiguous_format"), size)
 
 
+def _check_counts(repeats: Any, output_size: int | None) -> None:
+    if repeats.dtype.word not in ("Int", "Long"):
+        word = repeats.dtype.word
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{word}'")
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if (repeats._data < 0).any():
+        raise RuntimeError("repeats can not be negative")
+
+
 counted_indices = operator(
     "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
     where="torch",
     dtype="int64",
     forward=lambda xp, repeats, output_size: xp.repeat(xp.arange(repeats.size), repeats),
+    check=_check_counts,
     cost=lambda repeats, output_size: int(repeats._data.sum()),
     doc="Repeats each index as often as its count says.",
     samples=("torch.repeat_interleave(torch.tensor([1, 2]))",),

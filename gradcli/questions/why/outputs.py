@@ -69,13 +69,15 @@ class Outputs:
     def _walked(self, made_by: Any) -> tuple[int, ...]:
         """The same for any node, however far they are."""
         found: dict[int, None] = {}
-        pending, seen = [made_by], {id(made_by)}
+        pending, seen, others = [made_by], {id(made_by)}, self.others
         for node in pending:
             for edge, output_nr, mark in following(node):
-                value = self.number(mark, output_nr)
-                if value is not None:
-                    found[value] = None
-                elif is_end(edge):
+                if id(mark) in others or mark.__class__ is Node:
+                    value = self.number(mark, output_nr)
+                    if value is not None:
+                        found[value] = None
+                        continue
+                if (mark is None or mark is edge) and is_end(edge):
                     found[self.leaf(edge.variable)] = None
                 elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))

@@ -1,0 +1,328 @@
+"""Live: what PyTorch's operations make and change, as a function mode tells it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics import Enough
+from ..engine.mode import state
+from .causes import Change
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+# Read off a tensor without its values: nothing is created, nothing is reported.
+QUIET = frozenset(
+    "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
+    "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
+)
+# Numbers of a tensor's shape and memory, and its text: none of them came from its elements.
+SHAPES = frozenset(
+    "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
+    "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
+)
+PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed tensor for its node
+# What gives the memory of a tensor away: who has it can change elements and no version.
+SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
+CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
+OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad"}
+# How much there is to tell of a function: nothing, what it makes, more than that.
+SILENT, PLAIN, SPECIAL = range(3)
+MOST = 10_000  # functions whose sort is known
+NOTHING: dict[str, Any] = {}
+
+
+class Operations:
+    """What is heard of them, for one recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder, self.side, self.text = recorder, recorder.side, recorder.text
+        self.labels, self.observer = recorder.labels, recorder.observer
+        self.defects = recorder.defects
+        tensor = recorder.torch.Tensor
+        self.set_grad, self.delete_grad = tensor.grad.__set__, tensor.grad.__delete__
+        self.set_requires_grad = tensor.requires_grad.__set__
+        self.sorts: dict[Any, int] = {}  # by the function
+
+    def mode(self) -> Any:
+        """What sees each operation within it."""
+        heard, sorts = self._heard, self.sorts
+
+        class Mode(self.recorder.torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+            """Hands every operation on."""
+
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                if sorts.get(function) == SILENT:
+                    return function(*args, **(kwargs or NOTHING))
+                return heard(function, args, kwargs or NOTHING)
+
+        return Mode()
+
+    def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        recorder = self.recorder
+        if recorder.stepping is not None:
+            return function(*args, **kwargs)
+        sort = self.sorts.get(function)
+        if sort is None:
+            sort = self._sort(function)
+        changes = sort != PLAIN or _may_change(function, args, kwargs)
+        if changes or recorder.passes.running or self.side.transform() is not None:
+            return self._special(function, args, kwargs)
+        spot = self.text.spot(sys._getframe(2))
+        node = spot.node
+        if node is not None:
+            state.origin = node
+        call = spot.call if recorder.tape is None else self.taped(spot)
+        result = call(function, args, kwargs)
+        if node is not None:
+            state.origin = node
+        try:
+            name = getattr(function, "__name__", "")
+            if self.tell_new(result):
+                self._used(name, result, args)
+            elif isinstance(result, self.side.tensor) and self._is_leaf(result):
+                self.observer.required(result)
+            if recorder.on_operation is not None:
+                self._tell_unreported(spot, name, args, kwargs, result)
+        except Enough:
+            raise
+        except Exception as error:  # our defect: the program goes on
+            self.defects.append(error)
+        return result
+
+    def _sort(self, function: Any) -> int:
+        """How much there is to tell of it; it is found once."""
+        name, sort = getattr(function, "__name__", ""), PLAIN
+        if name == "__get__":
+            attribute = getattr(function.__self__, "__name__", "")
+            sort = SILENT if attribute in QUIET and attribute != "grad_fn" else SPECIAL
+        elif name in OTHERS or name.endswith("_") or name.startswith("register_"):
+            sort = SPECIAL
+        if len(self.sorts) < MOST:
+            self.sorts[function] = sort
+        return sort
+
+    def _special(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One that does more than make something, or that is called where more is to be told."""
+        name, passes = getattr(function, "__name__", ""), self.recorder.passes
+        if name == "__get__":
+            attribute = getattr(function.__self__, "__name__", "")
+            if attribute == "grad_fn":
+                passes.capturing.is_off = True  # the program may put hooks on its nodes
+                return self._requested_node(function, args)
+            if attribute in QUIET or (attribute == "grad" and self._is_library(sys._getframe(3))):
+                return function(*args, **kwargs)
+            if attribute == "data":
+                self._shared(args)
+        elif name in SHARING:
+            self._shared(args)
+        if passes.running:
+            return self._within_pass(name, function, args, kwargs)
+        spot = self.recorder.stand(sys._getframe(2))
+        if self.side.transform() is not None:
+            # Within vmap and grad of torch.func tensors stand for others: only places are noted.
+            return spot.call(function, args, kwargs)
+        changing = name in CHANGING or name.endswith("_") or _may_change(function, args, kwargs)
+        if name in ("__set__", "__delete__"):
+            self._setting(function, args)
+            changing = function not in (self.set_grad, self.delete_grad, self.set_requires_grad)
+            if function == self.set_grad and self._is_library(sys._getframe(3)):
+                return function(*args, **kwargs)  # as zero_grad() does it
+        before = self.versions(args, kwargs) if changing else ()
+        if name == "backward":
+            return self._backward(spot, function, args, kwargs)
+        call = spot.call if self.recorder.tape is None else self.taped(spot)
+        result = call(function, args, kwargs)
+        state.origin = spot.node or state.origin
+        try:
+            self._done(spot, function, args, kwargs, result, before)
+        except Enough:
+            raise
+        except Exception as error:  # our defect: the program goes on
+            self.defects.append(error)
+        return result
+
+    def _is_library(self, frame: Any) -> bool:
+        """Whether this is code of others, which the program has called."""
+        return bool(frame.f_code.co_filename != self.text.filename)
+
+    def taped(self, spot: Any) -> Any:
+        """What makes a call, and keeps how it was made."""
+        return functools.partial(self.recorder.tape.call, spot.call)
+
+    def _done(
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,
+        before: Sequence[tuple[Any, int]],
+    ) -> None:  # fmt: skip
+        """Tells of an operation: what it changed, what it made."""
+        name = getattr(function, "__name__", "")
+        for tensor, version in before:
+            if not tensor.is_inference() and tensor._version != version:
+                self.changed(tensor)
+        if name in PRINTING:
+            self.tell_new(args[0])
+        elif self.tell_new(result):
+            self._used(name, result, args)
+        switching = name == "requires_grad_" or function == self.set_requires_grad
+        leaf = args[0] if switching else result
+        if isinstance(leaf, self.side.tensor) and self._is_leaf(leaf):
+            self.observer.required(leaf)
+        if self.recorder.on_switched is not None and switching:
+            self.recorder.on_switched(state.origin, args[0], args[0].requires_grad)
+        self._tell_unreported(spot, name, args, kwargs, result)
+        if name == "retain_grad":
+            self.labels.retain(args[0])
+        if name.startswith("register_") and name.endswith("hook"):
+            self.recorder.passes.registered(name, args, result)
+
+    def _tell_unreported(
+        self, spot: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    ) -> None:
+        """Tells of an operation that nothing else reports: where the program's code reports itself,
+        or a module of a library is called, it is one that goes on with what has left the graph."""
+        told = self.recorder.on_operation
+        if told is None or (name in SHAPES and not isinstance(result, self.side.tensor)):
+            return  # as type(dtype) gives
+        if spot.is_reported or self.labels.modules:
+            cut = self.recorder.on_cut
+            if cut is None or not cut(args, result):
+                return
+        with self.side.hands_off():
+            told(spot.node, args, kwargs, result)
+
+    def _within_pass(
+        self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Of what hooks of the program do, only setting a gradient is reported."""
+        if name in ("__set__", "__delete__"):
+            before = state.origin
+            self.recorder.stand(sys._getframe(3))
+            self._setting(function, args)
+            state.origin = before
+        return function(*args, **kwargs)
+
+    def _backward(
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A pass that can't begin is reported as well."""
+        try:
+            return spot.call(function, args, kwargs)
+        except RuntimeError as error:
+            shaped = "created only for scalar outputs" in str(error)
+            if self.recorder.on_refused is not None and (
+                shaped or "does not require grad" in str(error)
+            ):
+                self.recorder.on_refused(state.origin, args[0], shaped=shaped)
+            raise
+
+    def versions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, int]]:
+        """The tensors that a call may change, and how often they were changed before."""
+        kind, found = self.side.tensor, []
+        for value in (*args, *kwargs.values()):
+            for tensor in value if isinstance(value, (list, tuple)) else (value,):
+                if not isinstance(tensor, kind) or hasattr(type(tensor), "materialize"):
+                    continue  # a lazy module's parameter is nothing yet
+                if not tensor.is_inference():
+                    self._changing(tensor)
+                    found.append((tensor, tensor._version))
+        return found
+
+    def _changing(self, tensor: Any) -> None:
+        """What is held as it is and lies in the same memory is looked at now."""
+        self.side.about_to_change(tensor)
+        self.observer.changing(tensor)
+
+    def changed(self, tensor: Any) -> None:
+        """A tensor has new values; it, and what it is a view of, may have a new node."""
+        self.recorder.changes.append(Change.of(tensor, state.origin))
+        self.observer.changed(tensor)
+        self.tell_new(tensor)
+        if tensor._base is not None:
+            self.tell_new(tensor._base)
+
+    def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """A view of a tensor changed in place gets its new node on demand."""
+        node = function(*args)
+        if node is not None and not self.recorder.passes.running and self.side.transform() is None:
+            self.recorder.stand(sys._getframe(3))
+            self.labels.label(node)
+        return node
+
+    def _shared(self, args: tuple[Any, ...]) -> None:
+        """From here on elements may change and no version reports it."""
+        self.side.is_shared = True
+        tensor = args[0] if args else None
+        if isinstance(tensor, self.side.tensor) and not hasattr(type(tensor), "materialize"):
+            self._changing(tensor)
+
+    def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
+        if function == self.delete_grad:
+            self.observer.assigned(args[0], None)
+        if function == self.set_grad and len(args) == 2:
+            tensor, value = args
+            if value is not None and not isinstance(value, self.side.tensor):
+                return  # PyTorch refuses it
+            if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
+                self.observer.assigned(tensor, value)
+
+    def _is_leaf(self, tensor: Any) -> bool:
+        """Whether gradients are for it."""
+        try:
+            return bool(tensor.requires_grad and tensor.is_leaf)
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
+            return False
+
+    def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
+        """Tells the inputs of a new node, where the arguments are those that it has edges for."""
+        kind = self.side.tensor
+        for value in args:
+            if not isinstance(value, kind) or not value.requires_grad:
+                break
+        else:
+            return
+        node = self.side.node(result)
+        edges = [edge for edge, _ in node.next_functions]
+        if None not in edges:
+            return
+        inputs = args
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            inputs = tuple(args[0])
+        elif name == "linear" and len(args) == 3:  # which calls addmm(bias, input, weight.t())
+            inputs = args[2], args[0], args[1]
+        inputs = inputs[: len(edges)]
+        tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
+        if tracked == [edge is not None for edge in edges]:
+            self.observer.used(node, inputs, result)
+
+    def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:
+        """Tells the tensors of a result that are new in the graph; whether it is one itself."""
+        if isinstance(result, self.side.tensor):
+            node = self.side.node(result)
+            if node is None:
+                return False
+            if self.labels.label(node):
+                if fresh is not None:
+                    fresh.append(node)
+                self.observer.made(result)
+                return True
+            if fresh and any(node is one for one in fresh):  # one more output of it
+                self.observer.made(result)
+        elif isinstance(result, (tuple, list)):
+            fresh = [] if fresh is None else fresh
+            for item in result:
+                self.tell_new(item, fresh)
+        return False
+
+
+def _may_change(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an argument asks for it: relu(x, inplace=True), dropout(x, 0.5, True, True)."""
+    if kwargs and ("out" in kwargs or kwargs.get("inplace", False)):
+        return True
+    if not args or args[-1] is not True:
+        return False
+    return "inplace" in getattr(getattr(function, "__code__", None), "co_varnames", ())
