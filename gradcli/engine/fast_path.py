@@ -432,7 +432,7 @@ class FastPath:
         if self.a_number(p):
             return []
         test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        tests = [serves, "" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test]
+        tests = ["" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test, serves]
         return [" and ".join(filter(None, tests))]
 
     def serves(self, key: str) -> str:
