@@ -188,7 +188,7 @@ def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:
 def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tensor]:
     """The gradients that the walk starts from, made or checked as PyTorch does."""
     out: list[Tensor] = []
-    for place, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+    for place, (root, gradient) in enumerate(zip(roots, given)):
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         if gradient is None:
@@ -261,7 +261,8 @@ def _walk(
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
     tensors = create_graph or (state.reduced and is_met([edge_of(root) for root in roots]))
-    told, freed = NOBODY, list[Node]()
+    told = NOBODY
+    freed: list[Node] = []
     if state.observer is not None:
         state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
         told = state.observer.of_nodes()

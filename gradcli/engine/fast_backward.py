@@ -125,7 +125,9 @@ def sweep_to(
     above = _above(targets, starts)
     if above is None:
         return None
-    made, results, ready = PassGradients(gradients), list[Any]([None] * len(inputs)), Ready()
+    ready: Ready = {}
+    made = PassGradients(gradients)
+    results: list[Any] = [None] * len(inputs)
     node: Any = None
     state.sweeping = True
     try:
@@ -173,7 +175,8 @@ def _above(
                 seen.add(edge)
                 stack.append(edge)
     above: dict[Node, tuple[Node | None, ...]] = {}
-    ends, found = set(targets), set[Node | None]()
+    ends = set(targets)
+    found: set[Node | None] = set()
     for node in sorted(seen, key=by_sequence):
         asked = edges = node.edges
         if not edges or not found.issuperset(edges):  # in most graphs all of them lead down

@@ -97,7 +97,9 @@ def edge_of(tensor: Tensor) -> Node | None:
     """The node that a gradient for this tensor goes to."""
     meta = tensor._meta
     if meta is not None and meta.base is not None:
-        tensor._refresh()
+        storage = tensor._storage
+        if storage is None or meta.view_version != storage.version:
+            tensor._refresh()
     if tensor._grad_fn is not None:
         return tensor._grad_fn
     if tensor._requires_grad is not True:  # of a view: neither itself nor by its history

@@ -10,7 +10,7 @@ from .causes import Freed
 from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
 from .mode import state
-from .node import Node, Several, SharedOutput, Storage
+from .node import Node, SavedOutput, Several, SharedOutput
 from .promotion import shape_error
 from .row import OF, Row
 from .tensor import Tensor, mark_of, plain
@@ -63,13 +63,16 @@ def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
     if row.cost is not None:
         elements = int(row.cost(*arguments))
     else:
-        shapes = [
-            t._data.shape
+        arrays = [
+            t._data
             for v in arguments
-            for t in (v if isinstance(v, list) else [v])
+            for t in (v if v.__class__ is list else (v,))
             if t.__class__ is Tensor
         ]
-        elements = _broadcast_numel(shapes) if row.broadcasts else sum(_numel(s) for s in shapes)
+        if row.broadcasts:
+            elements = _broadcast_numel([array.shape for array in arrays])
+        else:
+            elements = sum([array.size for array in arrays])
     if elements >= LARGE // 256:
         state.reserve(elements * kind.array_dtype.itemsize)
 
@@ -91,9 +94,9 @@ def version_of(value: Any) -> Any:
     """The version of a saved value now; 0 for what has none."""
     if value.__class__ is list:
         return [version_of(tensor) for tensor in value]
-    if value.__class__ is not Tensor and not isinstance(value, Storage):
+    if value.__class__ is not Tensor and not isinstance(value, SavedOutput):
         return 0
-    storage = getattr(value, "_storage", None)
+    storage = value._storage
     if storage is None:
         return 0
     refuse_inference(storage)
@@ -129,20 +132,20 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
     """Ties a result to the tensor whose memory it shares."""
-    if source._meta is not None and source._meta.inference:
+    given = source._meta
+    if given is not None and given.inference:
         mark_inference(out)
         return
     meta = out._need_meta()
-    base = source._base
-    meta.base = source if base is None else base
-    out._storage = source._need_storage()
-    meta.view_version = out._storage.version
+    meta.base = source if given is None or given.base is None else given.base
+    storage = out._storage = source._storage or source._need_storage()
+    meta.view_version = storage.version
     if not state.grad_enabled:
         meta.creation = "inference" if state.inference else "no_grad"
     elif creation:
         meta.creation = creation
-    elif source._meta is not None and source._meta.creation:
-        meta.creation = source._meta.creation
+    elif given is not None and given.creation:
+        meta.creation = given.creation
 
 
 def tracked_by_base(view: Tensor) -> Any:

@@ -130,7 +130,8 @@ class Signature:
             if gathered is None:
                 return None
             args = gathered
-        tensor, values = RUNTIME.tensor, list[Any]()
+        tensor = RUNTIME.tensor
+        values: list[Any] = []
         for parameter, value in zip(self.parameters, args):
             if kwargs and parameter.name in kwargs:
                 return None

@@ -208,8 +208,8 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
         return False, self.reshape(-1, inner)
     if inner == 1:
         lines = self.reshape(outer, -1).T
-        many = len(lines) <= ONE_BY_ONE and self.size > IN_LANES  # short lines: side by side
-        return True, xp.ascontiguousarray(lines) if many else lines
+        short = len(lines) <= ONE_BY_ONE  # they are added side by side
+        return True, xp.ascontiguousarray(lines) if short else lines
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
 
 
@@ -255,7 +255,11 @@ def _rounds(xp: Any, rows: Any) -> Any:
         total = rest if total is None else total + rest
         if not whole:
             return total
-        rows = add(rows[: whole * step].reshape(whole, step, *rows.shape[1:]), axis=1)
+        blocks = rows[: whole * step].reshape(whole, step, *rows.shape[1:])
+        if blocks.size > SIDE and blocks.shape[-1] > 1:  # the same additions, of many rows at once
+            rows = xp.einsum("ij...->i...", blocks)
+        else:
+            rows = add(blocks, axis=1)
     return total + add(rows, axis=0)
 
 
@@ -288,27 +292,34 @@ def _columns(xp: Any, rows: Any) -> Any:
     return xp.concatenate([grouped, _four_sums(xp, rows[..., whole:])], axis=-1)
 
 
-@lru_cache(maxsize=1024)
-def _cut(count: int, lanes: int) -> tuple[int, int, int, int]:
-    """Of a line: how many rows of four vectors, how many vectors behind them, where these begin,
-    and where they end."""
-    vectors = count // lanes
-    whole, left = divmod(vectors, SIDE_BY_SIDE)
-    return whole, left, whole * SIDE_BY_SIDE * lanes, vectors * lanes
+@lru_cache(maxsize=256)
+def _cut(xp: Any, count: int, dtype: Any) -> tuple[int, int, Any]:
+    """Of a line: how many rows of four vectors it fills, where its vectors end, and what to append
+    and to take so that the vectors behind the rows have rows of their own, filled up with zeros."""
+    lanes = BYTES // dtype.itemsize
+    whole, left = divmod(count // lanes, SIDE_BY_SIDE)
+    main, stop = whole * SIDE_BY_SIDE * lanes, count // lanes * lanes
+    if not left or not 0 < whole < ROUNDS:
+        return whole, stop, None
+    places = xp.full((whole + left, SIDE_BY_SIDE * lanes), count)
+    places[:whole] = xp.arange(main).reshape(whole, -1)
+    places[whole:, :lanes] = xp.arange(main, stop).reshape(left, lanes)
+    return whole, stop, (xp.zeros(1, dtype), places)
 
 
 def _line(xp: Any, line: Any) -> Any:
     """The sum along the first dimension, whose elements lie side by side in memory."""
     count, lanes = line.shape[0], BYTES // line.itemsize
-    whole, left, main, stop = _cut(count, lanes)
+    whole, stop, filled = _cut(xp, count, line.dtype)
     if not stop:
         return _four_sums(xp, line)
-    if left and 0 < whole < ROUNDS and line.ndim == 1:  # one reduction, most of which adds zeros
-        padded = xp.zeros((whole + left, SIDE_BY_SIDE * lanes), line.dtype)
-        padded[:whole] = line[:main].reshape(whole, -1)
-        padded[whole:, :lanes] = line[main:stop].reshape(left, lanes)
+    if 0 < whole < ROUNDS and line.ndim == 1:
         add = xp.add.reduce
-        sums = add(add(padded, 0).reshape(SIDE_BY_SIDE, lanes), 0)
+        if filled is None:
+            rows = line[:stop].reshape(whole, -1)
+        else:
+            rows = xp.concatenate((line, filled[0])).take(filled[1])
+        sums = add(add(rows, 0).reshape(SIDE_BY_SIDE, lanes), 0)
     else:
         sums = _four_sums(xp, line[:stop].reshape(stop // lanes, lanes, *line.shape[1:]))
     if stop < count:

@@ -65,12 +65,13 @@ def _layer_norm_backward(
         normal = fused(xp, flat, rstd, -rstd * mean)
         if flat.size > NORMALISED:
             normal *= dy
-            total = normal.sum(axis=0)
+            total = xp.einsum("ij->j", normal)
         else:
             for row, its_grad in zip(normal, dy, strict=True):
                 total = fused(xp, its_grad, row, total)
         to_weight = total.reshape(weight.shape)
-    return dx, to_weight, dy.sum(axis=0).reshape(bias.shape) if output_mask[2] else None
+    to_bias = xp.einsum("ij->j", dy).reshape(bias.shape) if output_mask[2] else None
+    return dx, to_weight, to_bias
 
 
 def _towards_rows(xp: Any, dy: Any, x: Any, mean: Any, rstd: Any, gamma: Any) -> Any:
