@@ -31,6 +31,22 @@ def test_a_long_expression_does_not_hide_which_edge_a_row_is() -> None:
     assert "  d(…)/dout" in shown and "dout/dx" in shown
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_leaf_is_named_in_full_on_a_narrow_terminal(width: int) -> None:
+    name = "net.a_block_with_a_name.another_parameter_of_it"
+    text = (
+        "net = nn.Module()\nnet.a_block_with_a_name = nn.Linear(2, 3)\n"
+        "net.a_block_with_a_name.another_parameter_of_it = nn.Parameter(torch.ones(3))\n"
+        f"hidden = torch.tanh({name} * 2)\n(hidden * hidden).sum().backward()\n"
+    )
+    found = report(text, name, formula=True)
+    shown = printed(found, width).splitlines()
+    assert max(map(len, shown)) <= width
+    joined = "".join(line.strip() for line in shown)
+    assert joined.count(name) >= 3 and "another_parameter_of_it…" not in joined
+    assert not any("net.a_block" in word and word.endswith("…") for word in joined.split())
+
+
 def test_one_element() -> None:
     whole: Any = report(LAYER, "W", "L").sum
     found = report(LAYER, "W", "L", element=(1, 0))

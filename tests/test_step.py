@@ -298,6 +298,25 @@ g, = torch.autograd.grad(L, [s])
     assert (s.outcome, s.edges[0].then) == ("captured", "nothing")
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_names_of_leaves_are_whole_on_a_narrow_terminal(width: int) -> None:
+    text = """\
+net = nn.Module()
+net.a_block_with_a_name = nn.Linear(2, 3)
+net.a_block_with_a_name.another_parameter_of_it = nn.Parameter(torch.ones(3))
+block = net.a_block_with_a_name
+loss = (block(torch.ones(1, 2)) * block.another_parameter_of_it).sum()
+loss.backward()
+"""
+    look = Look(width=width)
+    shown = str(render_steps.text(told(text, texts=True), look, streamed=True)).splitlines()
+    joined = "".join(line.strip() for line in shown)
+    for name in ("weight", "bias", "another_parameter_of_it"):
+        assert f"net.a_block_with_a_name.{name}" in joined
+    assert not any("net.a_block" in word and word.endswith("…") for word in joined.split())
+    assert max(map(len, shown)) <= width
+
+
 def test_a_parameter_is_not_called_by_a_loops_name() -> None:
     text = """\
 net = nn.Linear(1, 1)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..recording.facts.paths import PathsReport
-from .text import BLANK, Cell, Line, Look, cell, pad, width_of
+from .text import BLANK, Cell, Line, Look, broken, cell, pad, width_of
+
+INDENT = 4  # of a formula below its name
+LEAST = 24  # columns of a formula beside it
 
 
 def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
@@ -49,12 +53,27 @@ def _equation(left: str, right: str, look: Look, style: str) -> list[Line]:
     room = look.width - width_of(left) - 3
     if look.whole or width_of(right) <= room:
         return [(cell(left, style), cell(f" = {right}"))]
+    head = (cell(left, style), cell(" = "))
+    if below := room < LEAST:  # under the name, which leaves no room beside it
+        room = look.width - INDENT
     parts = [""]
-    for word in re.findall(r"[^ *]+\**|\*+| +", right):
+    for word in _words(right, room):
         if parts[-1] and width_of(parts[-1]) + width_of(word) > room:
             parts.append(word.lstrip(" "))
         else:
             parts[-1] += word
+    if below:
+        return [head, *((Cell(" " * INDENT), cell(part)) for part in parts)]
     space = " " * (width_of(left) + 3)
-    return [(cell(left, style), cell(f" = {parts[0]}")),
-            *((Cell(space), cell(part)) for part in parts[1:])]  # fmt: skip
+    return [(*head, cell(parts[0])), *((Cell(space), cell(part)) for part in parts[1:])]
+
+
+def _words(text: str, room: int) -> Iterator[str]:
+    """Pieces of a formula; where one is too long for a line, it is broken at brackets, or wherever
+    the line ends."""
+    for word in re.findall(r"[^ *]+\**|\*+| +", text):
+        if width_of(word) <= room:
+            yield word
+            continue
+        for piece in re.findall(r"[^(,]+[(,]*|[(,]+", word):
+            yield from broken(piece, room)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..recording.facts.paths import PathFact, PathsReport
 from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
 from .seeds import differential, names_of
-from .text import BLANK, Cell, Line, Look, cell, counted, ellipsis, pad, width_of
+from .text import BLANK, Cell, Line, Look, broken, cell, counted, ellipsis, pad, width_of
 
-RATIO = 24  # columns of dy/dx on a terminal
+RATIO, KIND = 24, 8  # columns of dy/dx on a terminal, and the fewest of what kind of matrix it is
 
 
 def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
@@ -15,19 +15,32 @@ def tensors(report: PathsReport, look: Look, strokes: Strokes) -> list[Line]:
     for place, path in enumerate(report.paths, 1):
         share = share_text(path.share)
         note = against_text(path)
-        arrow = f" {strokes.arrow} "
-        names = folded([("x", name) for name in path.names], strokes)
-        shown = arrow.join(name or label for label, name in names)
-        head = f"path {place}  {shown}" if len(report.paths) > 1 else shown
+        lead = f"path {place}  " if len(report.paths) > 1 else ""
         tail = "  ".join(word for word in (share, note) if word)
         room = look.width - width_of(tail) - 2
-        head = look.fit(cell(head).text, room)
+        *above, head = _head(lead, path, room, look, strokes)
+        lines += [(Cell(part, "name"),) for part in above]
         lines.append((Cell(head, "name"), Cell(" " * max(2, room - width_of(head) + 2)),
                       cell(tail, "mark" if note else "dim")))  # fmt: skip
         lines += _product(report, path, look, strokes)
         lines += _steps(report, path, look, strokes)
         lines.append(BLANK)
     return lines
+
+
+def _head(lead: str, path: PathFact, room: int, look: Look, strokes: Strokes) -> list[str]:
+    """The names on the way, in as many lines as they need; all of the last one, which is a leaf."""
+    names = folded([("x", name) for name in path.names], strokes)
+    *inner, last = [cell(name or label).text for label, name in names]
+    lines = [lead]
+    for name in inner:
+        piece = f"{look.fit(name, room - width_of(lead) - 2)} {strokes.arrow} "
+        if lines[-1] != lead and width_of(lines[-1] + piece.rstrip()) > room:
+            lines.append(" " * width_of(lead))
+        lines[-1] += piece
+    if width_of(lines[-1] + last) <= room or look.whole:
+        return [*lines[:-1], lines[-1] + last]
+    return [*lines, *broken(f"{' ' * width_of(lead)}{last}", room)]
 
 
 def _product(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
@@ -80,22 +93,32 @@ def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) ->
             else f"{_ratio(begun, differential(wrt), look, 2)} ="
         )  # fmt: skip
         rows.append((name, kind, size, said, step.jacobian_text or step.passed_text))
+    if not look.whole:  # no name is cut: it stands in a line of its own, or above
+        most = RATIO if look.width >= 80 else 0
+        rows = [(*row[:3], row[3] if width_of(row[3]) <= most else "gradient =", row[4])
+                for row in rows]  # fmt: skip
     widths = [max(width_of(row[i]) for row in rows) for i in range(4)]
     if not look.whole:
-        widths = [min(widths[0], RATIO), min(widths[1], 30), widths[2], min(widths[3], RATIO)]
+        widths[0] = min(widths[0], RATIO)
+        others = len(INDENT) + widths[0] + widths[2] + widths[3] + 7
+        widths[1] = min(widths[1], max(KIND, min(30, look.width - others)))
     left = len(INDENT) + sum(widths) + 6 + (1 if widths[3] else 0)
     lines: list[Line] = []
     for place, (name, kind, size, said, value) in enumerate(rows):
         if hidden and place == KEPT:
             fold = f"{strokes.fold} {counted(hidden, 'edge')} {strokes.fold}"
             lines.append((Cell(INDENT), cell(fold, "dim")))
+        if width_of(name) > widths[0]:
+            shown = broken(cell(name).text, look.width - len(INDENT))
+            lines += [(Cell(INDENT), cell(part)) for part in shown]
+            name = ""
         parts = value.split("\n") if value else [""]
         is_wide = max(map(width_of, parts)) > look.width - left
         first = (
-            Cell(INDENT), cell(pad(look.fit(name, widths[0]), widths[0])), Cell("  "),
+            Cell(INDENT), cell(pad(name, widths[0])), Cell("  "),
             cell(pad(look.fit(kind, widths[1]), widths[1]), "node"), Cell("  "),
             cell(pad(size, widths[2], right=True), "dim"), Cell("  "),
-            cell(pad(look.fit(said, widths[3]), widths[3])), Cell(" " if widths[3] else ""),
+            cell(pad(said, widths[3])), Cell(" " if widths[3] else ""),
         )  # fmt: skip
         if is_wide:
             lines.append(first)

@@ -10,7 +10,7 @@ from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from .seeds import gradient, names_of
 from .steps_values import SMALL, beside, is_small, lines_of
-from .text import Cell, Line, Look, bare, cell, one_line, pad, width_of
+from .text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
 LABEL = 10  # columns of `incoming` and its like
@@ -43,7 +43,7 @@ class Blocks:
         """The whole block."""
         early = [hook for hook in step.hooks if hook.kind in _BEFORE]
         late = [hook for hook in step.hooks if hook.kind not in _BEFORE]
-        found = [self.head(step), *self._incoming(step), *self._hooks(early)]
+        found = [*self.head(step), *self._incoming(step), *self._hooks(early)]
         if step.used is not None:
             for value in step.used:
                 if value is not None:
@@ -58,20 +58,32 @@ class Blocks:
         found.extend(self._hooks(late))
         return found
 
-    def head(self, step: StepFact) -> Line:
-        """Number, words, node, line."""
-        number = f"{step.number:,}".rjust(self.digits + 1)
-        words, style = self.words(step), "leaf" if step.is_leaf else "name"
+    def head(self, step: StepFact) -> Iterator[Line]:
+        """Number, words, node, line; a leaf's name that leaves no room for them in one above."""
+        lead = cell(f"{step.number:,}".rjust(self.digits + 1) + "  ", "dim")
+        words, style = cell(self.words(step)).text, "leaf" if step.is_leaf else "name"
         room = max(12, WORDS - self.digits + self.look.width - 80)
-        shown = self.look.fit(cell(words).text, room)
         line = "" if step.line is None else f"line {step.line}"
         kind = self.look.fit(cell(step.node_name).text, NODE)
-        left = self.digits + 3 + room + 2 + NODE
-        gap = " " * max(2, self.look.width - left - len(line))
-        return (
-            cell(f"{number}  ", "dim"), Cell(pad(shown, room), style), Cell("  "),
-            Cell(pad(kind, NODE), "node"), Cell(gap), cell(line, "dim"),
+        if step.is_leaf and width_of(words) > room and not self.look.whole:
+            words = cell(step.name).text
+            if width_of(lead.text + words) + len(kind) + len(line) + 4 > self.look.width:
+                yield from self._alone(lead, words)
+                lead, words = Cell(self.indent), "leaf"
+            room = max(room, width_of(words))
+        left = self.digits + 3 + room + 2
+        node = pad(kind, max(len(kind), min(NODE, self.look.width - left - len(line) - 2)))
+        gap = " " * max(2, self.look.width - left - len(node) - len(line))
+        yield (
+            lead, Cell(pad(self.look.fit(words, room), room), style), Cell("  "),
+            Cell(node, "node"), Cell(gap), cell(line, "dim"),
         )  # fmt: skip
+
+    def _alone(self, lead: Cell, name: str) -> Iterator[Line]:
+        """All of a leaf's name, in as many lines as it takes."""
+        for part in broken(name, self.look.width - width_of(lead.text)):
+            yield (lead, Cell(part, "leaf"))
+            lead = Cell(self.indent)
 
     def words(self, step: StepFact) -> str:
         """`d = w3 * b + w4 * c`, or what there is of it."""
@@ -159,13 +171,13 @@ class Blocks:
         for edge, name in zip(edges, names, strict=True):
             style = "leaf" if edge.is_leaf else ""
             if name not in beside:  # no name of a leaf is cut: it gets a line of its own
-                yield self._label(name, label, style)
+                yield from self._alone(Cell(self.indent), name)
                 name = ""
             lead = self._label(name, label, style)
             if id(edge) in rows:
                 local, product = rows[id(edge)]
                 yield from self._row(lead, label, pad(local, widths[0]), pad(product, widths[1]),
-                                     self._then(edge))  # fmt: skip
+                                     self._then(edge, label))  # fmt: skip
                 if sizes := self._sizes(edge, given):
                     yield (Cell(" " * (len(self.indent) + label)), cell(sizes, "dim"))
             else:
@@ -251,7 +263,7 @@ class Blocks:
             rows = self._stacked(edge)
         if sizes := self._sizes(edge, given):
             rows.append((sizes, "dim"))
-        rows.append(self._then(edge))
+        rows.append(self._then(edge, label))
         for i, (row, style) in enumerate(rows):
             shown = self._fit(row, room)
             start = lead if i == 0 else (below,)
@@ -296,12 +308,15 @@ class Blocks:
         rows += self._after(pad("product", 8), lines_of(edge.product, self.most))
         return [(row, "") for row in rows]
 
-    def _then(self, edge: EdgeFact) -> tuple[str, str]:
+    def _then(self, edge: EdgeFact, label: int) -> tuple[str, str]:
         """What became of a product, and its style."""
         at = f"step {edge.step:,}" if edge.step is not None else ""
+        stored = f"stored in {cell(edge.name).text}.grad, {at}"
+        if not self.look.whole and width_of(stored) > self.look.width - len(self.indent) - label:
+            stored = f"stored in its .grad, {at}"
         return {
             "handed on": (f"passed to {at}", ""),
-            "stored": (f"stored in {edge.name}.grad, {at}", "leaf"),
+            "stored": (stored, "leaf"),
             "waits": (f"passed on; {at} waits", ""),
             "kept back": (
                 "goes nowhere: not requested"
@@ -334,7 +349,10 @@ class Blocks:
     def _printed(self, name: str, value: ValueFact) -> list[str]:
         """As print(name) would have it."""
         if value.text is None or not (is_small(value, self.most)):
-            return [f"{name} = {lines_of(value, self.few)[0]}"]
+            told = lines_of(value, self.few)[0]
+            row = f"{name} = {told}"
+            wide = width_of(_MEASURES.sub("", row)) > self.room and not self.look.whole
+            return [f"{name} =", f"  {told}"] if wide else [row]
         rows = value.text.split("\n")
         if max(map(width_of, rows)) + width_of(name) + 3 > self.room:
             return [f"{name} =", *(f"  {row}" for row in rows)]
