@@ -29,6 +29,7 @@ DEEPER = {
         "sgd").split()},
     **{f"utils.data.{module}": "utils.data" for module in (
         "dataloader dataset sampler").split()},
+    "amp.autocast_mode": "amp", "amp.grad_scaler": "amp",
 }  # fmt: skip
 
 

@@ -141,6 +141,7 @@ LISTED: dict[str, str] = {
         "Sampler SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset "
         "WeightedRandomSampler default_collate default_convert get_worker_info random_split"
     ),
+    "amp": "GradScaler autocast custom_bwd custom_fwd is_autocast_available",
     "nn.utils.rnn": (
         "PackedSequence invert_permutation pack_padded_sequence pack_sequence pad_packed_sequence "
         "pad_sequence unpack_sequence unpad_sequence"
@@ -168,6 +169,13 @@ for _name in (
     "backends.cuda.is_built mps.is_available xpu.is_available"
 ).split():
     PLACES[_name] = "gradcli.namespace:never"
+for _name in "GradScaler autocast custom_bwd custom_fwd".split():
+    PLACES[f"cuda.amp.{_name}"] = f"gradcli.amp.cuda:{_name}"
+for _name in "GradScaler autocast".split():
+    PLACES[_name] = f"gradcli.amp:{_name}"
+    PLACES[f"cpu.amp.{_name}"] = f"gradcli.amp.cpu:{_name}"
+for _name in "is_autocast_enabled get_autocast_dtype clear_autocast_cache".split():
+    PLACES[_name] = f"gradcli.amp.autocast_mode:{_name}"
 for _name in ("assert_close", "assert_allclose"):
     PLACES[f"testing.{_name}"] = f"gradcli.utils.closeness:{_name}"
 PLACES["_assert"] = "gradcli.namespace:assert_"

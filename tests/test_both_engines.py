@@ -51,6 +51,19 @@ def test_a_result_of_the_last_turn_is_asked_by_its_name(tmp_path: Path) -> None:
         assert own["paths"] == live["paths"]
 
 
+def test_a_warning_has_its_category_and_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import torch\nimport warnings\nclass Mine(UserWarning): pass\n"
+        "warnings.warn('one', FutureWarning)\nwarnings.warn('two')\nwarnings.warn(Mine('six'))\n",
+        "utf-8",
+    )
+    for engine in ("own", "torch"):
+        said = here("run", str(file), "--engine", engine).stderr.splitlines()
+        words = ["4: FutureWarning: one", "5: UserWarning: two", "6: Mine: six"]
+        assert said == [f"{file}:{each}" for each in words]
+
+
 LEDGERS = {
     "a result keeps its gradient": "x = tensor(2.0, requires_grad=True)\ny = x * 3\n"
     "y.retain_grad()\nfor i in range(2):\n    (y * y).backward(retain_graph=True)\n",

@@ -514,3 +514,27 @@ def test_texts_are_pytorchs_whoever_prints_them() -> None:
         assert printer.text(values[0]) == repr(values[0])
     finally:
         torch.set_printoptions(profile="default")
+
+
+REFUSED = {
+    "torch.randn(2, 3) + torch.randn(4)": "given [2, 3] and [4]",
+    "torch.nn.Linear(5, 2)(torch.ones(2, 4))": "Linear is given [2, 4], its weight is [2, 5]",
+    "torch.ones(1, 2) @ torch.ones(2, 1).double()": "given [1, 2] float32 and [2, 1] float64",
+    "torch.nn.Embedding(3, 2)(torch.tensor([5]))": "given [1] with numbers from 5 to 5",
+    "torch.cat([torch.ones(2, 3), torch.ones(3, 2)])": "given [2, 3] and [3, 2]",
+    "torch.ones(2, requires_grad=True).add_(1)": "changes a leaf while gradients are recorded",
+    "torch.ones(3, requires_grad=True).exp().backward()": "from a result of the shape [3]",
+    "x = torch.ones(2, requires_grad=True); torch.autograd.grad(x.sum(), [x, x.exp()])": (
+        "the result was not computed from it"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_an_operation_was_given_stands_beneath_its_error(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text(f"import torch\n{START}    {text}\n", "utf-8")
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        exec(compile(file.read_text(), str(file), "exec"), {"inspect": inspect})
+    (note,) = caught.value.__notes__
+    assert REFUSED[text] in re.sub(r"\s*\n\s+│\s+", " ", note)

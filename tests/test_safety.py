@@ -12,6 +12,7 @@ import pytest
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
 from gradcli.language.attributes import TABLES
 from gradcli.language.budget import Budget
+from gradcli.language.grammar import OPERATOR_METHODS
 from gradcli.language.interpreter import run
 from gradcli.language.program import parse
 from gradcli.language.source import Source
@@ -238,6 +239,7 @@ def test_no_table_offers_two_underscores() -> None:
     allowed |= {"_replace", "_asdict", "_fields"}  # Python's own, of named tuples
     allowed |= {"_tensor_name"}  # of a pruning method, which programs look for among hooks
     allowed |= {"__getitem__", "__iter__"}  # what data sets are asked, by programs as by loaders
+    allowed |= OPERATOR_METHODS  # of tensors: what operators do, by the names of their methods
     for kind, members in TABLES.items():
         names = {*members.methods, *members.properties, *members.settable}
         hidden = {name for name in names if name.startswith("_")}

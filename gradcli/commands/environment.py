@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from .. import progress
@@ -197,8 +196,8 @@ class Environment:
             if ran.warnings:
                 from ..render import warning
 
-                warned = zip_longest(ran.warnings, ran.warning_lines)
-                tell(warning.text(warned, ran.request.name, self.look_of_errors))
+                told = zip(ran.warnings, ran.warning_places, strict=True)
+                tell(warning.text(told, ran.request.name, self.look_of_errors))
             tell(Terminal("".join(block(f"note: {text}\n") for text in ran.notes)))
         if ran.error is None:
             return ExitStatus.OK

@@ -25,7 +25,7 @@ from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .modules import refused_name
 from .names import suggest_member, suggestion
-from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, type_name
+from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, set_item, type_name
 from .session import session
 from .values import Bound, Builtin, Function, Namespace, Type
 
@@ -136,7 +136,8 @@ def _saved(node: Node, name: str) -> Any:
 
 # What programs take from containers as functions: `key=lengths.__getitem__`.
 PROTOCOLS: dict[str, Callable[..., Any]] = {
-    "__getitem__": get_item, "__contains__": contains, "__len__": length,
+    "__getitem__": get_item, "__setitem__": set_item, "__contains__": contains,
+    "__len__": length,
 }  # fmt: skip
 
 

@@ -74,6 +74,13 @@ BINARY_METHODS = frozenset(
         "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift".split()
     )
 )
+# Those that tensors have.
+OPERATOR_METHODS = (
+    BINARY_METHODS - {"__divmod__", "__rdivmod__", "__idivmod__", "__imatmul__"}
+) | frozenset(
+    "__neg__ __pos__ __abs__ __invert__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ "
+    "__float__ __int__".split()
+)
 # Names with two underscores that have a meaning here, most of them as methods of a program's
 # classes; every other is refused at parse time.
 DUNDER_ATTRIBUTES = (

@@ -19,6 +19,7 @@ from ..operators import catalogue
 from .adoption import adopting, is_plain
 from .annotations import Annotation
 from .calls import is_callable
+from .grammar import OPERATOR_METHODS
 from .libraries import published, publishes
 from .operations import iterate, type_name
 from .session import session
@@ -163,6 +164,7 @@ def _tensor_members(kind: type = Tensor) -> Members:
     for name in ("numpy", "storage", "untyped_storage"):
         methods[name] = adopting(getattr(kind, name))
     methods["__len__"] = len
+    methods |= {name: _special(name) for name in OPERATOR_METHODS}
     properties: dict[str, Callable[[Any], Any]] = {
         name: attrgetter(name) for name in PROPERTIES | set(catalogue.properties)
     }
@@ -172,6 +174,11 @@ def _tensor_members(kind: type = Tensor) -> Members:
         "data": lambda tensor, value: setattr(tensor, "data", value),
     }
     return Members(methods, properties, settable)
+
+
+def _special(name: str) -> Method:
+    """x.__add__(y): the class gets its operators later than this table is made."""
+    return lambda tensor, *others: getattr(Tensor, name)(tensor, *others)
 
 
 NODE = Members(

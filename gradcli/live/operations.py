@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..engine.mode import state
-from .causes import Change
+from .causes import SCALAR, Change, Refusal
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -78,7 +78,11 @@ class Operations:
         if node is not None:
             state.origin = node
         call = spot.call if recorder.tape is None else self.taped(spot)
-        result = call(function, args, kwargs)
+        try:
+            result = call(function, args, kwargs)
+        except Exception as error:
+            self._refused(error, node, (*args, *kwargs.values()))
+            raise
         if node is not None:
             state.origin = node
         try:
@@ -137,7 +141,11 @@ class Operations:
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
         call = spot.call if self.recorder.tape is None else self.taped(spot)
-        result = call(function, args, kwargs)
+        try:
+            result = call(function, args, kwargs)
+        except Exception as error:
+            self._refused(error, spot.node, (*args, *kwargs.values()))
+            raise
         state.origin = spot.node or state.origin
         try:
             self._done(spot, function, args, kwargs, result, before)
@@ -146,6 +154,14 @@ class Operations:
         except Exception as error:  # our defect: the program goes on
             self.defects.append(error)
         return result
+
+    def _refused(self, error: Exception, node: Any, given: tuple[Any, ...]) -> None:
+        """An operation raises an error: the innermost one knows what it was given."""
+        known = self.recorder.refusal
+        if known is None or known.error != (id(error), str(error)):
+            module = self.labels.modules[-1] if self.labels.modules else None
+            with self.side.hands_off():
+                self.recorder.refusal = Refusal.of(error, node, given, module, self.side.tensor)
 
     def _is_library(self, frame: Any) -> bool:
         """Whether this is code of others, which the program has called."""
@@ -213,11 +229,10 @@ class Operations:
         try:
             return spot.call(function, args, kwargs)
         except RuntimeError as error:
-            shaped = "created only for scalar outputs" in str(error)
-            if self.recorder.on_refused is not None and (
-                shaped or "does not require grad" in str(error)
-            ):
-                self.recorder.on_refused(state.origin, args[0], shaped=shaped)
+            self._refused(error, spot.node, args[:1])
+            told, shaped = self.recorder.on_refused, SCALAR in str(error)
+            if told is not None and (shaped or "does not require grad" in str(error)):
+                told(state.origin, args[0], shaped=shaped)
             raise
 
     def versions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, int]]:

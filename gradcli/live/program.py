@@ -180,7 +180,9 @@ class LiveMachine(Listeners):
         with ExitStack() as stack:
             stack.enter_context(self._at_home())
             stack.enter_context(_printing(write))
-            stack.enter_context(_warning(warned))
+            # Lines of a notebook count in its cells, which the origin of an operation knows.
+            own = "" if self.program.source.cells else self.text.filename
+            stack.enter_context(_warning(warned, own))
             stack.enter_context(_collecting())
             stack.enter_context(self.recorder.recording())
             try:
@@ -194,7 +196,7 @@ class LiveMachine(Listeners):
             except BaseException as raised:
                 if self.log is not None:
                     self.log.over(raised)
-                error = diagnostic_of(raised, self.text, self.recorder.causes)
+                error = diagnostic_of(raised, self.text, self.recorder.explained(raised))
         if self.recorder.defects:
             raise self.recorder.defects[0]
         return self.outcome(error)
@@ -293,12 +295,16 @@ def _collecting() -> Iterator[None]:
 
 
 @contextmanager
-def _warning(warned: Callable[..., None]) -> Iterator[None]:
+def _warning(warned: Callable[..., None], program: str) -> Iterator[None]:
     """Warnings that Python would print are reported at the end, each once."""
 
-    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show(
+        message: Any, category: type[Warning], filename: str, lineno: int,
+        file: Any = None, line: Any = None,
+    ) -> None:  # fmt: skip
         if not issubclass(category, SILENT):
-            warned(TRIGGERED.sub("", (str(message).splitlines() or [""])[0]), category)
+            words = TRIGGERED.sub("", (str(message).splitlines() or [""])[0])
+            warned(words, category, lineno if filename == program else None)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")  # the command line has silenced those of our own files

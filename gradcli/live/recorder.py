@@ -17,7 +17,7 @@ from weakref import ref
 from ..diagnostics import Enough
 from ..engine.mode import state
 from ..engine.observer import Observer
-from .causes import Change
+from .causes import Change, Refusal
 from .labels import Labels
 from .operations import Operations
 from .passes import OF_MODULES, PassTeller
@@ -37,6 +37,7 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
+        self.refusal: Refusal | None = None  # by the operation that failed last
         self.registered: dict[int, ref[Any]] = {}  # parameters, by their identity
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.labels = Labels(self)
@@ -58,6 +59,10 @@ class Recorder:
         """A listener is told of expressions, and of what only the recorder sees."""
         self.on_refused, self.on_switched = listener.refused_pass, listener.switched
         self.on_cut = listener.has_cut
+
+    def explained(self, error: BaseException) -> list[Any]:
+        """Places that explain an error of the program, with what is said of them."""
+        return self.causes or ([] if self.refusal is None else self.refusal.causes_of(error))
 
     # ------------------------------------------------------------ on and off
 

@@ -26,6 +26,7 @@ WIDE = 100  # items of a container of a class that are looked at
 LARGEST = 2**63 - 1  # of integers with a sign
 COPIED, COPIES = 2**20, 2**26  # elements of a copy, bytes of those that nobody prints in full
 MOST = 10_000  # pieces of memory that they lie in
+NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
 
 
 class Mark:
@@ -249,10 +250,7 @@ class TorchSide(Live):
             return node
         try:
             return self.edge_to(tensor).node
-        except (
-            AssertionError,
-            AttributeError,
-        ):  # a view made under no_grad: torch itself finds no node for it
+        except (AssertionError, AttributeError):  # of a view made under no_grad PyTorch finds none
             return None
 
     def gradient(self, tensor: Any) -> Any:
@@ -429,7 +427,8 @@ class TorchSide(Live):
         if isinstance(value, type):
             return self._of_class(value)
         kind = type(value)
-        if kind.__module__ not in self.homes or isinstance(value, self.torch.nn.Module):
+        is_ours = kind.__module__ in self.homes or (kind.__module__, kind.__name__) in NAMESPACES
+        if not is_ours or isinstance(value, self.torch.nn.Module):
             return {}
         if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
             return {}  # of an interpreted program

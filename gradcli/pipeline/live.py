@@ -93,5 +93,5 @@ def _run(
         outcome = machine.run(put, warned)
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing if guessed else (), recording,
-               tuple(warned.lines.values()), held_before=held_before)  # fmt: skip
+               tuple(warned.places), error, missing if guessed else (), recording,
+               tuple(warned.places.values()), held_before=held_before)  # fmt: skip

@@ -40,22 +40,25 @@ AROUND = " " * 40  # as long as what a page says beside a warning: its file, lin
 
 
 class Warned:
-    """The warnings of a program: first lines, each once, in order, with the line they came from.
+    """The warnings of a program: first lines, each once, in order, with the line they came from and
+    the name of their category.
 
     `charge` gets the size of what is kept of each; a program's own count as output.
     """
 
     def __init__(self, charge: Callable[[str], None] = len) -> None:  # type: ignore[assignment]
-        self.lines: dict[str, int | None] = {}
+        self.places: dict[str, tuple[int | None, str]] = {}
         self.charge = charge
 
-    def __call__(self, message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
+    def __call__(
+        self, message: Any, category: type[Warning] = UserWarning, line: int | None = None
+    ) -> None:
         if issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
-            return
-        line = bounded(_LINE_END.split(str(message), 1)[0])
-        if line not in self.lines:
-            self.charge(AROUND + line)
-            self.lines[line] = current_line()
+            return  # of the library; nobody's __main__ asked for it
+        words = bounded(_LINE_END.split(str(message), 1)[0])
+        if words not in self.places:
+            self.charge(AROUND + words)
+            self.places[words] = (current_line() if line is None else line, category.__name__)
 
 
 _LINE_END = pattern("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")

@@ -63,7 +63,8 @@ class Ran(NamedTuple):
     error: Diagnostic | None
     missing: tuple[str, ...] = ()
     heard: Recording | None = None
-    warning_lines: tuple[int | None, ...] = ()  # where the warnings came from
+    # Where the warnings came from, and the names of their categories.
+    warning_places: tuple[tuple[int | None, str], ...] = ()
     notes: tuple[str, ...] = ()  # what the program asked for and did not get, such as plots
     held_before: int = 0  # bytes that the process held when the program began
 

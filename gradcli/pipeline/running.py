@@ -84,5 +84,5 @@ def running(
     missing = values.missing if guessed else ()
     notes = tuple(map(bounded, (*program.source.notes, *session.notes)))
     return Ran(request, program, program.source.text, outcome, printed,
-               tuple(warned.lines), error, missing, recording, tuple(warned.lines.values()),
+               tuple(warned.places), error, missing, recording, tuple(warned.places.values()),
                notes, budget.base_memory)  # fmt: skip

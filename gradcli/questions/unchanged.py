@@ -49,7 +49,7 @@ def unchanged(
         said = "later the program changed in place what it was computed from"
         notes = (*notes, f"{name} is as it was after pass {one.number}: {said}")
     return stopped._replace(
-        printed=ran.printed, warnings=ran.warnings, warning_lines=ran.warning_lines, notes=notes
+        printed=ran.printed, warnings=ran.warnings, warning_places=ran.warning_places, notes=notes
     )
 
 

@@ -33,18 +33,22 @@ SIZES = re.compile(
 )
 
 
-def text(warnings: Iterable[tuple[str, int | None]], file: str, look: Look) -> Terminal:
+Warned = tuple[str, tuple[int | None, str]]  # words, their line, the name of the category
+
+
+def text(warnings: Iterable[Warned], file: str, look: Look) -> Terminal:
     """`chain.expr:3: UserWarning: ...`, and help where a command has the answer; on a terminal
     long sentences are wrapped."""
-    return Terminal("".join(_one(words, line, file, look) for words, line in warnings))
+    return Terminal("".join(_one(*warned, file, look) for warned in warnings))
 
 
-def _one(words: str, line: int | None, file: str, look: Look) -> Terminal:
+def _one(words: str, about: tuple[int | None, str], file: str, look: Look) -> Terminal:
+    line, category = about
     place = "" if line is None else f"{file}:{line}: "
     if isinstance(line, CellLine):
         place = f"{file}, cell {line.cell}, line {line.within}: "
     command = next((told for part, told in ANSWERS if part in words), _same_size(words))
-    told = f"{place}UserWarning: {words}"
+    told = f"{place}{category}: {words}"
     if command is not None:
         told += f"\nhelp: {command.format(file=file)}"
     return block(f"{told if look.whole else wrapped(told, 0, look.width)}\n")

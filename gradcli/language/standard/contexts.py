@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.mode import state
+from ...engine.origin import current_line
 from ..adoption import adopt, is_library
 from ..attributes import MISSING, get_attribute
 from ..builtins.errors import ERRORS, matches, to_raise, value_of
+from ..builtins.types import type_of
 from ..calls import call
 from ..classes import add_method
 from ..compile.flow import catchable
@@ -242,7 +244,10 @@ class suppress:
 
 
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, **options: Any) -> None:
-    state.warn(text(message))
+    kind = type_of(message) if type(message) is ErrorValue else category
+    name = "UserWarning" if kind is None else get_attribute(kind, "__name__")
+    # A program's own are shown whatever their category: they come from its __main__.
+    state.warn(text(message), type(name, (UserWarning,), {}))
 
 
 def _silent(*args: Any, **kwargs: Any) -> None:
@@ -256,8 +261,26 @@ def _filter(action: str, *args: Any, **kwargs: Any) -> None:
         state.warn = _as_error
 
 
-def _as_error(message: Any, *more: Any) -> None:
-    raise to_raise(ErrorValue(ERRORS["UserWarning"], (str(message),)))
+def _of_category(message: Any, category: type[Warning]) -> ErrorValue:
+    kind = ERRORS.get(category.__name__, ERRORS["UserWarning"])
+    return ErrorValue(kind, (str(message),))
+
+
+def _as_error(message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
+    raise to_raise(_of_category(message, category))
+
+
+class WarningMessage:
+    """A warning that was recorded."""
+
+    _torch_name = "warnings.WarningMessage"
+    PUBLIC = ("message", "category", "lineno")
+    __slots__ = PUBLIC
+
+    def __init__(self, message: Any, category: type[Warning]) -> None:
+        self.message = _of_category(message, category)
+        self.category = self.message.kind
+        self.lineno = current_line()
 
 
 class catch_warnings:
@@ -271,7 +294,16 @@ class catch_warnings:
 
     def __enter__(self) -> Any:
         self._before = state.warn
-        return [] if self._record else None
+        if not self._record:
+            return None
+        records: list[WarningMessage] = []
+
+        def record(message: Any, category: type[Warning] = UserWarning, *more: Any) -> None:
+            if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
+                records.append(WarningMessage(message, category))
+
+        state.warn = record
+        return records
 
     def __exit__(self, *error: Any) -> None:
         state.warn = self._before

@@ -86,7 +86,7 @@ def _run(ran: Ran, request: Request) -> Theirs:
         outcome = machine.run(budget, lambda text: printed.append((current_line(), text)))
     for warning in caught:
         warned(_TRIGGERED.sub("", str(warning.message)), warning.category)
-    return Theirs(outcome, printed, tuple(warned.lines))
+    return Theirs(outcome, printed, tuple(warned.places))
 
 
 @contextmanager
