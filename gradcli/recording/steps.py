@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .hook_log import HookLog
+from .measures import bytes_of
 from .passes import Pass, Passes
 from .sides import apart, edge_of, kept_by
 from .spectator import Spectator
@@ -228,13 +229,13 @@ class Steps(Spectator):
         pass returned, and the next pass what a leaf has stored."""
         if value is None:
             return None
-        self.room -= value.nbytes
-        if self.room < 0 or value.nbytes > LARGEST:
-            self.room += value.nbytes
+        self.room -= bytes_of(value)
+        if self.room < 0 or bytes_of(value) > LARGEST:
+            self.room += bytes_of(value)
             return Dropped(value)
         return self._copied(value) if hasattr(value, "detach") else apart(value)
 
     def _copied(self, value: Any) -> Any:
-        if value.nbytes > LARGEST:
+        if bytes_of(value) > LARGEST:
             return Dropped(value)
         return value.detach().clone() if hasattr(value, "detach") else value.copy()
