@@ -19,7 +19,7 @@ from .transforms import ComposeTransform, Transform
 class TransformedDistribution(Distribution):
     """What `transforms` make, one after the other, of the samples of `base_dist`."""
 
-    PUBLIC: tuple[str, ...] = ("base_dist", "transforms", "_monotonize_cdf")
+    PUBLIC: tuple[str, ...] = ("base_dist", "transforms")
     TAKES: Mapping[str, Takes] = {"base_dist": Takes.VALUE, "transforms": Takes.VALUE}
     _torch_name = "torch.distributions.transformed_distribution.TransformedDistribution"
     arg_constraints: Any = {}

@@ -23,8 +23,7 @@ class Transform:
 
     PUBLIC: tuple[str, ...] = (
         "bijective", "domain", "codomain", "event_dim", "inv", "sign", "with_cache", "_call",
-        "_inverse", "_inv_call", "log_abs_det_jacobian", "forward_shape", "inverse_shape",
-        "_cache_size", "_cached_x_y",
+        "_inverse", "log_abs_det_jacobian", "forward_shape", "inverse_shape", "_cache_size",
     )  # fmt: skip
     TAKES: Mapping[str, Takes] = {
         "domain": Takes.VALUE, "codomain": Takes.VALUE, "*": Takes.PLAIN,
