@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import cache_from_source
 from typing import Any
 
 from .catalogue import Catalogue
@@ -28,7 +27,10 @@ def declare(catalogue: Catalogue, package: str, folder: str) -> None:
     rooms = sorted(_rooms(folder), key=lambda room: room.rpartition(".")[2])
     load: Callable[[str], Any] = lambda room: import_module(f"{package}.{room}")  # noqa: E731
     stamp = _stamp(folder, rooms)
-    place = os.path.join(os.path.dirname(cache_from_source(folder + "/_.py")), "rooms.index")
+    spec = sys.modules[package].__spec__
+    bytecode = None if spec is None else spec.cached
+    home = f"{folder}/__pycache__" if bytecode is None else os.path.dirname(bytecode)
+    place = os.path.join(home, "rooms.index")
     kept = _read(place, stamp)
     if kept is not None:
         catalogue.defer(kept, load, rooms)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ProgramError
 from ..engine import device as devices, dtypes
 from ..engine.operator import catalogue
 from ..engine.tensor import Tensor
-from ..inputs import Input, InputError, default_of, parse_set
-from ..inputs.assignments import is_floating
 from ..language.program import Default, Program, refused_default
 from ..named import NamedTuple
 from ..namespace import resolve
 from ..opening import UsageError
 from .request import Request
+
+if TYPE_CHECKING:
+    from ..inputs import Input
 
 PLACEHOLDER = 1.0  # stands for an input without a value while its graph is drawn
 
@@ -65,6 +66,10 @@ def _inputs(program: Program, request: Request) -> dict[str, Input]:
     for name, default in program.defaults.items():
         if name not in request.given:
             given[name] = _default(default, program, request)
+    if not request.sets:
+        return given
+    from ..inputs import InputError, parse_set
+
     try:
         for text in request.sets:
             item = parse_set(text, most=most)
@@ -76,6 +81,8 @@ def _inputs(program: Program, request: Request) -> dict[str, Input]:
 
 def _default(default: Default, program: Program, request: Request) -> Input:
     """The value that a comment of the program gives; an error points at its line."""
+    from ..inputs import InputError, default_of
+
     name, text, line = default
     try:
         return default_of(name, text, request.path, request.limits.max_memory)
@@ -117,6 +124,8 @@ def all_numbers(value: Any) -> bool:
 
 
 def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
+    from ..inputs.assignments import is_floating
+
     make = resolve("tensor")
     try:
         if is_floating(value):
@@ -128,7 +137,7 @@ def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
 
 def grad_output(text: str, result: Tensor) -> Tensor:
     """The value of --grad-output, with the result's type; one number stands for all."""
-    from ..inputs import parse_value
+    from ..inputs import InputError, parse_value
 
     try:
         item = parse_value("--grad-output", text)
