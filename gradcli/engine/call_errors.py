@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .carriers import RUNTIME
 from .errors import type_name
 from .mode import state
 from .overloads import (
@@ -50,6 +51,8 @@ def misfit(
     method: bool,
 ) -> Exception:
     """The error of a call that none of the signatures takes."""
+    if method and args and not isinstance(args[0], RUNTIME.tensor):
+        return TypeError(unbound(name, args[0]))
     if in_python(path, method):
         several = [s for s in signatures if any(p.kind == "Tensor[]" for p in s.parameters)]
         return _of_python(path, name, (several or signatures)[0], args, kwargs, method)
@@ -68,6 +71,14 @@ def misfit(
     return TypeError(
         f"{name}() received an invalid combination of arguments - "
         f"{_combination(readings, given, kwargs)}"
+    )
+
+
+def unbound(name: str, value: Any) -> str:
+    """Python's words for a method of tensors, taken from their class, that gets something else."""
+    return (
+        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+        f"'{type_name(value)}' object"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from . import dtypes
 from .assembly import assemble
 from .call import lanes, python_operator
+from .call_errors import unbound
 from .catalogue import Function, catalogue
 from .mode import state
 from .numpy_wrappers import WrappedNumber
@@ -130,7 +131,9 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
                 return catalogue.rows["rsub.Scalar"].run(self, other, 1)
             return catalogue.functions["rsub"](self, other)
         if key == "div":
-            return catalogue.methods["reciprocal"](self) * other
+            return self.reciprocal() * other  # type: ignore[attr-defined]
+        if not isinstance(self, Tensor):
+            raise TypeError(unbound(f"__r{name}__", self))
         if other.__class__ in COMMON and not state.formula:
             return names["number"](self, other, *extra)
         return otherwise(self, other)
@@ -183,6 +186,8 @@ def _binary(name: str) -> None:
     def backward(self: Any, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
+        if not isinstance(self, Tensor):
+            raise TypeError(unbound(f"__r{name}__", self))
         return catalogue.functions[key](other, self)
 
     setattr(Tensor, f"__{name}__", forward)

@@ -59,19 +59,22 @@ class Operations:
             ) -> Any:
                 if sorts.get(function) == SILENT:
                     return function(*args, **(kwargs or NOTHING))
-                return heard(function, args, kwargs or NOTHING)
+                return heard(function, args, kwargs or NOTHING, bool(types))
 
         return Mode()
 
-    def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _heard(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_special: bool
+    ) -> Any:
+        """`is_special` says that a class of the program's own observes its tensors."""
         recorder = self.recorder
         if recorder.stepping is not None:
             return function(*args, **kwargs)
         sort = self.sorts.get(function)
         if sort is None:
             sort = self._sort(function)
-        changes = sort != PLAIN or _may_change(function, args, kwargs)
-        if changes or recorder.passes.running or self.side.transform() is not None:
+        is_special = is_special or sort != PLAIN or _may_change(function, args, kwargs)
+        if is_special or recorder.passes.running or self.side.transform() is not None:
             return self._special(function, args, kwargs)
         spot = self.text.spot(sys._getframe(2))
         node = spot.node
@@ -137,7 +140,8 @@ class Operations:
             changing = function not in (self.set_grad, self.delete_grad, self.set_requires_grad)
             if function == self.set_grad and self._is_library(sys._getframe(3)):
                 return function(*args, **kwargs)  # as zero_grad() does it
-        before = self.versions(args, kwargs) if changing else ()
+        with self.side.hands_off():
+            before = self.versions(args, kwargs) if changing else ()
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
         call = spot.call if self.recorder.tape is None else self.taped(spot)
@@ -148,7 +152,8 @@ class Operations:
             raise
         state.origin = spot.node or state.origin
         try:
-            self._done(spot, function, args, kwargs, result, before)
+            with self.side.hands_off():
+                self._done(spot, function, args, kwargs, result, before)
         except Enough:
             raise
         except Exception as error:  # our defect: the program goes on

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from .packed_matmul import BY_HAND
+from .summation import halved
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
 Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix of singles, and its strides
@@ -229,7 +230,7 @@ def _rows(xp: Any, matrix: Any, vector: Any) -> Any:
     total, first, count = products[:fours, 0].astype("f"), 1, products.shape[1]
     for stop in (count - (count - 1) % VECTOR, count):
         if first < stop:
-            total = _halved(_lanes(xp, products[:fours, first:stop], total[:, None]))
+            total = halved(_lanes(xp, products[:fours, first:stop], total[:, None]))[..., 0]
             first = stop
     rest = products[fours:]
     if not len(rest):
@@ -246,7 +247,7 @@ def _dots(xp: Any, a: Any, b: Any) -> Any:
 def _by_twos(xp: Any, products: Any) -> Any:
     """Along the last dimension; every other row in two vectors at a time."""
     total = xp.empty(products.shape[:-1], "f")
-    total[1::2] = _halved(_lanes(xp, products[1::2]))
+    total[1::2] = halved(_lanes(xp, products[1::2]))[..., 0]
     firsts = products[0::2]
     twice = firsts.shape[-1] - firsts.shape[-1] % (2 * VECTOR)
     both = None
@@ -254,7 +255,7 @@ def _by_twos(xp: Any, products: Any) -> Any:
         pairs = firsts[..., :twice].reshape(*firsts.shape[:-1], -1, 2, VECTOR)
         one, other = (pairs[..., place, :].reshape(*firsts.shape[:-1], -1) for place in (0, 1))
         both = _lanes(xp, one) + _lanes(xp, other)
-    total[0::2] = _halved(_lanes(xp, firsts[..., twice:], both))
+    total[0::2] = halved(_lanes(xp, firsts[..., twice:], both))[..., 0]
     return total
 
 
@@ -292,12 +293,6 @@ def _lanes(xp: Any, products: Any, start: Any = None) -> Any:
         inside = slice(0, part.shape[-1])
         total[..., inside] = total[..., inside] + part
     return total
-
-
-def _halved(lanes: Any) -> Any:
-    while (half := lanes.shape[-1] // 2) > 0:
-        lanes = lanes[..., :half] + lanes[..., half:]
-    return lanes[..., 0]
 
 
 # ---------------------------------------------------------------- where it holds

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .hook_log import HookLog
+from .measures import bytes_of
 from .passes import Pass, Passes
 from .sides import FLOATS, apart, edge_of, kept_by
 from .spectator import Spectator
@@ -230,7 +231,7 @@ class Steps(Spectator):
         pass returned, and the next pass what a leaf has stored."""
         if value is None:
             return None
-        size: int = value.nbytes
+        size = bytes_of(value)
         if size > self.room or size > LARGEST:
             return Dropped(value)
         self.room -= size
@@ -239,6 +240,6 @@ class Steps(Spectator):
         return self._copied(value) if hasattr(value, "detach") else apart(value)
 
     def _copied(self, value: Any) -> Any:
-        if value.nbytes > LARGEST:
+        if bytes_of(value) > LARGEST:
             return Dropped(value)
         return value.detach().clone() if hasattr(value, "detach") else value.copy()

@@ -288,6 +288,11 @@ composite(
 
 def _split_by(self: Any, tensor_indices_or_sections: Any, dim: int) -> tuple[Any, ...]:
     where = tensor_indices_or_sections
+    if where.dtype.word != "Long":
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{where.dtype.word}"
+        )
     if where.ndim > 1:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
