@@ -88,8 +88,8 @@ class Function:
         for overload in self.overloads:
             values = overload.signature.bind(args, kwargs, self.method)
             if values is not None:
-                if not kwargs and kinds not in self.lanes and len(self.lanes) < LANES:
-                    self.lanes[kinds] = self._lane_by(kinds, args, overload, values)
+                if not kwargs and kinds not in self.lanes:
+                    self._note_lane(kinds, args, overload, values)
                 return overload.run(*values)
         if not kwargs and len(args) > 2:
             from .older_orders import as_today
@@ -112,6 +112,13 @@ class Function:
     def settle(self) -> None:
         """Forgets the lanes: they are found when the first call comes."""
         self.one, self.two, self.lanes = self._find_one, self._find_two, {}
+
+    def _note_lane(
+        self, kinds: tuple[type, ...], args: Sequence[Any], overload: Any, values: Sequence[Any]
+    ) -> None:
+        """Classes that a program makes are not kept."""
+        if len(self.lanes) < LANES and _KEPT.issuperset({*kinds} - {RUNTIME.tensor}):
+            self.lanes[kinds] = self._lane_by(kinds, args, overload, values)
 
     def _lane_by(
         self, kinds: tuple[type, ...], args: Sequence[Any], overload: Any, values: Sequence[Any]
@@ -190,6 +197,7 @@ class Function:
 
 LANES = 64  # so many are kept for a name
 _PLAIN = frozenset({int, float, bool, type(None)})
+_KEPT = _PLAIN | {tuple, list, str}
 
 
 def _with_defaults(run: Body, count: int, defaults: tuple[Any, ...]) -> Body:

@@ -56,8 +56,7 @@ def sweep(
         start = edge_of(root)
         assert start is not None  # roots require gradients: `backward` has looked
         receive(start, root._output_nr, array_for(root, gradient), ready)
-    take = ready.pop
-    place = max(ready)
+    take, place = ready.pop, max(ready)
     node: Node | None = None
     saved: Any  # a cast is a call, at every node
     frees = None if keep else mark

@@ -235,8 +235,7 @@ class FastPath:
             array = f"a_{self.first}"
             most = row.forward.most  # type: ignore[attr-defined]
             write(f"if kind.xp is numpy and {array}.size > {most}: data = ufunc({array})")
-            write("else:")
-            write(f"data = {call}", 2)
+            write(f"else: data = {call}")
         else:
             write(f"data = {call}")
         if self.several:

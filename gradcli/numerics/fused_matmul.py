@@ -24,6 +24,7 @@ VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
 BLOCK = 384  # of the inner dimension
 WIDE = 192  # rows and columns of a result
+MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
@@ -135,7 +136,7 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
     if width == columns:
-        product = xp.matmul(left, xp.ascontiguousarray(b))
+        product = xp.matmul(left, b if _as_it_lies(xp, a, b) else xp.ascontiguousarray(b))
     else:
         filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
         filled[..., :columns] = b
@@ -143,6 +144,14 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     return (
         product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
     )
+
+
+def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
+    """May b lie by its columns? Only kernels for small products then add in another order, and the
+    one for a matrix times itself."""
+    if b.ndim > 2 or len(a) * b.size <= MANY or not _turned((b.shape, b.strides)):
+        return False
+    return b.strides[1] > 0 and not xp.may_share_memory(a, b)
 
 
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
