@@ -35,7 +35,6 @@ DIFFERENCES = {
     "x.__setitem__": _SLOT,
     "x.cuda": "there is no GPU here, for one reason or another",
     "x.logical_not_": "PyTorch lets a leaf be changed where nothing is recorded",
-    "x.lu": _INSIDE,
     "x.split": _INSIDE,
     "x.stft": _INSIDE,
     "x.type": "there is one more overload in PyTorch, which it never shows",

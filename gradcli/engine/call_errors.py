@@ -423,7 +423,9 @@ def _of_python(
         if p.kind == "Tensor" and (asked := _asked(name, p, shown, bound)) is not None:
             return AttributeError(f"'{word}' object has no attribute '{asked}'")
     if path.startswith("nn.functional.") or name in HANDED_TO:
-        return TypeError(_handed(name, dict(zip(names, parameters, strict=True)), bound))
+        told = _handed(name, dict(zip(names, parameters, strict=True)), bound)
+        if told is not None:
+            return TypeError(told)
     return TypeError(Reading(name, _of_row(signature, False, False)).fault(args, kwargs))
 
 
@@ -439,8 +441,9 @@ def _no_order(value: Any, sign: str, other: str) -> Exception:
     )
 
 
-def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, Any]) -> str:
-    """The words of the compiled function that gets the arguments, in its order."""
+def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, Any]) -> str | None:
+    """The words of the compiled function that gets the arguments, in its order; None where it
+    takes them."""
     inner, order = HANDED_TO.get(name, (name, " ".join(parameters)))
     first, _, rest = order.partition(" * ")
     named, given, by_name = list[tuple[Parameter, str]](), list[Any](), dict[str, Any]()
@@ -453,7 +456,8 @@ def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, 
         elif own in bound:
             by_name[word] = bound[own]
     twin = "_" if bound.get("inplace") is True else ""
-    return Reading(inner + twin, named).fault(given, by_name)
+    reading = Reading(inner + twin, named)
+    return reading.read(given, by_name) or _mixed(reading, given, by_name)
 
 
 def _chosen(name: str, names: list[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:

@@ -167,6 +167,8 @@ one_hot = operator(
 
 
 def _unraveled(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+    if indices.dtype.category != 1:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not shape:
         return ()
     return tuple(unraveled.run(indices, tuple(shape)).unbind(-1))
