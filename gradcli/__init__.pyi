@@ -1593,8 +1593,8 @@ def round_(input: _Tensor) -> Tensor: """In-place form of round. The nearest int
 @overload
 def round_(input: _Tensor, *, decimals: _int) -> Tensor: """In-place form of round. Rounded to a number of decimals."""
 def row_stack(tensors: Sequence[_Tensor], *, out: Any = ...) -> Tensor: """Stacks tensors as rows."""
-def rrelu(input: _Tensor, lower: _float = ..., upper: _float = ..., training: _bool = ..., generator: Any = ...) -> Tensor: """leaky_relu with a slope drawn for each element in training, their mean otherwise."""
-def rrelu_(input: _Tensor, lower: _float = ..., upper: _float = ..., training: _bool = ..., generator: Any = ...) -> Tensor: """In-place form of rrelu."""
+def rrelu(input: _Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = ..., generator: Any = ...) -> Tensor: """leaky_relu with a slope drawn for each element in training, their mean otherwise."""
+def rrelu_(input: _Tensor, lower: _Number = ..., upper: _Number = ..., training: _bool = ..., generator: Any = ...) -> Tensor: """In-place form of rrelu."""
 def rsqrt(input: _Tensor, *, out: Any = ...) -> Tensor: """1 / sqrt(x), elementwise."""
 def rsqrt_(input: _Tensor) -> Tensor: """In-place form of rsqrt. 1 / sqrt(x), elementwise."""
 @overload

@@ -9,17 +9,16 @@ signal handler either, an endless call in C, by the net at twice the time.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # as in `interrupts`
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
 from .diagnostics import ExitStatus, LimitReached
-from .interrupts import interruptible
+from .interrupts import interruptible, is_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def deadline(seconds: float) -> Iterator[None]:
     """Within it LimitReached is raised when the time is used up; the net ends what goes on."""
     if not _in_force:
         _places.clear()
-    ring = _ringing if hasattr(signal, "setitimer") and _is_main() else _watched
+    ring = _ringing if hasattr(signal, "setitimer") and is_main_thread() else _watched
     _in_force.append(_Open(seconds))
     try:
         with ring(seconds):
@@ -91,7 +90,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 def reading(name: str) -> Mark | None:
     """A program of this name is parsed: from here on the deadline needs no interpreter."""
-    if not _in_force or not _is_main():
+    if not _in_force or not is_main_thread():
         return None
     here = _in_force[-1]
     if here.name != name:
@@ -159,10 +158,6 @@ def _net(name: str, seconds: float) -> Iterator[Net | None]:
         net.gone()
 
 
-def _is_main() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
 @contextmanager
 def _ringing(seconds: float) -> Iterator[None]:
     """Two signals whose handler raises; they come again, should something swallow the error."""
@@ -205,6 +200,8 @@ def _default_signal(seconds: float) -> Iterator[None]:
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
     """A thread ends the process: for systems without such timers."""
+    import threading  # where signals do it, nothing needs it
+
     over = threading.Event()
     limits = Clock(max(2 * seconds, seconds + 1))
 

@@ -9,7 +9,7 @@ NN_MODULES = frozenset(
     "transformer upsampling utils".split()
 )
 DISTRIBUTIONS = frozenset(
-    "bernoulli beta binomial categorical cauchy chi2 constraints continuous_bernoulli dirichlet "
+    "bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet "
     "distribution exp_family exponential fishersnedecor gamma generalized_pareto geometric gumbel "
     "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky "
     "log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial "

@@ -185,7 +185,7 @@ class Recording:
         recorder = self._session.recorder
         if self._provenance is not None and not recorder.causes:
             recorder.causes = causes_of_refusal(self._ran(), self._provenance)
-        if recorder.causes:
+        if recorder.explained(error):
             source = self._session.program.source.text
             error.add_note(page.beneath(self._diagnostic(), source, text.Look(False, True, 80)))
 
@@ -281,8 +281,8 @@ class Recording:
         """The error of the program at its place."""
         from .live.failures import diagnostic_of
 
-        assert self._error is not None
-        return diagnostic_of(self._error, self._session.text, self._session.recorder.causes)
+        error: Any = self._error
+        return diagnostic_of(error, self._session.text, self._session.recorder.explained(error))
 
 
 def _is_own(frame: FrameType) -> bool:

@@ -215,15 +215,15 @@ LEGACY = ("Float", "Double", "Half", "Byte", "Char", "Short", "Int", "Long", "Bo
 PACKAGES = {
     space: f"gradcli.{space}"
     for space in (
-        "nn nn.init nn.utils optim optim.lr_scheduler optim.swa_utils func distributions"
+        "nn nn.init nn.utils optim optim.lr_scheduler optim.swa_utils func distributions "
+        "distributions.constraints"
     ).split()
 }
 SPACES = frozenset(
-    "nn nn.functional nn.init nn.utils optim optim.lr_scheduler optim.swa_utils autograd "
-    "autograd.function autograd.graph autograd.grad_mode utils random linalg special fft signal "
-    "signal.windows cuda accelerator backends backends.mps backends.cudnn backends.cuda "
-    "backends.cuda.matmul backends.mkldnn version func distributions jit".split()
-) | frozenset(LISTED)
+    "nn.functional autograd autograd.function autograd.graph autograd.grad_mode utils random "
+    "linalg special fft signal signal.windows cuda accelerator backends backends.mps "
+    "backends.cudnn backends.cuda backends.cuda.matmul backends.mkldnn version jit".split()
+).union(LISTED, PACKAGES)
 
 
 # Switches of PyTorch that programs set, with what they are at first. None changes a number here.

@@ -35,13 +35,8 @@ from gradcli.language.builtins.paths import resolve_path
 from gradcli.language.builtins.prelude import PRELUDE
 from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call, is_callable
-from gradcli.language.classes import (
-    ClassMethod,
-    ClassValue,
-    ProgramModule,
-    Property,
-    StaticMethod,
-)
+from gradcli.language.classes import ClassValue, ProgramModule
+from gradcli.language.instances import ClassMethod, Property, StaticMethod
 from gradcli.language.interpreter import run
 from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of

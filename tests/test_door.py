@@ -68,6 +68,18 @@ def one_after_the_other() -> tuple[Any, ...]:
     return opt, [gradcli.optim.lr_scheduler.StepLR(opt, 1)], []
 
 
+def normal() -> Any:
+    return gradcli.distributions.Normal(gradcli.zeros(2), gradcli.ones(2))
+
+
+def weights() -> Any:
+    return gradcli.distributions.Categorical(gradcli.ones(2))
+
+
+def normal_vectors() -> tuple[Any, ...]:
+    return gradcli.zeros(2), gradcli.eye(2)
+
+
 STARTS: tuple[Any, ...] = (
     lambda: (), lambda: (2,), lambda: (2, 2), lambda: (2, 2, 2), lambda: (1, 1, 1, 1),
     lambda: (parameters(),), lambda: (parameters(), 0.1), lambda: (optimizer(),),
@@ -80,6 +92,10 @@ STARTS: tuple[Any, ...] = (
     lambda: (gradcli.nn.TransformerEncoderLayer(4, 2), 1), lambda: (4, 2),
     lambda: ([0, 1], 1, True), lambda: ([gradcli.nn.ReLU()], leaf()),
     lambda: (gradcli.nn.TransformerDecoderLayer(4, 2), 1), lambda: (4, 2, 1, 1), lambda: ("a.txt",),
+    lambda: (0.5, 0.5), lambda: (0.5, 1.5), lambda: (leaf().exp(),), lambda: (3, leaf().exp()),
+    normal_vectors, lambda: (normal(), 1), lambda: (normal(), []), lambda: (weights(), normal()),
+    lambda: ((2,), (1, 2)), lambda: ([gradcli.distributions.ExpTransform()],),
+    lambda: (gradcli.distributions.ExpTransform(), 1),
 )  # fmt: skip
 
 

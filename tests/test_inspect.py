@@ -8,6 +8,7 @@ import io
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -514,3 +515,92 @@ def test_texts_are_pytorchs_whoever_prints_them() -> None:
         assert printer.text(values[0]) == repr(values[0])
     finally:
         torch.set_printoptions(profile="default")
+
+
+REFUSED = {
+    "torch.randn(2, 3) + torch.randn(4)": "given [2, 3] and [4]",
+    "torch.nn.Linear(5, 2)(torch.ones(2, 4))": "Linear is given [2, 4], its weight is [2, 5]",
+    "torch.ones(1, 2) @ torch.ones(2, 1).double()": "given [1, 2] float32 and [2, 1] float64",
+    "torch.nn.Embedding(3, 2)(torch.tensor([5]))": "given [1] with numbers from 5 to 5",
+    "torch.cat([torch.ones(2, 3), torch.ones(3, 2)])": "given [2, 3] and [3, 2]",
+    "torch.ones(2, requires_grad=True).add_(1)": "changes a leaf while gradients are recorded",
+    "torch.ones(3, requires_grad=True).exp().backward()": "from a result of the shape [3]",
+    "x = torch.ones(2, requires_grad=True); torch.autograd.grad(x.sum(), [x, x.exp()])": (
+        "the result was not computed from it"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_an_operation_was_given_stands_beneath_its_error(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text(f"import torch\n{START}    {text}\n", "utf-8")
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        exec(compile(file.read_text(), str(file), "exec"), {"inspect": inspect})
+    (note,) = caught.value.__notes__
+    assert REFUSED[text] in re.sub(r"\s*\n\s+│\s+", " ", note)
+
+
+def test_a_compiled_region_does_not_find_the_recording_in_it() -> None:
+    """Neither the mode nor the hooks of modules; both are there again behind it."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
+    whole = torch.compile(net, backend="eager", fullgraph=True)
+    part = torch.compile(lambda x: (x.sin() * 2).sum(), backend="eager", fullgraph=True)
+    part(whole(torch.ones(1, 2))).backward()
+    expected = net[0].weight.grad
+    for _ in range(2):
+        net.zero_grad()
+        with warnings.catch_warnings(), inspect.record() as run:
+            warnings.filterwarnings("error", ".*global hooks.*")
+            for _ in range(2):
+                hidden = whole(torch.ones(1, 2))
+                part(hidden).backward()
+            after = hidden.detach() + 1
+        assert torch.equal(net[0].weight.grad, expected * 2)
+        assert run.why(net)[0].verdict == "fine" and not run._session.recorder.defects
+        assert after.requires_grad is False
+        nodes = run.trace().to_dict()["nodes"]
+        assert "TanhBackward0" in [node["name"] for node in nodes]
+
+
+def test_classes_and_modes_of_the_program_observe_what_they_did() -> None:
+    """What the recording looks at is no operation of the program."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen: list[str] = []
+
+    class Seen(torch.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(function.__name__)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    def work() -> list[str]:
+        seen.clear()
+        torch.ones(2).as_subclass(Seen).mul(2).sum()
+        with Mode():
+            x = torch.ones(2, requires_grad=True)
+            y = (x * 2).sum()
+        y.backward()
+        return list(seen)
+
+    expected = work()
+    with inspect.record():
+        assert work() == expected
+
+
+def test_gradients_of_sparse_embeddings_are_recorded() -> None:
+    table = torch.nn.Embedding(5, 2, sparse=True)
+    with inspect.record() as run:
+        table(torch.tensor([1, 1, 3])).sum().backward()
+    assert not run._session.recorder.defects and run.why(table.weight).verdict == "fine"

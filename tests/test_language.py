@@ -34,7 +34,11 @@ PROGRAMS = _TEXT.strip("\n").split("\n----\n")
 # Python 3.11's words are ours; later ones have others for these.
 NEW_WORDS = {"max([])": (3, 12), "x = None\nx.attr = 3": (3, 13)}
 # Programs with tensors: each must print and fail as under PyTorch.
-TENSORS = sections(Path(__file__).parent / "programs" / "tensors.txt")
+TENSORS = {
+    title: text
+    for name in ("tensors", "distributions")
+    for title, text in sections(Path(__file__).parent / "programs" / f"{name}.txt").items()
+}
 
 
 def level(text: str) -> str:

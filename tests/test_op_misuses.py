@@ -18,7 +18,7 @@ LEAST = 350  # calls that are compared
 
 
 def is_known(call: Any, theirs: str) -> bool:
-    """gradcli writes into no `out=`, and says so; what PyTorch only warns of is no misuse."""
+    """What is written down shares no memory with an `out=`; what only warns is no misuse."""
     _, _, kwargs = call
     return "out" in kwargs["dict"] or not theirs
 

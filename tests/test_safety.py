@@ -238,6 +238,9 @@ def test_no_table_offers_two_underscores() -> None:
     allowed = {"_version", "_base", "_is_view", "__len__", "__cause__"}
     allowed |= {"_replace", "_asdict", "_fields"}  # Python's own, of named tuples
     allowed |= {"_tensor_name"}  # of a pruning method, which programs look for among hooks
+    # What a program's own transforms and distributions write, or ask of PyTorch's.
+    allowed |= {"_call", "_inverse", "_cache_size", "_batch_shape", "_event_shape"}
+    allowed |= {"_validate_args", "_validate_sample", "_extended_shape"}
     allowed |= {"__getitem__", "__iter__"}  # what data sets are asked, by programs as by loaders
     allowed |= OPERATOR_METHODS  # of tensors: what operators do, by the names of their methods
     for kind, members in TABLES.items():

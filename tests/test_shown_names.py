@@ -624,3 +624,22 @@ train()
         assert done.returncode == 0, done
     assert "model.tok.weight" in here("step", path, "--plain", "--break", name).stdout
     assert here("grad", path).stdout.count("/dmodel.") == 1  # one row for one tensor
+
+
+def test_leaves_of_a_pass_come_in_the_order_of_their_names_wherever_they_lie(
+    tmp_path: Path,
+) -> None:
+    """New leaves take the memory of those that are gone."""
+    text = """\
+x, y = tensor([1., 2., 3.]), tensor([3., 5., 7.])
+w = tensor(0.5, requires_grad=True)
+b = tensor(0.1, requires_grad=True)
+for i in range(50):
+    loss = ((w * x + b - y)**2).mean()
+    gw, gb = torch.autograd.grad(loss, [w, b])
+    w = (w - 0.05 * gw).detach().requires_grad_()
+    b = (b - 0.05 * gb).detach().requires_grad_()
+"""
+    (tmp_path / "p.expr").write_text(text)
+    told = json.loads(gradcli("grad", str(tmp_path / "p.expr"), "--format", "json").stdout)
+    assert [one["name"] for one in told["gradients"]] == ["w", "b"]

@@ -3,91 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 from ..engine.limits import finfo
 from ..engine.mode import enable_grad, no_grad
 from ..engine.size import Size
-from . import drawing
-from .distribution import (
-    BOOLEAN,
-    COUNT,
-    NOT_NEGATIVE,
-    REAL,
-    REALS,
-    SIMPLEX,
-    UNIT,
-    Constraint,
-    Distribution,
-    interval,
-    run,
-    together,
-)
+from . import constraints, drawing
+from .chances import Chances, Toss, binary_entropy
+from .constraints import Constraint
+from .distribution import Distribution
+from .operations import clipped_probs, run, together, type_of
 
 
-class _Chances(Distribution):
-    """By probabilities or by logits: the other is computed on demand."""
-
-    PUBLIC: tuple[str, ...] = ("probs", "logits")
-
-    def _take(self, probs: Any, logits: Any) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        self._by_probs = probs is not None
-
-    @cached_property
-    def probs(self) -> Any:
-        raise NotImplementedError
-
-    @cached_property
-    def logits(self) -> Any:
-        raise NotImplementedError
-
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        """What was given, and what has been computed of it."""
-        for name, value, _ in self._constrained():
-            if name not in _Chances.PUBLIC:
-                yield name, value
-        for name in _Chances.PUBLIC:
-            if name in self.__dict__:
-                yield name, self.__dict__[name]
-
-    def _clamped(self) -> Any:
-        tiny = finfo(self.probs.dtype).eps
-        return self.probs.clamp(min=tiny, max=1 - tiny)
-
-
-class Bernoulli(_Chances):
+class Bernoulli(Toss):
     _torch_name = "torch.distributions.bernoulli.Bernoulli"
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        self._take(probs, logits)
-        if probs is not None:
-            (self.probs,) = (given,) = together(probs)
-        else:
-            (self.logits,) = (given,) = together(logits)
-        self._settle(given.size(), validate_args)
-
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield ("probs", self.probs, UNIT) if self._by_probs else ("logits", self.logits, REAL)
-
-    def _support(self) -> Constraint:
-        return BOOLEAN
-
-    @cached_property
-    def probs(self) -> Any:
-        with enable_grad():  # a sample may be the first to ask
-            return self.logits.sigmoid()
-
-    @cached_property
-    def logits(self) -> Any:
-        with enable_grad():
-            chances = self._clamped()
-            return chances.log() - (-chances).log1p()
+    support = constraints.boolean
 
     @property
     def mean(self) -> Any:
@@ -105,23 +36,23 @@ class Bernoulli(_Chances):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
-            return run("bernoulli", self.probs.expand(self._shape(sample_shape)))
+            return run("bernoulli", self.probs.expand(self._extended_shape(sample_shape)))
+
+    has_enumerate_support = True
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        return self._listed(run("arange", 2, **type_of(self._given)), expand)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         logits, value = together(self.logits, value)
-        return -_entropy_of(logits, value)
+        return -binary_entropy(logits, value)
 
     def entropy(self) -> Any:
-        return _entropy_of(self.logits, self.probs)
+        return binary_entropy(self.logits, self.probs)
 
 
-def _entropy_of(logits: Any, value: Any) -> Any:
-    name = "nn.functional.binary_cross_entropy_with_logits"
-    return run(name, logits, value, reduction="none")
-
-
-class Categorical(_Chances):
+class Categorical(Chances):
     _torch_name = "torch.distributions.categorical.Categorical"
 
     def __init__(
@@ -136,14 +67,13 @@ class Categorical(_Chances):
         else:
             self.logits = logits - logits.logsumexp(-1, keepdim=True)
         self._count = given.shape[-1]
-        self._settle(given.shape[:-1], validate_args)
+        Distribution.__init__(self, given.shape[:-1], validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        by_probs = ("probs", self.probs, SIMPLEX) if self._by_probs else None
-        yield by_probs or ("logits", self.logits, REALS)
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
-    def _support(self) -> Constraint:
-        return interval(0, self._count - 1, "IntegerInterval")
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self._count - 1)
 
     @cached_property
     def probs(self) -> Any:
@@ -153,7 +83,7 @@ class Categorical(_Chances):
     @cached_property
     def logits(self) -> Any:
         with enable_grad():
-            return self._clamped().log()
+            return clipped_probs(self.probs).log()
 
     @property
     def mean(self) -> Any:
@@ -169,10 +99,16 @@ class Categorical(_Chances):
     def sample(self, sample_shape: Any = ()) -> Any:
         wanted = Size(sample_shape)
         drawn = run("multinomial", self.probs.reshape(-1, self._count), math.prod(wanted), True)
-        return drawn.t().reshape(self._shape(wanted))
+        return drawn.t().reshape(self._extended_shape(wanted))
+
+    has_enumerate_support = True
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        device = self._given.device
+        return self._listed(run("arange", self._count, device=device), expand)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         value, chances = run("broadcast_tensors", value.long().unsqueeze(-1), self.logits)
         return chances.gather(-1, value[..., :1]).squeeze(-1)
 
@@ -189,16 +125,13 @@ class OneHotCategorical(Distribution):
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self._categorical = Categorical(probs, logits)
-        self._settle(self._categorical.batch_shape, validate_args, (self._categorical._count,))
+        Distribution.__init__(
+            self, self._categorical.batch_shape, (self._categorical._count,), validate_args
+        )
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        return self._categorical._constrained()
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        return iter(())
-
-    def _support(self) -> Constraint:
-        return Constraint("OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & x.sum(-1).eq(1))
+    support = constraints.one_hot
 
     @property
     def probs(self) -> Any:
@@ -226,30 +159,37 @@ class OneHotCategorical(Distribution):
     def sample(self, sample_shape: Any = ()) -> Any:
         return self._hot(self._categorical.sample(sample_shape))
 
+    has_enumerate_support = True
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        count = self._categorical._count
+        values = run("eye", count, **type_of(self.probs))
+        values = values.view((count, *(1,) * len(self.batch_shape), count))
+        return values.expand((count, *self.batch_shape, count)) if expand else values
+
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Any:
         return self._categorical.entropy()
 
 
-class Geometric(Bernoulli):
+class Geometric(Toss):
     _torch_name = "torch.distributions.geometric.Geometric"
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(probs, logits, validate_args)
-        if self._checks and probs is not None and not bool((self.probs > 0).all()):
+        if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
             wrong = self.probs[~(self.probs > 0)]
             raise ValueError(
                 f"Expected parameter probs (Tensor of shape {tuple(self.probs.shape)}) of "
                 f"distribution {self!r} to be positive but found invalid values:\n{wrong}"
             )
 
-    def _support(self) -> Constraint:
-        return COUNT
+    support = constraints.nonnegative_integer
 
     @property
     def mean(self) -> Any:
@@ -264,21 +204,20 @@ class Geometric(Bernoulli):
         return (1.0 / self.probs - 1.0) / self.probs
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        like = {"dtype": self.probs.dtype, "device": self.probs.device}
         with no_grad():
-            drawn = run("empty", self._shape(sample_shape), **like)
+            drawn = run("empty", self._extended_shape(sample_shape), **type_of(self.probs))
             drawn.uniform_(finfo(self.probs.dtype).tiny, 1)
             return (drawn.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         value, probs = run("broadcast_tensors", value, self.probs)
         probs = probs.clone()
         probs[(probs == 1) & (value == 0)] = 0
         return value * (-probs).log1p() + self.probs.log()
 
     def entropy(self) -> Any:
-        return super().entropy() / self.probs
+        return binary_entropy(self.logits, self.probs) / self.probs
 
 
 class Poisson(Distribution):
@@ -287,13 +226,11 @@ class Poisson(Distribution):
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         (self.rate,) = together(rate)
-        self._settle(self.rate.size(), validate_args)
+        Distribution.__init__(self, self.rate.size(), validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "rate", self.rate, NOT_NEGATIVE
+    arg_constraints = {"rate": constraints.nonnegative}
 
-    def _support(self) -> Constraint:
-        return COUNT
+    support = constraints.nonnegative_integer
 
     @property
     def mean(self) -> Any:
@@ -306,16 +243,17 @@ class Poisson(Distribution):
         return self.rate.floor()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        return drawing.poisson(self.rate.detach().expand(self._shape(sample_shape)))
+        return drawing.poisson(self.rate.detach().expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         rate, value = run("broadcast_tensors", self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
 
-class Binomial(Bernoulli):
-    PUBLIC: tuple[str, ...] = ("total_count", "enumerate_support")
+class Binomial(Toss):
+    PUBLIC: tuple[str, ...] = ("total_count",)
+    has_enumerate_support = True
     _torch_name = "torch.distributions.binomial.Binomial"
 
     def __init__(
@@ -329,18 +267,16 @@ class Binomial(Bernoulli):
             total_count, self.logits = together(total_count, logits)
         param = self.probs if probs is not None else self.logits
         self.total_count = total_count.type_as(param)
-        self._settle(param.size(), validate_args)
+        Distribution.__init__(self, param.size(), validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "total_count", self.total_count, COUNT
-        yield from super()._constrained()
+    arg_constraints = {
+        "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }  # fmt: skip
 
-    def _support(self) -> Constraint:
-        most = self.total_count
-        return Constraint(
-            f"IntegerInterval(lower_bound=0, upper_bound={most})",
-            lambda x: (x % 1 == 0) & (x >= 0) & (x <= most),
-        )
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self.total_count)
 
     @property
     def mean(self) -> Any:
@@ -355,12 +291,12 @@ class Binomial(Bernoulli):
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        shape = self._shape(sample_shape)
+        shape = self._extended_shape(sample_shape)
         with no_grad():
             return drawing.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         count, logits = self.total_count, self.logits
         ways = (count + 1).lgamma(), (value + 1).lgamma(), (count - value + 1).lgamma()
         above = (logits.clamp(min=0) + logits - logits.clamp(max=0)) / 2
@@ -374,11 +310,8 @@ class Binomial(Bernoulli):
         return most
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        param = self.probs if self._by_probs else self.logits
         most = self._one_count("enumerate_support")
-        values = run("arange", 1 + most, dtype=param.dtype, device=param.device)
-        values = values.view((-1, *(1,) * len(self.batch_shape)))
-        return values.expand((-1, *self.batch_shape)) if expand else values
+        return self._listed(run("arange", 1 + most, **type_of(self._given)), expand)
 
     def entropy(self) -> Any:
         self._one_count("entropy")
@@ -398,17 +331,15 @@ class Multinomial(Distribution):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
         self._categorical = Categorical(probs, logits)
-        self._settle(self._categorical.batch_shape, validate_args, (self._categorical._count,))
+        Distribution.__init__(
+            self, self._categorical.batch_shape, (self._categorical._count,), validate_args
+        )
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        return self._categorical._constrained()
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        return iter(())
-
-    def _support(self) -> Constraint:
-        most = self.total_count
-        return Constraint("Multinomial()", lambda x: (x >= 0).all(-1) & (x.sum(-1) <= most))
+    @property
+    def support(self) -> Constraint:
+        return constraints.multinomial(self.total_count)
 
     @property
     def probs(self) -> Any:
@@ -429,12 +360,14 @@ class Multinomial(Distribution):
     def sample(self, sample_shape: Any = ()) -> Any:
         drawn = self._categorical.sample((self.total_count, *sample_shape))
         drawn = drawn.permute((*range(1, drawn.ndim), 0))
-        counts = run("zeros", self._shape(sample_shape), dtype=drawn.dtype, device=drawn.device)
+        counts = run(
+            "zeros", self._extended_shape(sample_shape), dtype=drawn.dtype, device=drawn.device
+        )
         counts.scatter_add_(-1, drawn, run("ones_like", drawn))
         return counts.type_as(self.probs)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         logits, value = run("broadcast_tensors", self.logits, value)
         logits = logits.clone()
         ways = (value.sum(-1) + 1).lgamma(), (value + 1).lgamma().sum(-1)

@@ -1,94 +1,118 @@
-"""Distributions: what all share: constraints on values, shapes, samples, checks."""
+"""Distributions: what all share: shapes, samples, checks of parameters and values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ..engine.construct import tensor
-from ..engine.dtypes import default_dtype
+from ..engine.invented_names import kept_on
 from ..engine.mode import no_grad
+from ..engine.run_state import run_state
+from ..engine.settable import Takes
 from ..engine.size import Size
 from ..engine.tensor import Tensor
-from ..operators import catalogue
+from .constraints import Constraint
+from .operations import expanded
 
 
-class Constraint(NamedTuple):
-    """What values must be, in PyTorch's words, and which of them are."""
+class _Validation:
+    """Whether distributions check what they get, where they are not told."""
 
-    text: str
-    holds: Callable[[Any], Any]
+    __slots__ = ("default",)
 
-
-def _bound(value: Any) -> Any:
-    return value.item() if value.numel() == 1 else value
+    def __init__(self) -> None:
+        self.default = True
 
 
-def interval(low: Any, high: Any, kind: str = "Interval") -> Constraint:
-    text = f"{kind}(lower_bound={low}, upper_bound={high})"
-    if kind == "IntegerInterval":
-        return Constraint(text, lambda x: (x % 1 == 0) & (low <= x) & (x <= high))
-    return Constraint(text, lambda x: (low <= x) & (x <= high))
-
-
-REAL = Constraint("Real()", lambda x: x == x)
-REALS = Constraint("IndependentConstraint(Real(), 1)", lambda x: (x == x).all(-1))
-POSITIVE = Constraint("GreaterThan(lower_bound=0.0)", lambda x: x > 0)
-UNIT = interval(0.0, 1.0)
-BOOLEAN = Constraint("Boolean()", lambda x: (x == 0) | (x == 1))
-NOT_NEGATIVE = Constraint("GreaterThanEq(lower_bound=0.0)", lambda x: x >= 0)
-COUNT = Constraint("IntegerGreaterThan(lower_bound=0)", lambda x: (x % 1 == 0) & (x >= 0))
-EACH_POSITIVE = Constraint(
-    "IndependentConstraint(GreaterThan(lower_bound=0.0), 1)", lambda x: (x > 0).all(-1)
-)
-SIMPLEX = Constraint("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6))
-
-
-def run(name: str, *arguments: Any, **options: Any) -> Any:
-    return catalogue.functions[name](*arguments, **options)
-
-
-def together(*values: Any) -> Any:
-    """Tensors of one size; numbers become tensors of the first tensor's type."""
-    first = next((value for value in values if isinstance(value, Tensor)), None)
-    dtype, device = (default_dtype(), None) if first is None else (first.dtype, first.device)
-    made = [v if isinstance(v, Tensor) else tensor(v, dtype=dtype, device=device) for v in values]
-    return run("broadcast_tensors", *made)
+validation = run_state(_Validation())
 
 
 class Distribution:
-    """What all distributions share: a shape of their own, samples, and checks of values."""
+    """What all distributions share: a shape of their own, samples, and checks of values.
+
+    A class says what its parameters must be in `arg_constraints`, and which values it can have in
+    `support`.
+    """
 
     PUBLIC: tuple[str, ...] = (
-        "batch_shape", "event_shape", "has_rsample", "mean", "mode", "variance", "stddev",
-        "sample", "rsample", "log_prob", "entropy",
+        "batch_shape", "event_shape", "has_rsample", "has_enumerate_support", "arg_constraints",
+        "support", "mean", "mode", "variance", "stddev", "sample", "rsample", "log_prob", "cdf",
+        "icdf", "entropy", "perplexity", "enumerate_support", "expand", "_batch_shape",
+        "_event_shape", "_validate_args", "_validate_sample", "_extended_shape",
+        "set_default_validate_args",
     )  # fmt: skip
-    has_rsample = False
-    event_shape: Size
-    batch_shape: Size
+    TAKES: Mapping[str, Takes] = {"*": Takes.PLAIN}
+    EXTENSIBLE = True
+    FROM_CLASS = (
+        "has_rsample", "has_enumerate_support", "arg_constraints", "support", "mean", "mode",
+        "variance", "stddev", "batch_shape", "event_shape",
+    )  # fmt: skip
+    _torch_name = "torch.distributions.distribution.Distribution"
+    has_rsample: Any = False
+    has_enumerate_support = False
     mean: Any
     variance: Any
 
-    def _settle(self, shape: Any, validate_args: bool | None, event: Any = ()) -> None:
-        self.batch_shape, self.event_shape = Size(shape), Size(event)
-        self._checks = validate_args is None or bool(validate_args)
-        for name, value, constraint in self._constrained() if self._checks else ():
-            if not bool(constraint.holds(value).all()):
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
+    ) -> None:
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        self._validate_args = validation.default if validate_args is None else validate_args
+        if self._validate_args:
+            self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        try:
+            parameters = [*self._parameters()]
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = "
+                "{}` or initialize the distribution with `validate_args=False` to turn off "
+                "validation.",
+                stacklevel=3,
+            )
+            return
+        for name, value in parameters:
+            constraint = self.arg_constraints[name]
+            if not bool(constraint.check(value).all()):
                 raise ValueError(
                     f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of "
-                    f"distribution {self!r} to satisfy the constraint {constraint.text}, but found "
+                    f"distribution {self!r} to satisfy the constraint {constraint}, but found "
                     f"invalid values:\n{parameter_text(value)}"
                 )
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        """The parameters that the program gave, with what they must be."""
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        if value not in (True, False):
+            raise ValueError
+        validation.default = bool(value)
+
+    @property
+    def batch_shape(self) -> Any:
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Any:
+        return self._event_shape
+
+    @property
+    def arg_constraints(self) -> Any:
         raise NotImplementedError
 
-    def _support(self) -> Constraint:
-        return REAL
+    @property
+    def support(self) -> Any:
+        raise NotImplementedError
 
-    def _check(self, value: Any) -> None:
-        if not self._checks:
+    def _parameters(self) -> Iterator[tuple[str, Any]]:
+        """The parameters that an object holds: what was given, and what has been computed of it."""
+        held = {**kept_on(self), **self.__dict__}
+        for name in self.arg_constraints:
+            if isinstance(held.get(name), Tensor):
+                yield name, held[name]
+
+    def _validate_sample(self, value: Any) -> None:
+        if not self._validate_args:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
@@ -105,16 +129,54 @@ class Distribution:
                 "Value is not broadcastable with batch_shape+event_shape: "
                 f"{value.shape} vs {expected}."
             )
-        support = self._support()
-        if not bool(support.holds(value).all()):
+        try:
+            support: Constraint = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please "
+                "initialize the distribution with `validate_args=False` to turn off validation.",
+                stacklevel=2,
+            )
+            return
+        if not bool(support.check(value).all()):
             raise ValueError(
                 f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the "
-                f"support ({support.text}) of the distribution {self!r}, but found invalid "
+                f"support ({support}) of the distribution {self!r}, but found invalid "
                 f"values:\n{parameter_text(value)}"
             )
 
-    def _shape(self, sample_shape: Any) -> Size:
+    def _extended_shape(self, sample_shape: Any = ()) -> Any:
         return Size((*sample_shape, *self.batch_shape, *self.event_shape))
+
+    def expand(self, batch_shape: Any) -> Any:
+        """The same distribution for a larger batch: its parameters are views."""
+        self._refuse_own_start()
+        return self._expanded(batch_shape)
+
+    def _refuse_own_start(self) -> None:
+        kind = type(self)
+        if not kind.__module__.startswith(HOME):
+            above = next(base for base in kind.__mro__ if base.__module__.startswith(HOME))
+            if above is Distribution:
+                raise NotImplementedError
+            raise NotImplementedError(
+                f"Subclass {kind.__name__} of {above.__name__} that defines a custom __init__ "
+                "method must also define a custom .expand() method."
+            )
+
+    def _expanded(self, batch_shape: Any, **parts: Any) -> Any:
+        """A copy; tensors are expanded, their last dimensions apart, unless `parts` names them."""
+        own, size = len(self.batch_shape), Size(batch_shape)
+        new = object.__new__(type(self))
+        for name, value in self.__dict__.items():
+            if isinstance(value, Tensor) and name not in parts:
+                value = expanded(value, (*size, *value.shape[own:]))
+            elif isinstance(value, Distribution) and name not in parts:
+                value = value.expand(size)
+            new.__dict__[name] = value
+        new.__dict__.update(parts)
+        new._batch_shape = size
+        return new
 
     @property
     def stddev(self) -> Any:
@@ -134,20 +196,30 @@ class Distribution:
     def log_prob(self, value: Any) -> Any:
         raise NotImplementedError
 
+    def cdf(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        raise NotImplementedError
+
     def entropy(self) -> Any:
         raise NotImplementedError
 
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        """The parameters that are in the text of the distribution."""
-        for name, value, _ in self._constrained():
-            yield name, value
+    def enumerate_support(self, expand: bool = True) -> Any:
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        return self.entropy().exp()
 
     def __repr__(self) -> str:
         parts = [
-            f"{name}: {value.item() if value.numel() == 1 else value.size()}"
-            for name, value in self._listed()
+            f"{name}: {value if value.numel() == 1 else value.size()}"
+            for name, value in self._parameters()
         ]
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+HOME = __name__.rpartition(".")[0] + "."
 
 
 def parameter_text(value: Any) -> str:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from ..autograd.function import Function
 from ..engine.limits import finfo
-from .distribution import (
-    EACH_POSITIVE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    REAL,
-    SIMPLEX,
-    UNIT,
-    Constraint,
-    Distribution,
-    run,
-    together,
-)  # fmt: skip
+from . import constraints
+from .distribution import Distribution
+from .operations import run, standard_normal, together
 
 
 class _Dirichlet(Function):
@@ -46,14 +36,11 @@ class Gamma(Distribution):
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         self.concentration, self.rate = together(concentration, rate)
-        self._settle(self.concentration.size(), validate_args)
+        Distribution.__init__(self, self.concentration.size(), validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "concentration", self.concentration, POSITIVE
-        yield "rate", self.rate, POSITIVE
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
 
-    def _support(self) -> Constraint:
-        return NOT_NEGATIVE
+    support = constraints.nonnegative
 
     @property
     def mean(self) -> Any:
@@ -68,14 +55,14 @@ class Gamma(Distribution):
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        shape = self._shape(sample_shape)
+        shape = self._extended_shape(sample_shape)
         drawn = run("_standard_gamma", self.concentration.expand(shape))
         value = drawn / self.rate.expand(shape)
         value.detach().clamp_(min=finfo(value.dtype).tiny)
         return value
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         alpha, rate = self.concentration, self.rate
         return alpha.xlogy(rate) + (alpha - 1).xlogy(value) - rate * value - alpha.lgamma()
 
@@ -88,11 +75,10 @@ class Chi2(Gamma):
     PUBLIC: tuple[str, ...] = ("df",)
     _torch_name = "torch.distributions.chi2.Chi2"
 
+    arg_constraints = {"df": constraints.positive}
+
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args)
-
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        return iter(())
 
     @property
     def df(self) -> Any:
@@ -108,13 +94,13 @@ class Dirichlet(Distribution):
         if concentration.ndim < 1:
             raise ValueError("`concentration` parameter must be at least one-dimensional.")
         self.concentration = concentration
-        self._settle(concentration.shape[:-1], validate_args, concentration.shape[-1:])
+        Distribution.__init__(
+            self, concentration.shape[:-1], concentration.shape[-1:], validate_args
+        )
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "concentration", self.concentration, EACH_POSITIVE
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
 
-    def _support(self) -> Constraint:
-        return SIMPLEX
+    support = constraints.simplex
 
     @property
     def mean(self) -> Any:
@@ -136,10 +122,10 @@ class Dirichlet(Distribution):
         return alpha * (whole - alpha) / (whole.pow(2) * (whole + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return _Dirichlet.apply(self.concentration.expand(self._shape(sample_shape)))
+        return _Dirichlet.apply(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         alpha = self.concentration
         return (alpha - 1.0).xlogy(value).sum(-1) + alpha.sum(-1).lgamma() - alpha.lgamma().sum(-1)
 
@@ -160,17 +146,13 @@ class Beta(Distribution):
     ) -> None:
         both = together(concentration1, concentration0)
         self._dirichlet = Dirichlet(run("stack", both, -1), validate_args)
-        self._settle(self._dirichlet.batch_shape, validate_args)
+        Distribution.__init__(self, self._dirichlet.batch_shape, validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "concentration1", self.concentration1, POSITIVE
-        yield "concentration0", self.concentration0, POSITIVE
+    arg_constraints = {
+        "concentration1": constraints.positive, "concentration0": constraints.positive,
+    }  # fmt: skip
 
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        return iter(())
-
-    def _support(self) -> Constraint:
-        return UNIT
+    support = constraints.unit_interval
 
     @property
     def concentration1(self) -> Any:
@@ -197,7 +179,7 @@ class Beta(Distribution):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         return self._dirichlet.log_prob(run("stack", [value, 1.0 - value], -1))
 
     def entropy(self) -> Any:
@@ -214,12 +196,12 @@ class StudentT(Distribution):
     ) -> None:
         self.df, self.loc, self.scale = together(df, loc, scale)
         self._chi2 = Chi2(self.df)
-        self._settle(self.df.size(), validate_args)
+        Distribution.__init__(self, self.df.size(), validate_args=validate_args)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "df", self.df, POSITIVE
-        yield "loc", self.loc, REAL
-        yield "scale", self.scale, POSITIVE
+    arg_constraints = {
+        "df": constraints.positive, "loc": constraints.real, "scale": constraints.positive,
+    }  # fmt: skip
+    support = constraints.real
 
     @property
     def mean(self) -> Any:
@@ -236,15 +218,14 @@ class StudentT(Distribution):
         return run("where", self.df > 1, found, math.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        shape = self._shape(sample_shape)
-        like = {"dtype": self.df.dtype, "device": self.df.device}
-        drawn = run("normal", run("zeros", shape, **like), run("ones", shape, **like))
+        shape = self._extended_shape(sample_shape)
+        drawn = standard_normal(shape, self.df)
         return self.loc + self.scale * (
             drawn * run("rsqrt", self._chi2.rsample(sample_shape) / self.df)
         )
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         y = (value - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
         z = z + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()

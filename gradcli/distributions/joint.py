@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 from ..engine.class_name import name_in_messages
-from .distribution import REALS, Constraint, Distribution, run
-
-_POSITIVE_DEFINITE = Constraint(
-    "PositiveDefinite()",
-    lambda x: (
-        x.isclose(x.mT, atol=1e-6).all(-2).all(-1)
-        & run("linalg.cholesky_ex", x.detach()).info.eq(0)
-    ),
-)
-_LOWER = Constraint(
-    "LowerCholesky()",
-    lambda x: (x.tril() == x).all(-1).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1),
-)
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution
+from .operations import run, standard_normal, sum_rightmost
 
 
 class MultivariateNormal(Distribution):
@@ -52,35 +43,31 @@ class MultivariateNormal(Distribution):
             )
         row = run("broadcast_tensors", matrix[..., 0], loc)[0]
         batch = row.shape[:-1]
-        self._matrix = matrix.expand((*batch, -1, -1))
+        self.__dict__[self._name] = matrix.expand((*batch, -1, -1))
         self.loc = loc.expand((*batch, -1))
-        self._settle(batch, validate_args, self.loc.shape[-1:])
+        Distribution.__init__(self, batch, self.loc.shape[-1:], validate_args)
         self._tril = _lower(self._name, matrix)
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        yield "loc", self.loc, REALS
-        yield self._name, self._matrix, _LOWER if self._name == "scale_tril" else _POSITIVE_DEFINITE
-
-    def _support(self) -> Constraint:
-        return REALS
+    arg_constraints = {
+        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }  # fmt: skip
+    support = constraints.real_vector
 
     def _whole(self, matrix: Any) -> Any:
         return matrix.expand((*self.batch_shape, *self.event_shape, *self.event_shape))
 
     @cached_property
     def scale_tril(self) -> Any:
-        return self._matrix if self._name == "scale_tril" else self._whole(self._tril)
+        return self._whole(self._tril)
 
     @cached_property
     def covariance_matrix(self) -> Any:
-        if self._name == "covariance_matrix":
-            return self._matrix
         return self._whole(self._tril @ self._tril.mT)
 
     @cached_property
     def precision_matrix(self) -> Any:
-        if self._name == "precision_matrix":
-            return self._matrix
         return self._whole(run("cholesky_inverse", self._tril))
 
     @property
@@ -95,16 +82,19 @@ class MultivariateNormal(Distribution):
         return self._tril.pow(2).sum(-1).expand(shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        shape = self._shape(sample_shape)
-        like = {"dtype": self.loc.dtype, "device": self.loc.device}
-        drawn = run("normal", run("zeros", shape, **like), run("ones", shape, **like))
+        shape = self._extended_shape(sample_shape)
+        drawn = standard_normal(shape, self.loc)
         return self.loc + (self._tril @ drawn.unsqueeze(-1)).squeeze(-1)
+
+    def expand(self, batch_shape: Any) -> Any:
+        self._refuse_own_start()
+        return self._expanded(batch_shape, _tril=self._tril)
 
     def _half_log_det(self) -> Any:
         return self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Any) -> Any:
-        self._check(value)
+        self._validate_sample(value)
         away = (value - self.loc).unsqueeze(-1)
         solved = run("linalg.solve_triangular", self._tril, away, upper=False)
         distance = solved.pow(2).sum((-2, -1))
@@ -151,14 +141,20 @@ class Independent(Distribution):
         )  # fmt: skip
         cut = len(whole) - reinterpreted_batch_ndims
         self.has_rsample = base_distribution.has_rsample
-        self._settle(whole[:cut], validate_args, (*whole[cut:], *base_distribution.event_shape))
+        Distribution.__init__(
+            self, whole[:cut], (*whole[cut:], *base_distribution.event_shape), validate_args
+        )
 
-    def _constrained(self) -> Iterator[tuple[str, Any, Constraint]]:
-        return iter(())
+    arg_constraints: Mapping[str, Constraint] = {}
+
+    @property
+    def support(self) -> Constraint:
+        found: Constraint = self.base_dist.support
+        count = self.reinterpreted_batch_ndims
+        return constraints.independent(found, count) if count else found
 
     def _together(self, value: Any) -> Any:
-        count = self.reinterpreted_batch_ndims
-        return value.sum(tuple(range(-count, 0))) if count else value
+        return sum_rightmost(value, self.reinterpreted_batch_ndims)
 
     @property
     def mean(self) -> Any:
@@ -183,6 +179,16 @@ class Independent(Distribution):
 
     def entropy(self) -> Any:
         return self._together(self.base_dist.entropy())
+
+    def expand(self, batch_shape: Any) -> Any:
+        self._refuse_own_start()
+        inner = self.event_shape[: self.reinterpreted_batch_ndims]
+        return self._expanded(batch_shape, base_dist=self.base_dist.expand((*batch_shape, *inner)))
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .continuous import Cauchy, Exponential, HalfNormal, Laplace, LogNormal, Normal, Uniform
+from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .distribution import Distribution, run
+from .distribution import Distribution
 from .gammas import Beta, Dirichlet, Gamma
 from .joint import Independent, MultivariateNormal
+from .operations import run
+from .transformed_kinds import HalfNormal, LogNormal
 
 
 def _normal(p: Any, q: Any) -> Any:
@@ -129,7 +131,7 @@ def _independent(p: Any, q: Any) -> Any:
     return p._together(kl_divergence(p.base_dist, q.base_dist))
 
 
-FORMULAS: dict[type, Callable[[Any, Any], Any]] = {
+_SAME: dict[type, Callable[[Any, Any], Any]] = {
     Normal: _normal,
     Cauchy: _cauchy,
     LogNormal: _by_base,
@@ -151,21 +153,15 @@ FORMULAS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
+FORMULAS = {(kind, kind): formula for kind, formula in _SAME.items()}
+
+
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """How far one distribution is from another of its kind."""
-    for kind in type(p).__mro__:
-        if kind in FORMULAS and isinstance(q, kind) and _same_line(p, q, kind):
-            return FORMULAS[kind](p, q)
+    """How far one distribution is from another."""
+    for first in type(p).__mro__:
+        for second in type(q).__mro__:
+            if (first, second) in FORMULAS:
+                return FORMULAS[first, second](p, q)
     raise NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
-    )
-
-
-def _same_line(p: Any, q: Any, kind: type) -> bool:
-    """No geometric or binomial distribution is taken for the Bernoulli that it builds on."""
-    return all(
-        known is kind or known not in type(value).__mro__
-        for value in (p, q)
-        for known in FORMULAS
-        if issubclass(known, kind)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .carriers import RUNTIME
 from .errors import type_name
 from .mode import state
 from .overloads import (
@@ -50,6 +51,8 @@ def misfit(
     method: bool,
 ) -> Exception:
     """The error of a call that none of the signatures takes."""
+    if method and args and not isinstance(args[0], RUNTIME.tensor):
+        return TypeError(unbound(name, args[0]))
     if in_python(path, method):
         several = [s for s in signatures if any(p.kind == "Tensor[]" for p in s.parameters)]
         return _of_python(path, name, (several or signatures)[0], args, kwargs, method)
@@ -68,6 +71,14 @@ def misfit(
     return TypeError(
         f"{name}() received an invalid combination of arguments - "
         f"{_combination(readings, given, kwargs)}"
+    )
+
+
+def unbound(name: str, value: Any) -> str:
+    """Python's words for a method of tensors, taken from their class, that gets something else."""
+    return (
+        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+        f"'{type_name(value)}' object"
     )
 
 
@@ -412,7 +423,9 @@ def _of_python(
         if p.kind == "Tensor" and (asked := _asked(name, p, shown, bound)) is not None:
             return AttributeError(f"'{word}' object has no attribute '{asked}'")
     if path.startswith("nn.functional.") or name in HANDED_TO:
-        return TypeError(_handed(name, dict(zip(names, parameters, strict=True)), bound))
+        told = _handed(name, dict(zip(names, parameters, strict=True)), bound)
+        if told is not None:
+            return TypeError(told)
     return TypeError(Reading(name, _of_row(signature, False, False)).fault(args, kwargs))
 
 
@@ -428,8 +441,9 @@ def _no_order(value: Any, sign: str, other: str) -> Exception:
     )
 
 
-def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, Any]) -> str:
-    """The words of the compiled function that gets the arguments, in its order."""
+def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, Any]) -> str | None:
+    """The words of the compiled function that gets the arguments, in its order; None where it
+    takes them."""
     inner, order = HANDED_TO.get(name, (name, " ".join(parameters)))
     first, _, rest = order.partition(" * ")
     named, given, by_name = list[tuple[Parameter, str]](), list[Any](), dict[str, Any]()
@@ -442,7 +456,8 @@ def _handed(name: str, parameters: Mapping[str, Parameter], bound: Mapping[str, 
         elif own in bound:
             by_name[word] = bound[own]
     twin = "_" if bound.get("inplace") is True else ""
-    return Reading(inner + twin, named).fault(given, by_name)
+    reading = Reading(inner + twin, named)
+    return reading.read(given, by_name) or _mixed(reading, given, by_name)
 
 
 def _chosen(name: str, names: list[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:

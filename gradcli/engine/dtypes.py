@@ -45,6 +45,12 @@ class DType(metaclass=NamedInC):
         return _C_WORDS.get(self.name, self.name)
 
     @property
+    def type_word(self) -> str:
+        """What PyTorch's oldest messages call a tensor of the type."""
+        old = self.category != COMPLEX and self.word not in ("Bool", "BFloat16")
+        return f"torch.{self.word}Tensor" if old else f"CPU{self.word}Type"
+
+    @property
     def is_floating_point(self) -> bool:
         return self.category == FLOATING
 

@@ -56,8 +56,7 @@ def sweep(
         start = edge_of(root)
         assert start is not None  # roots require gradients: `backward` has looked
         receive(start, root._output_nr, array_for(root, gradient), ready)
-    take = ready.pop
-    place, missed = max(ready), 0
+    take, place = ready.pop, max(ready)
     node: Node | None = None
     saved: Any  # a cast is a call, at every node
     frees = None if keep else mark
@@ -67,12 +66,9 @@ def sweep(
         while place >= 0:
             node = take(place, None)
             if node is None:
-                missed += 1
-                place -= 1
-                if 3 * missed > len(ready):  # a gap in the numbers: looking for its end is paid for
-                    place, missed = max(ready, default=-1), 0
+                place = _behind_gap(place, ready)
                 continue
-            place, missed = place - 1, 0
+            place -= 1
             grad = node.buffer
             if grad is None or grad.__class__ is Several:
                 _special(node, _taken(node, grad), ready, keep, mark, told, freed)
@@ -109,6 +105,15 @@ def sweep(
     finally:
         state.sweeping = False
     return []
+
+
+def _behind_gap(place: int, ready: Ready) -> int:
+    """The next number below this one that a node waits under; below zero where leaves alone do."""
+    near = max(place - 1 - len(ready) // 3, -1)  # as far as looking through all would take as long
+    for number in range(place - 1, near, -1):
+        if number in ready:
+            return number
+    return max(ready, default=-1)
 
 
 def sweep_to(

@@ -235,8 +235,7 @@ class FastPath:
             array = f"a_{self.first}"
             most = row.forward.most  # type: ignore[attr-defined]
             write(f"if kind.xp is numpy and {array}.size > {most}: data = ufunc({array})")
-            write("else:")
-            write(f"data = {call}", 2)
+            write(f"else: data = {call}")
         else:
             write(f"data = {call}")
         if self.several:
@@ -417,7 +416,7 @@ class FastPath:
         if values == ["None"] and row.output_count == 1:
             return  # the result alone is saved: see `saved_output`
         write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-        if tests:
+        if tests and not self.several:  # else `finish` looks at all that is saved
             counted = "".join(
                 f"version_of(saved[{place}]), " if key in tensors else "0, "
                 for place, key in enumerate(row.saved_keys)
@@ -432,7 +431,7 @@ class FastPath:
         if self.a_number(p):
             return []
         test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        tests = [serves, "" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test]
+        tests = ["" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test, serves]
         return [" and ".join(filter(None, tests))]
 
     def serves(self, key: str) -> str:

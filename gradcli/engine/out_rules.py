@@ -39,8 +39,8 @@ _MEMORY = {
         addbmm addmm addmv baddbmm cumprod cumsum logcumsumexp msort normal renorm sort
     """,
     Memory.COPIED: """
-        arange argsort bucketize chain_matmul cholesky cholesky_inverse cholesky_solve diag
-        diagonal_copy expand_copy fft.fft fft.fft2 fft.fftn fft.hfft fft.hfft2 fft.hfftn
+        arange argsort bernoulli bucketize chain_matmul cholesky cholesky_inverse cholesky_solve
+        diag diagonal_copy expand_copy fft.fft fft.fft2 fft.fftn fft.hfft fft.hfft2 fft.hfftn
         fft.ifft2 fft.ifftn fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft
         fft.rfft2 fft.rfftfreq fft.rfftn geqrf inner inverse isin kron linalg.cholesky
         linalg.cholesky_ex linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
@@ -55,7 +55,7 @@ _MEMORY = {
         svd t_copy tensordot topk transpose_copy triangular_solve unsqueeze_copy view_copy
     """,
     Memory.UNCHECKED: """
-        all amax amin any argmax argmin bernoulli bmm cummax cummin dot empty eye full histc
+        all amax amin any argmax argmin bmm cummax cummin dot empty eye full histc
         linalg.cond linalg.det linalg.matrix_rank linalg.norm linalg.slogdet linalg.vecdot
         linalg.vector_norm linspace max mean min mv nansum narrow_copy nn.functional.avg_pool3d
         norm ones prod randn randperm slogdet std sum tril triu var vdot zeros

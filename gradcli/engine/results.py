@@ -197,7 +197,9 @@ def finish(
                 changed = True
         if changed:
             node.saved = tuple(saved)
-            node.versions = versions_of(node.saved)
+        versions = versions_of(node.saved or ())
+        if any(versions):
+            node.versions = versions
         node.buffer = Several()
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
         if state.watched:

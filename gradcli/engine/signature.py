@@ -19,7 +19,7 @@ MANY, PER_ITEM = 64, 16  # items of a list that cost nothing more; steps for eac
 
 
 # What functions written in Python only ask for its truth: `if inplace:`.
-TRUTHS = frozenset("inplace return_indices size_average sym".split())
+TRUTHS = frozenset("hard inplace return_indices size_average sym".split())
 
 
 class Parameter:

@@ -46,19 +46,20 @@ class AutogradMeta:
         "persistent", "base", "view_version", "creation", "inference", "mark",
     )  # fmt: skip
 
+    grad: Tensor | None
+    accumulator: weakref.ref[AccumulateGrad] | None
+    hooks: dict[int, Callable[..., Any]] | None
+    post_hooks: dict[int, Callable[..., Any]] | None
+    persistent: bool | None  # of a buffer that nn.Buffer made
+    base: Tensor | None
+    mark: list[bool] | None  # see `mark_of`
+
     def __init__(self) -> None:
-        self.grad: Tensor | None = None
-        self.accumulator: weakref.ref[AccumulateGrad] | None = None
-        self.hooks: dict[int, Callable[..., Any]] | None = None
-        self.post_hooks: dict[int, Callable[..., Any]] | None = None
-        self.retains_grad = False
-        self.is_parameter = False
-        self.persistent: bool | None = None  # of a buffer that nn.Buffer made
-        self.base: Tensor | None = None
+        self.grad = self.accumulator = self.hooks = self.post_hooks = None
+        self.persistent = self.base = self.mark = None
+        self.retains_grad = self.is_parameter = self.inference = False
         self.view_version = 0
         self.creation = ""  # how a view was made, where that forbids changing it in place
-        self.inference = False
-        self.mark: list[bool] | None = None  # see `mark_of`
 
 
 class Tensor(Values, metaclass=Named):

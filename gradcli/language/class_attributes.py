@@ -11,10 +11,7 @@ from .adoption import adopting
 from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS, missing
 from .classes import (
     FUNCTIONS,
-    ClassMethod,
     ClassValue,
-    Property,
-    StaticMethod,
     construct,
     delete_plainly,
     from_class,
@@ -22,7 +19,7 @@ from .classes import (
     module_methods,
     set_plainly,
 )
-from .instances import add_special, is_base
+from .instances import ClassMethod, Property, StaticMethod, add_special, is_base
 from .values import Builtin
 
 

@@ -16,19 +16,17 @@ from .calls import call
 from .classes import (
     ERROR_CLASSES,
     OBJECT,
-    ClassMethod,
     ClassValue,
     ProgramModule,
-    Property,
-    StaticMethod,
     call_special,
     construct,
     is_instance,
     kind_of,
     make_class,
-)  # fmt: skip
+)
 from .formatting import texts
 from .grammar import is_foreign
+from .instances import ClassMethod, Property, StaticMethod
 from .operations import DICTS, iterate, type_handlers, type_name
 from .session import session
 from .superclasses import Super

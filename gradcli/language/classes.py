@@ -29,11 +29,15 @@ from .builtins.types import OF_ERRORS
 from .calls import call, called_back
 from .instances import (
     OPERATORS,
+    ClassMethod,
+    Property,
+    StaticMethod,
     add_special,
     is_base,
     linear,
     make_host,
     make_library_host,
+    shown,
     special_names,
 )  # fmt: skip
 from .libraries import published
@@ -81,6 +85,10 @@ class ClassValue(Joined):
             asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
             own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, self.order, own)
+            for word in getattr(self.native, "FROM_CLASS", ()):
+                found = self.find(word)
+                if found is not MISSING and not _is_method(found):
+                    setattr(self.host, word, shown(found))
         if self.host is not None:
             _know(self.host)
 
@@ -180,30 +188,6 @@ class ProgramModule:
 
     def _get_name(self) -> str:
         return "Parametrized" * bool(parametrizations(self)) + kind_of(self).name
-
-
-class StaticMethod:
-    __slots__ = ("function",)
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-
-class ClassMethod:
-    __slots__ = ("function",)
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-
-
-class Property:
-    """property(getter), with .setter as a decorator."""
-
-    __slots__ = ("getter", "writer")
-
-    def __init__(self, getter: Any, writer: Any = None) -> None:
-        self.getter = getter
-        self.writer = writer
 
 
 def kind_of(value: Any) -> ClassValue:
@@ -348,7 +332,7 @@ def _instance_attribute(value: Any, name: str) -> Any:
         if name in module_methods(kind.native):
             return Bound(name, value, module_methods(kind.native)[name])
         computed = members_of_type(kind.native).properties.get(name)
-        if computed is not None and isinstance(getattr(kind.native, name, None), property):
+        if computed is not None and hasattr(kind.native, name):
             return computed(value)
     if name == "__class__":
         return kind

@@ -10,7 +10,8 @@ from ..autograd.function import Function as HostFunction, FunctionContext, Funct
 from .adoption import VALUES
 from .attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribute, missing
 from .calls import call
-from .classes import FUNCTIONS, ClassMethod, ClassValue, StaticMethod
+from .classes import FUNCTIONS, ClassValue
+from .instances import ClassMethod, StaticMethod
 from .members import TABLES, Members
 from .session import session
 from .values import Function

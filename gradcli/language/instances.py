@@ -116,6 +116,37 @@ def make_library_host(
     return types.new_class(name, (answers, native), {}, lambda space: space.update(body))
 
 
+def shown(entry: Any) -> Any:
+    """What the library reads of an entry of a program's class: FROM_CLASS of its own class."""
+    if type(entry) is not Property:
+        return entry
+    return property(lambda value: call(entry.getter, (value,), {}))
+
+
+class StaticMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+class ClassMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+class Property:
+    """property(getter), with .setter as a decorator."""
+
+    __slots__ = ("getter", "writer")
+
+    def __init__(self, getter: Any, writer: Any = None) -> None:
+        self.getter = getter
+        self.writer = writer
+
+
 def special_names(order: list[Any]) -> frozenset[str]:
     return frozenset(word for base in order for word in base.table if word in BRIDGED)
 

@@ -29,7 +29,8 @@ def diagnostic_of(
         called = function
     for node, words in causes:
         span = text.source.span_of(node)
-        labels.setdefault(span, Label(span, words))
+        known = labels.get(span, Label(span, ""))
+        labels[span] = known if known.text else known._replace(text=words)
     message = TRIGGERED.sub("", str(raised))
     kept = tuple(labels.values())[:MOST_CALLS]
     if isinstance(raised, LimitReached):

@@ -14,6 +14,8 @@ from .code import compiled
 from .text import Text
 
 DEEPEST = 8  # functions behind functions: decorators, closures
+# What PyTorch calls for an operation of its own: a value that somebody holds is another one to it.
+OBSERVING = frozenset({"__torch_dispatch__", "__torch_function__"})
 Place = tuple[str, int]  # the qualified name, the first line
 
 
@@ -61,7 +63,8 @@ class Functions:
                 yield value
 
     def _is_here(self, function: FunctionType) -> bool:
-        return function.__code__.co_filename == self.text.filename
+        is_here = function.__code__.co_filename == self.text.filename
+        return is_here and function.__name__ not in OBSERVING
 
 
 def _inside(value: Any, filename: str) -> Iterator[Any]:

@@ -1,8 +1,10 @@
-"""Live: PyTorch as a module, imported on demand."""
+"""Live: PyTorch as a module, imported on demand, and how its observers are put aside."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -19,3 +21,11 @@ def require_torch(asked: str) -> Any:
             return import_module("torch")
     except ImportError:
         raise DeviceMissing(f"{asked}: PyTorch is not installed", INSTALL) from None
+
+
+@contextmanager
+def unobserved(torch: Any) -> Iterator[None]:
+    """Within it no mode of a program hears of operations."""
+    modes = import_module("torch.utils._python_dispatch")
+    with torch._C.DisableTorchFunction(), modes._disable_current_modes():
+        yield

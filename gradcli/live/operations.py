@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..engine.mode import state
-from .causes import Change
+from .causes import SCALAR, Change, Refusal
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -59,26 +59,33 @@ class Operations:
             ) -> Any:
                 if sorts.get(function) == SILENT:
                     return function(*args, **(kwargs or NOTHING))
-                return heard(function, args, kwargs or NOTHING)
+                return heard(function, args, kwargs or NOTHING, bool(types))
 
         return Mode()
 
-    def _heard(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _heard(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_special: bool
+    ) -> Any:
+        """`is_special` says that a class of the program's own observes its tensors."""
         recorder = self.recorder
         if recorder.stepping is not None:
             return function(*args, **kwargs)
         sort = self.sorts.get(function)
         if sort is None:
             sort = self._sort(function)
-        changes = sort != PLAIN or _may_change(function, args, kwargs)
-        if changes or recorder.passes.running or self.side.transform() is not None:
+        is_special = is_special or sort != PLAIN or _may_change(function, args, kwargs)
+        if is_special or recorder.passes.running or self.side.transform() is not None:
             return self._special(function, args, kwargs)
         spot = self.text.spot(sys._getframe(2))
         node = spot.node
         if node is not None:
             state.origin = node
         call = spot.call if recorder.tape is None else self.taped(spot)
-        result = call(function, args, kwargs)
+        try:
+            result = call(function, args, kwargs)
+        except Exception as error:
+            self._refused(error, node, (*args, *kwargs.values()))
+            raise
         if node is not None:
             state.origin = node
         try:
@@ -133,19 +140,33 @@ class Operations:
             changing = function not in (self.set_grad, self.delete_grad, self.set_requires_grad)
             if function == self.set_grad and self._is_library(sys._getframe(3)):
                 return function(*args, **kwargs)  # as zero_grad() does it
-        before = self.versions(args, kwargs) if changing else ()
+        with self.side.hands_off():
+            before = self.versions(args, kwargs) if changing else ()
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
         call = spot.call if self.recorder.tape is None else self.taped(spot)
-        result = call(function, args, kwargs)
+        try:
+            result = call(function, args, kwargs)
+        except Exception as error:
+            self._refused(error, spot.node, (*args, *kwargs.values()))
+            raise
         state.origin = spot.node or state.origin
         try:
-            self._done(spot, function, args, kwargs, result, before)
+            with self.side.hands_off():
+                self._done(spot, function, args, kwargs, result, before)
         except Enough:
             raise
         except Exception as error:  # our defect: the program goes on
             self.defects.append(error)
         return result
+
+    def _refused(self, error: Exception, node: Any, given: tuple[Any, ...]) -> None:
+        """An operation raises an error: the innermost one knows what it was given."""
+        known = self.recorder.refusal
+        if known is None or known.error != (id(error), str(error)):
+            module = self.labels.modules[-1] if self.labels.modules else None
+            with self.side.hands_off():
+                self.recorder.refusal = Refusal.of(error, node, given, module, self.side.tensor)
 
     def _is_library(self, frame: Any) -> bool:
         """Whether this is code of others, which the program has called."""
@@ -213,11 +234,10 @@ class Operations:
         try:
             return spot.call(function, args, kwargs)
         except RuntimeError as error:
-            shaped = "created only for scalar outputs" in str(error)
-            if self.recorder.on_refused is not None and (
-                shaped or "does not require grad" in str(error)
-            ):
-                self.recorder.on_refused(state.origin, args[0], shaped=shaped)
+            self._refused(error, spot.node, args[:1])
+            told, shaped = self.recorder.on_refused, SCALAR in str(error)
+            if told is not None and (shaped or "does not require grad" in str(error)):
+                told(state.origin, args[0], shaped=shaped)
             raise
 
     def versions(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, int]]:

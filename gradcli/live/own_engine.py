@@ -72,6 +72,10 @@ class OwnRecorder:
     def tells(self, listener: Any) -> None:
         """The engine reports refused passes by the errors that they end in."""
 
+    def explained(self, error: BaseException) -> list[Any]:
+        """The engine's errors know their causes by themselves."""
+        return self.causes
+
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Within it everything is reported."""

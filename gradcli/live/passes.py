@@ -101,6 +101,7 @@ class PassTeller:
         args = (gradients, keep, create, *args[3:])
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
+        is_plain = outer and self._is_plain(args, kwargs)
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
@@ -109,7 +110,7 @@ class PassTeller:
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)
             self.running += 1
-            graph = self.capturing.graph(roots) if outer and self._is_plain(args, kwargs) else None
+            graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
             return self._captured_pass(graph, spot, plain, outputs, args)
         with side.hands_off():
@@ -146,7 +147,8 @@ class PassTeller:
     def _is_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether PyTorch may capture the gradients of a pass: nothing of the program's runs in
         it, and it stores gradients of all leaves."""
-        if not self.is_light or self.hooks or self.standing or kwargs != STORES:
+        is_seen = self.hooks or self.standing or self.recorder.side.dispatching()
+        if not self.is_light or is_seen or kwargs != STORES:
             return False
         return len(args) == 4 and not args[2] and not args[3]
 
@@ -201,8 +203,7 @@ class PassTeller:
     def _captured(
         self, nodes: list[Any], inputs: Sequence[Any], found: Sequence[Any]
     ) -> None:  # fmt: skip
-        recorder = self.recorder
-        leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
+        recorder, leaves = self.recorder, _leaves(nodes)
         with recorder.side.hands_off():
             self._label_sums(found)
             for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
@@ -267,16 +268,9 @@ class PassTeller:
         return before, after
 
     def _safe(self, hook: Callable[..., None]) -> Callable[..., None]:
-        """What goes wrong in telling is our defect: the program goes on."""
-        defects = self.recorder.defects
-
         def safe(*given: Any) -> None:
-            try:
+            with self._telling():
                 hook(*given)
-            except Enough:
-                raise
-            except Exception as error:
-                defects.append(error)
 
         return safe
 
@@ -445,7 +439,7 @@ class PassTeller:
         """Replaces each hook by one that reports; the hooks come back when the pass is over."""
         mark = self.recorder.side.mark
         by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
-        leaves = {id(node.variable): node for node in nodes if hasattr(node, "variable")}
+        leaves = _leaves(nodes)
         for kind, known, number, tensor, marked in self.hooks:
             table = known()
             hook = None if table is None else table.get(number)
@@ -490,6 +484,10 @@ class PassTeller:
             return functools.partial(spy)
         spy.__name__ = hook.__name__  # PyTorch's errors print it
         return spy
+
+
+def _leaves(nodes: Iterable[Any]) -> dict[int, Any]:
+    return {id(node.variable): node for node in nodes if hasattr(node, "variable")}
 
 
 def _called(caller: Any, function: Any, *args: Any, **kwargs: Any) -> Any:

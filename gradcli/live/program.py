@@ -196,7 +196,7 @@ class LiveMachine(Listeners):
             except BaseException as raised:
                 if self.log is not None:
                     self.log.over(raised)
-                error = diagnostic_of(raised, self.text, self.recorder.causes)
+                error = diagnostic_of(raised, self.text, self.recorder.explained(raised))
         if self.recorder.defects:
             raise self.recorder.defects[0]
         return self.outcome(error)

@@ -17,7 +17,8 @@ from weakref import ref
 from ..diagnostics import Enough
 from ..engine.mode import state
 from ..engine.observer import Observer
-from .causes import Change
+from .causes import Change, Refusal
+from .compiled_regions import CompiledRegions
 from .labels import Labels
 from .operations import Operations
 from .passes import OF_MODULES, PassTeller
@@ -37,6 +38,7 @@ class Recorder:
         self.torch = side.torch
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
+        self.refusal: Refusal | None = None  # by the operation that failed last
         self.registered: dict[int, ref[Any]] = {}  # parameters, by their identity
         self.defects: list[Exception] = []  # our own, which never reach the program
         self.labels = Labels(self)
@@ -58,6 +60,10 @@ class Recorder:
         """A listener is told of expressions, and of what only the recorder sees."""
         self.on_refused, self.on_switched = listener.refused_pass, listener.switched
         self.on_cut = listener.has_cut
+
+    def explained(self, error: BaseException) -> list[Any]:
+        """Places that explain an error of the program, with what is said of them."""
+        return self.causes or ([] if self.refusal is None else self.refusal.causes_of(error))
 
     # ------------------------------------------------------------ on and off
 
@@ -92,7 +98,8 @@ class Recorder:
             hooks.register_module_parameter_registration_hook(self._parameter),
         ]
         try:
-            yield
+            with CompiledRegions(self).watching(handles[:2]):
+                yield
         finally:
             for handle in handles:
                 handle.remove()
@@ -137,16 +144,18 @@ class Recorder:
         self.labels.modules.pop()
         self.observer.leaving(module)
         if self.on_operation is not None and not self.labels.modules and result is not None:
-            self._answered(given, result)
+            self.answered(given, result)
 
-    def _answered(self, given: tuple[Any, ...], result: Any) -> None:
+    def answered(self, given: tuple[Any, ...], result: Any) -> None:
         """The outermost module that the program called: what went on in it was not told."""
-        spot = self.text.spot(sys._getframe(2))
-        if spot.node is None or spot.is_reported or self.passes.running or self.side.transform():
+        spot = self.stand(sys._getframe(2))
+        if spot.node is None or self.passes.running or self.side.transform():
             return
         try:
             with self.side.hands_off():
-                self.on_operation(spot.node, given, {}, result)
+                self.operations.tell_new(result)
+                if self.on_operation is not None and not spot.is_reported:
+                    self.on_operation(spot.node, given, {}, result)
         except Enough:
             raise
         except Exception as error:  # our defect: the program goes on

@@ -17,6 +17,7 @@ from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
 from .large import WHOLE, Large, version_of
+from .library import unobserved
 from .printed import Printer
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
@@ -26,6 +27,7 @@ WIDE = 100  # items of a container of a class that are looked at
 LARGEST = 2**63 - 1  # of integers with a sign
 COPIED, COPIES = 2**20, 2**26  # elements of a copy, bytes of those that nobody prints in full
 MOST = 10_000  # pieces of memory that they lie in
+NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
 
 
 class Mark:
@@ -51,7 +53,8 @@ class TorchSide(Live):
         self.homes: set[str] = {"__main__"}  # modules that are the program's own
         self.names = SavedNames()
         self.text = Printer(torch).text  # type: ignore[method-assign]
-        self.hands_off = torch._C.DisableTorchFunction
+        self.no_functions = torch._C.DisableTorchFunction
+        self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
@@ -70,6 +73,10 @@ class TorchSide(Live):
         self.room: deque[tuple[int, ref[Large]]] = deque()
         self.bytes = self.copied = 0
         self.copies: deque[tuple[int, ref[Large]]] = deque()
+
+    def hands_off(self) -> Any:
+        """Within it no code of a program observes what is done to tensors."""
+        return unobserved(self.torch) if self.dispatching() else self.no_functions()
 
     def mark(self, node: Any) -> Mark:
         about = node.metadata
@@ -216,11 +223,9 @@ class TorchSide(Live):
     def member(self, value: Any, name: str) -> Any:  # type: ignore[override]
         """What an object of the program, or a module, has under a name."""
         held = vars(value)
-        for table in ("_parameters", "_buffers", "_modules"):
-            if name in held.get(table, {}):
-                return held[table][name]
-        if name in held:
-            return held[name]
+        for table in (*map(held.get, ("_parameters", "_buffers", "_modules")), held):
+            if table is not None and name in table:
+                return table[name]
         raise AttributeError(name)
 
     def is_made(self, value: Any) -> bool:  # type: ignore[override]
@@ -249,10 +254,7 @@ class TorchSide(Live):
             return node
         try:
             return self.edge_to(tensor).node
-        except (
-            AssertionError,
-            AttributeError,
-        ):  # a view made under no_grad: torch itself finds no node for it
+        except (AssertionError, AttributeError):  # of a view made under no_grad PyTorch finds none
             return None
 
     def gradient(self, tensor: Any) -> Any:
@@ -348,9 +350,8 @@ class TorchSide(Live):
         return None if self.is_shared else version_of(tensor)
 
     def snapshot(self, value: Any, largest: float) -> Any:  # type: ignore[override]
-        if value.requires_grad and value.grad_fn is None and not self.is_shared:
-            return self._of_leaf(value, largest)
-        return self._snapshot(value, largest)
+        is_leaf = value.requires_grad and value.grad_fn is None and not self.is_shared
+        return (self._of_leaf if is_leaf else self._snapshot)(value, largest)
 
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""
@@ -429,7 +430,8 @@ class TorchSide(Live):
         if isinstance(value, type):
             return self._of_class(value)
         kind = type(value)
-        if kind.__module__ not in self.homes or isinstance(value, self.torch.nn.Module):
+        is_ours = kind.__module__ in self.homes or (kind.__module__, kind.__name__) in NAMESPACES
+        if not is_ours or isinstance(value, self.torch.nn.Module):
             return {}
         if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
             return {}  # of an interpreted program
@@ -446,8 +448,7 @@ class TorchSide(Live):
         if kind.__module__ not in self.homes:
             return {}
         held = (self.tensor, self.torch.nn.Module)
-        return {name: part for name, part in vars(kind).items()
-                if isinstance(part, held) or self._holds(part)}  # fmt: skip
+        return {k: v for k, v in vars(kind).items() if isinstance(v, held) or self._holds(v)}
 
     def _holds(self, part: Any) -> bool:
         """Whether it is a container with tensors."""

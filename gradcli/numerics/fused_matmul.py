@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from .packed_matmul import BY_HAND
+from .summation import halved
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
 Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix of singles, and its strides
@@ -23,6 +24,7 @@ VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
 BLOCK = 384  # of the inner dimension
 WIDE = 192  # rows and columns of a result
+MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
@@ -134,7 +136,7 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
     if width == columns:
-        product = xp.matmul(left, xp.ascontiguousarray(b))
+        product = xp.matmul(left, b if _as_it_lies(xp, a, b) else xp.ascontiguousarray(b))
     else:
         filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
         filled[..., :columns] = b
@@ -142,6 +144,14 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     return (
         product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
     )
+
+
+def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
+    """May b lie by its columns? Only kernels for small products then add in another order, and the
+    one for a matrix times itself."""
+    if b.ndim > 2 or len(a) * b.size <= MANY or not _turned((b.shape, b.strides)):
+        return False
+    return b.strides[1] > 0 and not xp.may_share_memory(a, b)
 
 
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
@@ -229,7 +239,7 @@ def _rows(xp: Any, matrix: Any, vector: Any) -> Any:
     total, first, count = products[:fours, 0].astype("f"), 1, products.shape[1]
     for stop in (count - (count - 1) % VECTOR, count):
         if first < stop:
-            total = _halved(_lanes(xp, products[:fours, first:stop], total[:, None]))
+            total = halved(_lanes(xp, products[:fours, first:stop], total[:, None]))[..., 0]
             first = stop
     rest = products[fours:]
     if not len(rest):
@@ -246,7 +256,7 @@ def _dots(xp: Any, a: Any, b: Any) -> Any:
 def _by_twos(xp: Any, products: Any) -> Any:
     """Along the last dimension; every other row in two vectors at a time."""
     total = xp.empty(products.shape[:-1], "f")
-    total[1::2] = _halved(_lanes(xp, products[1::2]))
+    total[1::2] = halved(_lanes(xp, products[1::2]))[..., 0]
     firsts = products[0::2]
     twice = firsts.shape[-1] - firsts.shape[-1] % (2 * VECTOR)
     both = None
@@ -254,7 +264,7 @@ def _by_twos(xp: Any, products: Any) -> Any:
         pairs = firsts[..., :twice].reshape(*firsts.shape[:-1], -1, 2, VECTOR)
         one, other = (pairs[..., place, :].reshape(*firsts.shape[:-1], -1) for place in (0, 1))
         both = _lanes(xp, one) + _lanes(xp, other)
-    total[0::2] = _halved(_lanes(xp, firsts[..., twice:], both))
+    total[0::2] = halved(_lanes(xp, firsts[..., twice:], both))[..., 0]
     return total
 
 
@@ -292,12 +302,6 @@ def _lanes(xp: Any, products: Any, start: Any = None) -> Any:
         inside = slice(0, part.shape[-1])
         total[..., inside] = total[..., inside] + part
     return total
-
-
-def _halved(lanes: Any) -> Any:
-    while (half := lanes.shape[-1] // 2) > 0:
-        lanes = lanes[..., :half] + lanes[..., half:]
-    return lanes[..., 0]
 
 
 # ---------------------------------------------------------------- where it holds

@@ -74,7 +74,7 @@ def sum_in_a_row(xp: Any, x: Any, wide: int = WIDE) -> Any:
         return x.sum(axis=-1, keepdims=True)
     if x.shape[-1] < wide:
         return xp.add.accumulate(x, axis=-1)[..., -1:]
-    return _halved(_sum_of_lanes(xp, _in_lanes(xp, x, wide)))
+    return halved(_sum_of_lanes(xp, _in_lanes(xp, x, wide)))
 
 
 def _sum_of_lanes(xp: Any, lanes: Any) -> Any:
@@ -117,7 +117,7 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
     lanes = _sum_of_lanes(xp, _in_lanes(xp, products[..., : count - left], wide))
     rest = xp.multiply(x[..., count - left :], y[..., count - left :], dtype="float64")
     lanes[..., :left] = rest + lanes[..., :left]
-    return _halved(lanes)
+    return halved(lanes)
 
 
 def sum_down(xp: Any, x: Any) -> Any:
@@ -179,11 +179,12 @@ def _in_lanes(xp: Any, x: Any, wide: int) -> Any:
     return x.reshape(*x.shape[:-1], -1, wide)
 
 
-def _halved(lanes: Any) -> Any:
+def halved(lanes: Any) -> Any:
     """Lanes become one, the second half added to the first, again and again."""
-    while (half := lanes.shape[-1] // 2) > 0:
-        lanes = lanes[..., :half] + lanes[..., half:]
-    return lanes
+    columns = lanes.reshape(-1, lanes.shape[-1]).T.copy()  # of all rows at once
+    while (half := len(columns) // 2) > 0:
+        columns = columns[:half] + columns[half:]
+    return columns.reshape(*lanes.shape[:-1], 1)
 
 
 def sum_as_given(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:

@@ -61,6 +61,18 @@ def check_floating(tensor: Any, kernel: str) -> None:
     check_precision(tensor, kernel)
 
 
+def check_mixed(input: Any, *parameters: Any) -> None:
+    """Statistics are computed in the type of the input; only to one of reduced precision may
+    parameters in single precision be given."""
+    given = [parameter for parameter in parameters if parameter is not None]
+    if all(parameter.dtype is input.dtype for parameter in given):
+        return
+    if any(parameter.dtype.word != "Float" for parameter in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if not input.dtype.is_reduced:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
 def not_bool(text: str) -> dict[str, tuple[type[Exception], str]]:
     """A kernel that takes every type but bool."""
     return {"Bool": (RuntimeError, text)}

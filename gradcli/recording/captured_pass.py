@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .measures import bytes_of
 from .sides import outputs_of, saved_by
 
 Edge = tuple[Any, int]  # a node, and the number of one of its outputs
@@ -34,7 +35,7 @@ class CapturedPass:
         try:
             sizes = [one.nbytes for one in there]
         except RuntimeError:  # one is sparse
-            sizes = [one.numel() * one.element_size() for one in there]
+            sizes = [bytes_of(one) for one in there]
         self.bytes = sum(sizes)
         # Kinds of nodes and where they were made, sizes: passes that are alike have the same.
         self.shape = origins, sizes

@@ -166,7 +166,8 @@ class Graph:
 
 def short_name(node: Any) -> str:
     """Node.name() without the C++ namespace that a few carry."""
-    return str(node.name().rpartition("::")[2])
+    name: str = node.name()
+    return name.rpartition("::")[2]
 
 
 def frozen(value: Any) -> Nested:

@@ -20,7 +20,7 @@ from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_
 from .captured_pass import CapturedPass
 from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
-from .measures import Measure, is_blank, measured, norm_of, unchanged, weight_of
+from .measures import Measure, bytes_of, is_blank, measured, norm_of, unchanged, weight_of
 from .names import loop_names
 from .passes import Pass
 from .recording import Recording
@@ -396,4 +396,4 @@ def _behind(blocked: Blocked, over: Running) -> Blocked:
 
 def _room(value: Any) -> int:
     """Bytes of two copies."""
-    return 2 * int(value.nbytes)
+    return 2 * bytes_of(value)

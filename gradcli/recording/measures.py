@@ -29,6 +29,14 @@ class Measure(NamedTuple):
     size: int
 
 
+def bytes_of(value: Any) -> int:
+    """How many bytes its elements are; of a sparse tensor as if it had them all."""
+    try:
+        return int(value.nbytes)
+    except RuntimeError:
+        return int(value.numel() * value.itemsize)
+
+
 def array_of(value: Any) -> Any:
     """The numbers themselves."""
     if isinstance(value, Tensor):

@@ -209,6 +209,8 @@ class Names(Spectator):
             if inside or not known.inside:
                 return
             line = known.line
+        elif known is not None:
+            del self.held[id(tensor)]  # of one that is gone, and came before
         if len(self.held) < LEAVES:
             why = "" if tensor.requires_grad else _why_not(tensor)
             self.held[id(tensor)] = Binding(ref(tensor), name, line, inside, why)
@@ -226,6 +228,7 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         named = known is not None and known.tensor() is tensor
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
+            self.born.pop(id(tensor), None)  # of one that is gone, and came before
             self.born[id(tensor)] = ref(tensor), current_line(), current_origin()
 
     def parameter(self, tensor: Any) -> None:

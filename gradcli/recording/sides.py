@@ -32,7 +32,7 @@ else:
     AnyTensor.register(Tensor)
 
 
-FLOATS = frozenset({numpy.float32, numpy.float64})
+FLOATS: frozenset[Any] = frozenset({numpy.float32, numpy.float64})
 PER_STEP = 7  # a step of the budget stands for so many elements that are looked at: 2 ** 7
 
 
@@ -288,7 +288,7 @@ def is_live(tensor: Any) -> bool:
 
 def origin_of(node: Any) -> Any:
     """Where in the program a node was made."""
-    return side_of_node(node).origin(node)
+    return node.origin if sides.live is None else side_of_node(node).origin(node)
 
 
 def sequence_of(node: Any) -> int:
@@ -323,7 +323,7 @@ def gradient_of(tensor: Any) -> Any:
 
 def kept_by(node: Any) -> tuple[tuple[str, Any], ...]:
     """What a node keeps for its backward."""
-    return side_of_node(node).kept(node)
+    return node.kept() if sides.live is None else side_of_node(node).kept(node)
 
 
 def edges_of(node: Any) -> tuple[Any, ...]:
@@ -350,7 +350,7 @@ def outputs_of(node: Any) -> int:
 
 def row_of(node: Any) -> Any:
     """The declaration that a node comes from, if there is one."""
-    return side_of_node(node).row(node)
+    return node.row if node.__class__ is Node else side_of_node(node).row(node)
 
 
 def users_class(node: Any) -> str:
@@ -366,6 +366,8 @@ def saved_by(node: Any) -> Any:
 def probed(node: Any, *grads: Any) -> Sequence[Any]:
     """What a node that is about to run makes of a gradient of each output, arrays; nothing is
     dropped."""
+    if node.__class__ is Node:
+        return node.row.backward(node, *grads)  # type: ignore[no-any-return]
     return side_of_node(node).probed(node, *grads)
 
 

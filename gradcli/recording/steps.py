@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .hook_log import HookLog
+from .measures import bytes_of
 from .passes import Pass, Passes
-from .sides import apart, edge_of, kept_by
+from .sides import FLOATS, apart, edge_of, kept_by
 from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -82,8 +83,10 @@ class Walk:
 
     def parts(self, node: Any, outputs: int) -> tuple[tuple[tuple[int, int], ...], ...]:
         """What came for each output of a node."""
-        take = self.pending.pop
-        return tuple(tuple(take((id(node), i), ())) for i in range(outputs))
+        take, key = self.pending.pop, id(node)
+        if outputs == 1:  # as most have
+            return (tuple(take((key, 0), ())),)
+        return tuple(tuple(take((key, i), ())) for i in range(outputs))
 
 
 class Steps(Spectator):
@@ -143,7 +146,7 @@ class Steps(Spectator):
         step.grads = tuple(map(self._as_now, grads))
         step.locals = self.local(node, grads)
         if walk.over.buffers is not None:
-            step.kept = tuple(name for name, _ in kept_by(node))
+            step.kept = tuple([name for name, _ in kept_by(node)])
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         walk = self.walk
@@ -228,13 +231,16 @@ class Steps(Spectator):
         pass returned, and the next pass what a leaf has stored."""
         if value is None:
             return None
-        self.room -= value.nbytes
-        if self.room < 0 or value.nbytes > LARGEST:
-            self.room += value.nbytes
+        is_number = value.__class__ in FLOATS
+        size = value.nbytes if is_number else bytes_of(value)
+        if size > self.room or size > LARGEST:
             return Dropped(value)
+        self.room -= size
+        if is_number:  # as `apart` does it
+            return +value
         return self._copied(value) if hasattr(value, "detach") else apart(value)
 
     def _copied(self, value: Any) -> Any:
-        if value.nbytes > LARGEST:
+        if bytes_of(value) > LARGEST:
             return Dropped(value)
         return value.detach().clone() if hasattr(value, "detach") else value.copy()

@@ -19,6 +19,7 @@ from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .collect import leaves_behind
 from .lines import Modules
+from .measures import bytes_of
 from .passes import Pass, Passes
 from .sides import is_alone, sides
 from .snapshot import Number, snapshot
@@ -112,7 +113,7 @@ class Values(Spectator):
         """Holds it as it is; it is copied on demand, or before it changes."""
         count = self._count = self._count + 1
         self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
-        self._bytes += _size(tensor)
+        self._bytes += bytes_of(tensor)
         if count & 127 == 0:
             self._trim()
 
@@ -123,7 +124,7 @@ class Values(Spectator):
             self._read(next(iter(fresh)))
         if len(fresh) > 2 * ENDS:
             for number in list(islice(fresh, len(fresh) - ENDS)):
-                self._bytes -= _size(fresh.pop(number).tensor)
+                self._bytes -= bytes_of(fresh.pop(number).tensor)
             self._lying.clear()
             self._sorted = 0
         if self._bytes > UNREAD:
@@ -140,7 +141,7 @@ class Values(Spectator):
         if found is None:
             return
         node, tensor, version, module, is_leaf = found
-        self._bytes -= _size(tensor)
+        self._bytes -= bytes_of(tensor)
         if tensor._version != version:
             self._keep(node, 0 if is_leaf else tensor.output_nr, None, module)
         elif is_leaf:
@@ -234,7 +235,7 @@ class Values(Spectator):
         for number, one in list(self._fresh.items()):
             if one.node in ran:
                 del self._fresh[number]
-                self._bytes -= _size(one.tensor)
+                self._bytes -= bytes_of(one.tensor)
         self._newest = [one for one in self._newest if one[0] not in ran]
         for node in ran:
             key = id(node), 0
@@ -312,14 +313,6 @@ class Values(Spectator):
             self.accumulated(variable, grad)
         elif (now := self.passes.now) is not None and grad is not None:
             now.returned.append((node, self.of_flow(grad), str(grad.dtype)))
-
-
-def _size(tensor: Any) -> int:
-    """How many bytes its elements are."""
-    try:
-        return tensor.nbytes  # type: ignore[no-any-return]
-    except RuntimeError:  # sparse
-        return int(tensor.numel() * tensor.itemsize)
 
 
 def _address(tensor: Any) -> int:

@@ -10,8 +10,9 @@ from ...engine.invented_names import kept
 from .. import arithmetic
 from ..attributes import MISSING, get_attribute
 from ..calls import call, is_callable
-from ..classes import ClassValue, Property, add_method
+from ..classes import ClassValue, add_method
 from ..formatting import quoted
+from ..instances import Property
 from ..operations import (
     COMPARE,
     check_key,

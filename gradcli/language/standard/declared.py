@@ -10,17 +10,9 @@ from ..attributes import MISSING, get_attribute, set_attribute
 from ..builtins.containers import make_dict
 from ..builtins.types import host_type
 from ..calls import call
-from ..classes import (
-    EMPTY_BASES,
-    ClassMethod,
-    ClassValue,
-    FrozenInstanceError,
-    Property,
-    StaticMethod,
-    add_method,
-    slots_of,
-)
+from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method, slots_of
 from ..formatting import quoted
+from ..instances import ClassMethod, Property, StaticMethod
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session

@@ -12,18 +12,9 @@ from typing import Any
 from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, get_attribute
 from ..builtins.types import OF_PYTHON
 from ..calls import call
-from ..classes import (
-    EMPTY_BASES,
-    MIXED_IN,
-    ClassMethod,
-    ClassValue,
-    Property,
-    StaticMethod,
-    from_class,
-    make_class,
-)
+from ..classes import EMPTY_BASES, MIXED_IN, ClassValue, from_class, make_class
 from ..formatting import quoted
-from ..instances import BRIDGED, add_special
+from ..instances import BRIDGED, ClassMethod, Property, StaticMethod, add_special
 from ..operations import check_key, collect, equal, get_item, type_handlers
 from ..session import session
 from ..values import Builtin, Function, Instance, Type

@@ -8,8 +8,9 @@ from typing import Any
 from ..arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
 from ..attributes import get_attribute
 from ..builtins.prelude import PRELUDE, make_float, make_int
-from ..classes import ClassValue, Property
+from ..classes import ClassValue
 from ..formatting import formatted, quoted, text
+from ..instances import Property
 from ..operations import COMPARE, contains, get_item, type_name
 from ..values import Builtin, Instance, Lazy, stands_for
 

@@ -181,6 +181,12 @@ elu = operator(
     errors=("F.elu(1.0)", "F.elu(i)"),
 )
 
+
+def _check_celu(self: Any, alpha: float) -> None:
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
 celu = operator(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     node="CeluBackward0",
@@ -194,7 +200,8 @@ celu = operator(
     computes="where(self > 0, self, alpha*(exp(self/alpha) - 1))",
     corners=("F.celu(tensor(0.), 2.)",),
     samples=("torch.celu(x)", "F.celu(x, 0.5)"),
-    errors=("torch.celu(1.0)",),
+    check=_check_celu,
+    errors=("torch.celu(1.0)", "F.celu(x, 0)"),
 )
 
 elu_result = operator(

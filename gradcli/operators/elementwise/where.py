@@ -120,9 +120,15 @@ nonzero_static = operator(
     "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
     dtype="int64",
     forward=lambda xp, self, size, fill_value: _padded(xp, _positions(xp, self), size, fill_value),
+    check=lambda self, size, fill_value: _check_size(size),
     doc="So many positions of elements that are not zero, the missing ones filled.",
     samples=("torch.nonzero_static(k, size=2)", "torch.nonzero_static(k, size=5, fill_value=9)"),
 )
+
+
+def _check_size(size: int) -> None:
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
 
 
 def _padded(xp: Any, rows: Any, size: int, fill_value: int) -> Any:

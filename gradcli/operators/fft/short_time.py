@@ -38,12 +38,16 @@ def _fitted(window: Any, input: Any, n_fft: int, win_length: int) -> Any:
 
 def _kind_of(tensor: Any) -> str:
     """What C++ calls a tensor's type."""
+    if tensor.device.type == "cpu":
+        return str(tensor.dtype.type_word)
     return f"{tensor.device.type.upper()}{tensor.dtype.word}Type"
 
 
 def _check(shown: str, input: Any, n_fft: int, hop: int, win: int, window: Any) -> None:
     if input.ndim not in (1, 2):
         raise RuntimeError(f"{shown}: expected a 1D or 2D tensor")
+    if input.dtype.category < 2:
+        raise RuntimeError(f"{shown}: expected a tensor of floating point or complex values")
     length = input.shape[-1]
     if n_fft <= 0 or n_fft > length:
         raise RuntimeError(f"{shown}: expected 0 < n_fft < {length}, but got n_fft={win}")
@@ -107,7 +111,9 @@ def _stft(
         + ("None" if window is None else f"{_kind_of(window)}{{{list(window.shape)}}}")
         + f", normalized={int(normalized)}, onesided="
         + ("None" if onesided is None else str(int(onesided)))
-        + f", return_complex={int(return_complex)}) "
+        + f", return_complex={int(return_complex)}, align_to_window="
+        + ("None" if align_to_window is None else str(int(align_to_window)))
+        + ") "
     )
     _check(shown, input, n_fft, hop, win, window)
     return _spectra(input, n_fft, hop, win, window, normalized, onesided, return_complex)

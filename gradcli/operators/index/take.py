@@ -96,17 +96,17 @@ counted_from_front = operator(
 
 
 def _taken_along(self: Any, indices: Any, dim: int | None) -> Any:
+    if dim is not None and self.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
     if indices.dtype.name != "int64":
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got " + indices.dtype.word
         )
     if dim is None:
         return gather.run(reshape(self, (-1,)), 0, reshape(indices, (-1,)), False)
-    if self.ndim != indices.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
-        )
     dim = wrap_dim(dim, self.ndim)
     indices = counted_from_front(indices, self.shape[dim] if self.ndim else 1)
     a, b = list(self.shape), list(indices.shape)
@@ -167,6 +167,8 @@ one_hot = operator(
 
 
 def _unraveled(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+    if indices.dtype.category != 1:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not shape:
         return ()
     return tuple(unraveled.run(indices, tuple(shape)).unbind(-1))

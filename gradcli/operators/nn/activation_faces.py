@@ -130,7 +130,7 @@ def _rrelu(
 
 
 composite(
-    "rrelu.functional(Tensor input, float lower=0.125, float upper=0.3333333333333333, "
+    "rrelu.functional(Tensor input, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
     "bool training=False, bool inplace=False) -> Tensor",
     _rrelu,
     where="functional",
@@ -139,7 +139,7 @@ composite(
 )
 
 composite(
-    "rrelu(Tensor self, float lower=0.125, float upper=0.3333333333333333, "
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
     "bool training=False, Generator? generator=None) -> Tensor",
     lambda self, lower, upper, training, generator: _rrelu(
         self, lower, upper, training, False, generator
@@ -150,7 +150,7 @@ composite(
 )
 
 composite(
-    "rrelu_(Tensor self, float lower=0.125, float upper=0.3333333333333333, "
+    "rrelu_(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
     "bool training=False, Generator? generator=None) -> Tensor",
     lambda self, lower, upper, training, generator: _rrelu(
         self, lower, upper, training, True, generator

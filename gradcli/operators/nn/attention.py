@@ -161,10 +161,32 @@ def _takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) 
     return not mask.requires_grad and mask.ndim in (2, 4)
 
 
+def _check_attention(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
+    if not query.dtype is key.dtype is value.dtype:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{query.dtype.c_word} key.dtype: {key.dtype.c_word} and value.dtype: "
+            f"{value.dtype.c_word} instead."
+        )
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
+        )
+    if mask is not None and mask.dtype.word not in ("Bool", "Float", query.dtype.word):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {mask.dtype.c_word} and  query.dtype: {query.dtype.c_word} instead."
+        )
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+
+
 def _scaled_dot_product(
     query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool,
     scale: float | None, enable_gqa: bool,
 ) -> Any:  # fmt: skip
+    _check_attention(query, key, value, attn_mask, dropout_p)
     if not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p):
         if is_causal and attn_mask is not None:
             _mask(query, key, attn_mask, is_causal)

@@ -150,36 +150,59 @@ ctc_row = operator(
 )  # fmt: skip
 
 
+_CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
 def _check(log_probs: Any, targets: Any, lengths: Any, widths: Any, blank: int) -> None:
+    if log_probs.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for "
+            f"argument #1 'log_probs' {_CHECKING}"
+        )
     times, batch, labels = log_probs.shape
     if not 0 <= blank < labels:
         raise RuntimeError("blank must be in label range")
     for name, given in (("input_lengths", lengths), ("target_lengths", widths)):
         if len(given) != batch:
             raise RuntimeError(f"{name} must be of size batch_size")
+    for name, given in (("input_lengths", lengths), ("target_lengths", widths)):
+        for length in given:
+            if length < 0:
+                raise RuntimeError(
+                    f"Expected {name} to have value at least 0, but got value {length} {_CHECKING}"
+                )
+    _check_targets(targets, widths, batch)
     for length in lengths:
-        if length > times or length < 0:
+        if length > times:
             raise RuntimeError(
                 f"Expected input_lengths to have value at most {times}, but got value {length} "
-                f"(while checking arguments for ctc_loss_cpu)"
+                f"{_CHECKING}"
             )
-    needed = sum(widths) if targets.ndim == 1 else max(widths, default=0)
-    if targets.ndim == 1 and targets.shape[0] != needed:
+
+
+def _check_targets(targets: Any, widths: Any, batch: int) -> None:
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument "
+            f"#2 'targets' {_CHECKING}"
+        )
+    needed = sum(widths) if targets.ndim == 1 else batch
+    if targets.shape[0] != needed:
         raise RuntimeError(
             f"Expected tensor to have size {needed} at dimension 0, but got size "
-            f"{targets.shape[0]} for argument #2 'targets' (while checking arguments for "
-            "ctc_loss_cpu)"
+            f"{targets.shape[0]} for argument #2 'targets' {_CHECKING}"
         )
-    if targets.ndim == 2 and targets.shape[1] < needed:
+    if targets.ndim == 2 and targets.shape[1] < max(widths, default=0):
         raise RuntimeError(
-            f"Expected tensor to have size at least {needed} at dimension 1, but got size "
-            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for "
-            "ctc_loss_cpu)"
+            f"Expected tensor to have size at least {max(widths)} at dimension 1, but got size "
+            f"{targets.shape[1]} for argument #2 'targets' {_CHECKING}"
         )
 
 
-def _whole(lengths: Any) -> tuple[int, ...]:
+def _whole(lengths: Any, name: str) -> tuple[int, ...]:
     if hasattr(lengths, "tolist"):
+        if lengths.dtype.category != 1:
+            raise RuntimeError(f"{name} must be integral")
         lengths = lengths.reshape(-1).tolist()
     return tuple(int(n) for n in (lengths if isinstance(lengths, tuple | list) else [lengths]))
 
@@ -188,7 +211,10 @@ def _ctc(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
     reduction: int, zero_infinity: bool,
 ) -> Any:  # fmt: skip
-    lengths, widths = _whole(input_lengths), _whole(target_lengths)
+    if log_probs.dtype.word not in ("Float", "Double"):
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{log_probs.dtype.word}'")
+    lengths = _whole(input_lengths, "input_lengths")
+    widths = _whole(target_lengths, "target_lengths")
     batched = log_probs.ndim == 3
     wide = log_probs if batched else log_probs.unsqueeze(1)
     _check(wide, targets, lengths, widths, blank)

@@ -25,6 +25,11 @@ def _noise(input: Any, feature: bool) -> Any:
 def _drop(input: Any, p: float, training: bool, feature: bool, alpha: bool, inplace: bool) -> Any:
     if p == 0 or not training or input.numel() == 0:
         return input
+    if feature and input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    if input.dtype.is_complex:
+        word = input.dtype.word
+        raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{word}'")
     if p == 1:
         zero = input.new_zeros(())
         return input.mul_(zero) if inplace else input.mul(zero)
@@ -66,6 +71,13 @@ def _spatial(dimensions: int, name: str) -> Any:
 
     def body(input: Any, p: float, training: bool, inplace: bool) -> Any:
         _check(p)
+        if dimensions == 1 and input.ndim not in (2, 3):
+            raise RuntimeError(
+                f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note "
+                "that dropout1d exists to provide channel-wise dropout on inputs with 1 spatial "
+                "dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D "
+                "inputs)."
+            )
         if input.ndim not in (dimensions + 1, dimensions + 2):
             warn(
                 f"{name}: Received a {input.ndim}-D input to {name}, which is deprecated and will "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import composite, operator
+from .linear import check_indices, renormalise
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
@@ -140,19 +141,14 @@ def _functional(
     scale_grad_by_freq: bool, mode: str, sparse: bool, per_sample_weights: Any,
     include_last_offset: bool, padding_idx: int | None,
 ) -> Any:  # fmt: skip
-    if mode not in _MODES:
-        raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and tuple(input.shape) != tuple(per_sample_weights.shape):
         raise ValueError(
             "embedding_bag: If per_sample_weights "
-            f"({list(per_sample_weights.shape)}) is not None, then it must have the same shape as "
-            f"the input ({list(input.shape)})"
+            f"({per_sample_weights.shape}) is not None, then it must have the same shape as "
+            f"the input ({input.shape})"
         )
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
-            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
-        )
+    if weight.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
     if input.ndim == 2:
         if offsets is not None:
             raise ValueError(
@@ -170,11 +166,71 @@ def _functional(
         )
     elif offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
-    place = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    elif offsets.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    _check_mode(mode, scale_grad_by_freq, sparse, per_sample_weights)
+    if max_norm is not None:
+        renormalise(weight, input, max_norm, norm_type)
+    _check_bags(weight, input, offsets, per_sample_weights)
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but "
+            f"got {padding_idx}"
+        )
+    place = -1 if padding_idx is None else padding_idx % rows
     return embedding_bag.run(
         weight, input, offsets, scale_grad_by_freq, _MODES[mode], sparse, per_sample_weights,
         include_last_offset, place,
     )[0]  # fmt: skip
+
+
+def _check_mode(mode: Any, scales: bool, sparse: bool, weights: Any) -> None:
+    if mode not in tuple(_MODES):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scales:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
+def _check_bags(weight: Any, indices: Any, offsets: Any, weights: Any) -> None:
+    check_indices(indices, "embedding_bag")
+    if weight.dtype.word not in ("Half", "BFloat16", "Float", "Double"):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
+            f"Half, BFloat16, Float, Double; but got {weight.dtype.type_word} instead (while "
+            "checking arguments for embedding_bag)"
+        )
+    if weights is not None and weights.dtype is not weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            f"#1 'per_sample_weights'; but type {weight.dtype.type_word} does not equal "
+            f"{weights.dtype.type_word} (while checking arguments for embedding_bag)"
+        )
+    starts = offsets._data
+    if starts.size and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {starts[0]}"
+        )
+    if starts.size and starts[-1] > indices.shape[0]:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {indices.shape[0]} but got "
+            f"offsets[-1] of {starts[-1]}"
+        )
+    wrong = (indices._data < 0) | (indices._data >= weight.shape[0])
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise RuntimeError(
+            f"Index {place} of input takes value {indices._data[place]} which is not in the valid "
+            f"range [0, {weight.shape[0]})"
+        )
 
 
 def _starts(input: Any, rows: int, width: int) -> Any:
@@ -185,7 +241,7 @@ def _starts(input: Any, rows: int, width: int) -> Any:
 
 composite(
     "embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, "
-    "float norm_type=2, bool scale_grad_by_freq=False, str mode='mean', bool sparse=False, "
+    "float norm_type=2, bool scale_grad_by_freq=False, any mode='mean', bool sparse=False, "
     "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) "
     "-> Tensor",
     _functional,

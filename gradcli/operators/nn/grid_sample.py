@@ -437,6 +437,8 @@ def _affine_grid(theta: Any, size: Any, align: bool | None) -> Any:
             "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
             f"respectively. Got size {_size_text(size)}."
         )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {_size_text(size)}")
     rows = len(size) - 2
     if tuple(theta.shape[-2:]) != (rows, rows + 1) or theta.ndim != 3:
         raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
+from ..conventions import size_at
 from ..index.adding import add_rows
 from ..linalg.added_product import addmm
 from ..shape.shape import view
@@ -86,13 +87,37 @@ trilinear = operator(
 )
 
 
-def _bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    kinds = {name: tensor.dtype for name, tensor in given.items() if tensor is not None}
+    if len({*kinds.values()}) > 1:
+        told = ", ".join(f"{name}: {kind.c_word}" for name, kind in kinds.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {told}")
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
+        )
+    for place in range(input1.ndim - 1):
+        if input1.shape[place] != input2.shape[place]:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {place}: got "
+                f"{input1.shape[place]} and {input2.shape[place]}"
+            )
     for number, (given, place) in enumerate(((input1, 1), (input2, 2)), 1):
-        if given.shape[-1] != weight.shape[place]:
+        if given.shape[-1] != size_at(weight, place):
             raise RuntimeError(
                 f"bilinear(): input{number} size does not match weight size: got "
                 f"{given.shape[-1]} but expected {weight.shape[place]}"
             )
+    if bias is not None and bias.shape[-1] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[-1]} but expected "
+            f"{weight.shape[0]}"
+        )
+
+
+def _bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+    _check_bilinear(input1, input2, weight, bias)
     flat1 = input1.reshape([-1, input1.shape[-1]])
     flat2 = input2.reshape([-1, input2.shape[-1]])
     out = trilinear.run(flat1, weight, flat2, (1, 3), (0,), (1, 2), (2, 3), 1)
@@ -114,11 +139,10 @@ composite(
 
 def check_indices(indices: Any, name: str) -> None:
     if indices.dtype.word not in ("Long", "Int"):
-        word = indices.dtype.word
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {'CPUBoolType' if word == 'Bool' else f'torch.{word}Tensor'} "
-            f"instead (while checking arguments for {name})"
+            f"Long, Int; but got {indices.dtype.type_word} instead (while checking arguments for "
+            f"{name})"
         )
 
 
@@ -209,11 +233,11 @@ def _functional_embedding(
             raise AssertionError("Padding_idx must be within num_embeddings")
         place = padding_idx % rows
     if max_norm is not None:
-        _renormalise(weight, input, max_norm, norm_type)
+        renormalise(weight, input, max_norm, norm_type)
     return embedding_table.run(weight, input, place, scale_grad_by_freq, sparse)
 
 
-def _renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+def renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     """Scales the rows that are looked up down to the norm that is allowed, in place."""
     from ...engine.mode import no_grad
 

@@ -390,6 +390,8 @@ def _check_multilabel_margin(self: Any, target: Any, reduction: int) -> None:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {sizes}"
         )
+    if target.dtype.word != "Long":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.word}")
     labels = target._data
     if labels.size and not (labels.min() >= -1 and labels.max() < (sizes or [1])[-1]):
         raise RuntimeError("argument #2 'target' is out of range")

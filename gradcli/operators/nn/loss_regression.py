@@ -311,11 +311,21 @@ def _soft_margin_slope(grad: Any, self: Any, target: Any, reduction: int, kind: 
     return soft_margin_loss_backward(grad, self, target, reduction)
 
 
+def _check_soft(self: Any) -> None:
+    if self.dtype.word == "Bool":
+        raise RuntimeError(NEGATED_BOOL)
+    if self.dtype.category < 2:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {self.dtype.word}"
+        )
+
+
 soft_margin_loss = operator(
     "soft_margin_loss.kernel(Tensor self, Tensor target, int reduction=1) -> Tensor",
     node="SoftMarginLossBackward0",
     where="hidden",
     dtype="of:self",
+    check=lambda self, target, reduction: _check_soft(self),
     forward=_soft_margin,
     reduced=Reduced(halves.soft_margin),
     self=lambda grad, self, target, reduction, target_kind: _soft_margin_slope(

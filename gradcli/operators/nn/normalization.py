@@ -14,7 +14,7 @@ from ...numerics.moments import (
 )
 from ...numerics.summation import products_in_a_row, sum_in_a_row
 from ...numerics.thresholds import NORMALISED
-from ..conventions import Late, constant, floating_only
+from ..conventions import Late, check_mixed, constant, floating_only, size_at
 from ..reduce.sums import sum_dims
 from ..shape.constants import number_as
 from .linear import _product
@@ -215,6 +215,7 @@ def _check_layer_norm(
             f"Given normalized_shape={shape}, expected input with shape [*{expected}], but got "
             f"input of size{list(input.shape)}"
         )
+    check_mixed(input, weight, bias)
 
 
 native_layer_norm = operator(
@@ -398,13 +399,14 @@ def _check_batch_norm(
     momentum: float, eps: float,
 ) -> None:  # fmt: skip
     constant("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    channels = input.shape[1]
+    channels = size_at(input, 1)
     for name, given in (("running_mean", running_mean), ("running_var", running_var)):
         if given is None and not training:
             raise RuntimeError(f"{name} must be defined in evaluation mode")
         _channels(name, given, channels)
     _channels("weight", weight, channels)
     _channels("bias", bias, channels)
+    check_mixed(input, weight, bias, running_mean, running_var)
 
 
 native_batch_norm = operator(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.mode import no_grad
 from ...engine.operator import catalogue, composite
-from ..conventions import native, shape_text
+from ..conventions import check_mixed, native, shape_text
 from .group_norm import native_group_norm
 from .normalization import native_batch_norm, native_layer_norm
 
@@ -42,7 +42,7 @@ composite(
 
 def _needs_several(shape: Sequence[int], shown: str) -> None:
     """Statistics of a single value per channel say nothing."""
-    count = shape[0]
+    count = shape[0] if shape else 1
     for size in shape[2:]:
         count *= size
     if count == 1:
@@ -160,6 +160,8 @@ def _group_norm(
             f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
         )
     batch, channels = input.shape[0], input.shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
@@ -172,6 +174,7 @@ def _group_norm(
                 f"but got {name} of shape {list(given.shape)} and input of shape "
                 f"{list(input.shape)}"
             )
+    check_mixed(input, weight, bias)
     places = input.numel() // (batch * channels) if batch * channels else 0
     given = input if input.is_contiguous() else input.contiguous()
     return native_group_norm.run(given, weight, bias, batch, channels, places, num_groups, eps)[0]

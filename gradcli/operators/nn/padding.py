@@ -37,6 +37,9 @@ def _check_constant(self: Any, pad: Any, value: float) -> None:
             "Length of pad should be no more than twice the number of dimensions of the input. "
             f"Pad length is {len(pad)} while the input has {self.ndim} dimensions."
         )
+    for (before, after), size in zip(_pairs(pad, self.ndim), self.shape, strict=True):
+        if size + min(before, 0) + min(after, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
 
 
 constant_pad_nd = operator(
@@ -164,6 +167,9 @@ def _circular(input: Any, pad: Any) -> Any:
     shape = [
         size + before + after for size, (before, after) in zip(input.shape, pairs, strict=True)
     ]
+    for size, pair in zip(input.shape, pairs, strict=True):
+        if max(pair) > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
     part = catalogue.row("slice.Tensor").run
     out = input.new_empty(shape)
     inside, source = out, input
@@ -202,7 +208,7 @@ def _pad(input: Any, pad: Any, mode: str, value: float | None) -> Any:
     if ndim not in (1, 2, 3) or input.ndim not in (ndim + 1, ndim + 2):
         raise NotImplementedError(
             f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor."
-            if ndim in (1, 2, 3) and 2 <= input.ndim <= 5
+            if ndim in (1, 2, 3) and (2 <= input.ndim <= 5 or mode == "circular")
             else "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
     if mode == "circular":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
-from .windows import each, padded, scatter, windows
+from ..conventions import check_floating
+from .windows import padded, scatter, windows
 
 # ---- pixel and channel shuffles
 
@@ -194,40 +196,88 @@ col2im = operator(
 )
 
 
+def _settings(**given: Any) -> list[Any]:
+    """Two numbers of each setting, the last four of which are those of the window."""
+    found = []
+    for word, value in given.items():
+        sizes = (value,) * 2 if isinstance(value, int) else tuple(value)
+        if len(sizes) != 2:
+            raise RuntimeError(f"It is expected {word} equals to 2, but got size {len(sizes)}")
+        found.append(sizes)
+    kernel, dilation, padding, stride = found[-4:]
+    for sizes, least, words in (
+        (kernel, 1, "kernel size should be greater than zero, but got kernel"),
+        (stride, 1, "stride should be greater than zero, but got stride"),
+        (dilation, 1, "dilation should be greater than zero, but got dilation"),
+        (padding, 0, "padding should be non-negative, but got pad"),
+    ):
+        if min(sizes) < least:
+            word = words.rpartition(" ")[2]
+            raise RuntimeError(f"{words}_height: {sizes[0]} {word}_width: {sizes[1]}")
+    return found
+
+
+def _told(**settings: Sequence[int]) -> str:
+    return ", ".join(f"{name}=({pair[0]}, {pair[1]})" for name, pair in settings.items())
+
+
 def _unfold(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    if input.ndim not in (3, 4):
+    kernel, dilation, padding, stride = settings = _settings(
+        kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+    )
+    if input.ndim not in (3, 4) or 0 in input.shape[1 if input.ndim == 4 else 0 :]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
             f"dimensions for input, but got: {list(input.shape)}"
         )
-    settings = [each(value, 2) for value in (kernel_size, dilation, padding, stride)]
+    size = input.shape[-2:]
+    counts = [_count(*one) for one in zip(size, *settings, strict=True)]
+    if min(counts) < 1:
+        told = _told(kernel_size=kernel, dilation=dilation, padding=padding)
+        raise RuntimeError(
+            f"Given input with spatial size ({size[0]}, {size[1]}), {told}, calculated shape of "
+            f"the array of sliding blocks as ({counts[0]}, {counts[1]}), but its components must "
+            "be at least one."
+        )
+    if input.dtype.name != "bool":
+        check_floating(input, "im2col_out_cpu")
     return im2col.run(input, *settings)
 
 
 def _fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> Any:
-    size = each(output_size, 2)
-    settings = [each(value, 2) for value in (kernel_size, dilation, padding, stride)]
-    kernel = settings[0]
+    size, *settings = _settings(
+        output_size=output_size, kernel_size=kernel_size, dilation=dilation,
+        padding=padding, stride=stride,
+    )  # fmt: skip
+    kernel, dilation, padding, stride = settings
+    if input.ndim not in (2, 3) or 0 in input.shape[1 if input.ndim == 3 else 0 :]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {list(input.shape)}"
+        )
     if input.shape[-2] % (kernel[0] * kernel[1]):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
             f"but got input.size(1)={input.shape[-2]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
-    rows, columns = counts = [
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, d, p, s in zip(size, *settings, strict=True)
-    ]
-    if min(counts) > 0 and input.shape[-1] != rows * columns:
-        given = zip(("output_size", "kernel_size", "dilation", "padding", "stride"),
-                    (size, *settings), strict=True)  # fmt: skip
-        told = ", ".join(f"{name}=({pair[0]}, {pair[1]})" for name, pair in given)
+    rows, columns = counts = [_count(*one) for one in zip(size, *settings, strict=True)]
+    told = _told(
+        output_size=size, kernel_size=kernel, dilation=dilation, padding=padding, stride=stride
+    )
+    if input.shape[-1] != rows * columns:
         raise RuntimeError(
             f"Given {told}, expected size of input's dimension 2 to match the calculated number of "
             f"sliding blocks {rows} * {columns} = {rows * columns}, but got "
             f"input.size(2)={input.shape[-1]}."
         )
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"Given {told}, calculated shape of the array of sliding blocks as ({rows}, "
+            f"{columns}), which is too small (non-positive)"
+        )
+    check_floating(input, "col2im_out_cpu")
     return col2im.run(input, size, *settings)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.operator import Reduced, catalogue, operator
 from ...numerics.reduced_kernels import add_at
 from ...numerics.summation import sum_of_window
-from ..conventions import full_precision
+from ..conventions import full_precision, size_at
 from ..shape.constants import zeros_of
 from .windows import each, padded, pooled_size, scatter, windows
 
@@ -309,6 +309,7 @@ def _check_average(ndim: int) -> Any:
     ) -> None:  # fmt: skip
         if self.ndim not in (ndim + 1, ndim + 2):
             if ndim == 2:
+                size_at(self, -3)
                 raise RuntimeError(
                     "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for "
                     f"input, but got:{list(self.shape)}"

@@ -9,7 +9,16 @@ from .pooling import _max_double, _product
 from .windows import each
 
 
-def _check_indices(self: Any, indices: Any) -> None:
+def _check_indices(self: Any, indices: Any, ndim: int) -> None:
+    if indices.dtype.word != "Long":
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {indices.dtype.word}"
+        )
+    if self.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{ndim}d should be a {ndim + 1}d or {ndim + 2}d Tensor, but got "
+            f"a tensor with {self.ndim} dimensions."
+        )
     if tuple(self.shape) != tuple(indices.shape):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor "
@@ -34,6 +43,12 @@ def _unpool(xp: Any, x: Any, indices: Any, output_size: Any) -> Any:
     return out.reshape((*lead, *output_size))
 
 
+def _check_strides(self: Any, indices: Any, stride: Any) -> None:
+    _check_indices(self, indices, 3)
+    if min(stride) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
+
+
 max_unpool2d = operator(
     "max_unpool2d.kernel(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
     node="MaxUnpool2DBackward0",
@@ -41,7 +56,7 @@ max_unpool2d = operator(
     layout="channels",
     forward=_unpool,
     self=lambda grad, indices: _max_double(grad, indices, 2),
-    check=lambda self, indices, output_size: _check_indices(self, indices),
+    check=lambda self, indices, output_size: _check_indices(self, indices, 2),
     cost=lambda self, indices, output_size: self.numel() + _product(output_size),
     doc="Values put at flat places of an image of zeros.",
     samples=("F.max_unpool2d(*F.max_pool2d(c, 2, return_indices=True), 2)",),
@@ -57,7 +72,7 @@ max_unpool3d = operator(
         xp, self, indices, output_size
     ),
     self=lambda grad, indices: _max_double(grad, indices, 3),
-    check=lambda self, indices, *rest: _check_indices(self, indices),
+    check=lambda self, indices, output_size, stride, padding: _check_strides(self, indices, stride),
     cost=lambda self, indices, output_size, *rest: self.numel() + _product(output_size),
     doc="Values put at flat places of a volume of zeros.",
     samples=("F.max_unpool3d(*F.max_pool3d(c[None], 2, return_indices=True), 2)",),
@@ -72,7 +87,7 @@ def _sizes(input: Any, kernel: Any, stride: Any, padding: Any, wanted: Any) -> t
         for size, s, k, p in zip(input.shape[-ndim:], stride, kernel, padding, strict=True)
     )
     if wanted is None:
-        return default
+        return _natural(default)
     sizes = tuple(wanted)
     if len(sizes) == ndim + 2:
         sizes = sizes[2:]
@@ -84,8 +99,18 @@ def _sizes(input: Any, kernel: Any, stride: Any, padding: Any, wanted: Any) -> t
     for place, (size, near, s) in enumerate(zip(sizes, default, stride, strict=True)):
         if not near - s < size < near + s:
             raise ValueError(
-                f"invalid output_size {list(sizes)} (dim {place} must be between {near - s} and "
+                f'invalid output_size "{wanted}" (dim {place} must be between {near - s} and '
                 f"{near + s})"
+            )
+    return _natural(sizes)
+
+
+def _natural(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    for place, size in enumerate(sizes):
+        if size < 0:
+            raise ValueError(
+                "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                f"output_size[{place}]={size}"
             )
     return sizes
 

@@ -143,6 +143,14 @@ def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tup
     return _binned(xp, self.reshape(-1, 1), (edges,), weight, density), edges
 
 
+def _check_range(range: Any, columns: int) -> None:
+    if range is not None and len(range) != 2 * columns:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {columns}-dimensional histogram range should have "
+            f"{2 * columns} elements, but got {len(range)}"
+        )
+
+
 def _check_bins(self: Any, bins: Any, range: Any, weight: Any, place: int = 0) -> None:
     if bins <= 0:
         raise RuntimeError(
@@ -192,15 +200,18 @@ def _as_points(self: Any) -> Any:
     return self.detach().reshape([-1, 1])
 
 
+def _check_line(self: Any, bins: int, range: Any, weight: Any, density: bool) -> None:
+    _check_range(range, 1)
+    _check_bins(_as_points(self), bins, range, weight)
+
+
 operator(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, "
     "bool density=False) -> (Tensor hist, Tensor bin_edges)",
     node="torch::autograd::NotImplemented",
     outputs_named="histogram",
     refuse=_NO_HISTOGRAM,
-    check=lambda self, bins, range, weight, density: _check_bins(
-        _as_points(self), bins, range, weight
-    ),
+    check=_check_line,
     cost=lambda self, bins, range, weight, density: bins + self.numel(),
     forward=lambda xp, self, bins, range, weight, density: _one_line(
         xp, self, _edges(xp, self.reshape(-1), bins, range), weight, density
@@ -276,6 +287,7 @@ def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -
             f"torch.histogramdd: expected {columns} sequences of bin edges for a "
             f"{columns}-dimensional histogram but got {len(counts)}"
         )
+    _check_range(range, columns)
     spans = [None if range is None else range[2 * n : 2 * n + 2] for n, _ in enumerate(counts)]
     for place, count in enumerate(counts):
         if hasattr(count, "ndim"):

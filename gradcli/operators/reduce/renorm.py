@@ -133,6 +133,8 @@ pdist_backward = operator(
 def _check_pdist(self: Any, p: float) -> None:
     if self.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
+    if not self.dtype.is_floating_point:
+        raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if self.shape[0] > 1:  # one row has no pairs

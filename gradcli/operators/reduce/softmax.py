@@ -9,7 +9,7 @@ from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import multiply_add, precise, vector_code
 from ...numerics.summation import products_down, products_in_a_row, sum_in_a_row
 from ...numerics.thresholds import SOFTMAX
-from ..conventions import INTEGERS, Late, wrap_dim
+from ..conventions import COMPLEX, INTEGERS, Late, wrap_dim
 from .sums import sum_dims
 
 exp = Late("exp")
@@ -21,7 +21,7 @@ def _check(kernel: str) -> Any:
     def check(self: Any, dim: int, half_to_float: bool) -> None:
         place = wrap_dim(dim, self.ndim)
         word = self.dtype.word
-        if word in INTEGERS or word == "Bool":
+        if word in (*INTEGERS, *COMPLEX, "Bool"):
             last = "_lastdim" if place >= self.ndim - 1 else ""
             raise NotImplementedError(
                 f"\"{kernel}{last}_kernel_impl\" not implemented for '{word}'"

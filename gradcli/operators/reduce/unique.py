@@ -223,6 +223,12 @@ def _check_search(
             "0 dimension"
         )
     shape = tuple(getattr(self, "shape", ()))
+    if not shape and sequence.ndim != 1:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            f"dimension is 1, but we got boundaries tensor dim({sequence.ndim}) and input value's "
+            "dim(0) numel(1)"
+        )
     if sequence.ndim != 1 and tuple(sequence.shape[:-1]) != shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "

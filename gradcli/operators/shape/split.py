@@ -7,10 +7,11 @@ from typing import Any
 
 from ...engine.mode import state
 from ...engine.operator import composite, operator
+from ..conventions import Late
 from ..geometry import sizes_text, wrap_dim
 from .constants import zeros_of
-from .join import cat, stack
-from .select import slice_
+
+cat, stack, slice_ = Late("cat"), Late("stack"), Late("slice.Tensor")
 
 PIECE = 500  # bytes that a view takes
 
@@ -287,6 +288,11 @@ composite(
 
 def _split_by(self: Any, tensor_indices_or_sections: Any, dim: int) -> tuple[Any, ...]:
     where = tensor_indices_or_sections
+    if where.dtype.word != "Long":
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{where.dtype.word}"
+        )
     if where.ndim > 1:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "

@@ -78,7 +78,7 @@ class Namer:
 
     def is_derived(self, node: Any) -> bool:
         """Whether a backward pass made this node: it stands where the node stands that ran."""
-        return self.orders.maker(node) is not None
+        return self.orders.is_any and self.orders.maker(node) is not None
 
     def place(self, node: Any) -> Place | None:
         return None if hasattr(node, "variable") else self.place_of(node)
@@ -101,9 +101,8 @@ class Namer:
             return ""
         if self.is_derived(node):
             return ""
-        if getattr(row_of(node), "name", "") != "mul" or len(edges_of(node)) != 2:
-            return ""
-        if edges_of(node)[1] is None:
+        edges = edges_of(node)
+        if getattr(row_of(node), "name", "") != "mul" or len(edges) != 2 or edges[1] is None:
             return ""  # x * k and k * x alike: a number that Python multiplied by
         key = (id(origin), place)
         text = self.factors.get(key)
@@ -123,6 +122,8 @@ class PassSteps(Sequence[StepFact]):
 
     def __init__(self, walk: Walk, namer: Namer, ids: Mapping[int, int], *, texts: bool) -> None:
         self.walk, self.namer, self.ids, self.texts = walk, namer, ids, texts
+        # What whoever passed on to a node called it, until its own step is read: by its identity.
+        self.named: dict[int, tuple[Any, str]] = {}
 
     def __len__(self) -> int:
         return len(self.walk.steps)
@@ -144,9 +145,12 @@ class PassSteps(Sequence[StepFact]):
         line = place.line if place is not None else None
         if is_leaf:
             line = namer.tensor_names(step.variable)[1]
-        hooks = self._hooks(step)
+        hooks, user = self._hooks(step), self._user(step)
+        by, name = self.named.pop(id(node), (None, ""))
+        if by is None or by is not user:
+            name = namer.name(node, user)
         return StepFact(
-            number, namer.name(node, self._user(step)), short_name(node), is_leaf, place, line,
+            number, name, short_name(node), is_leaf, place, line,
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
@@ -194,12 +198,14 @@ class PassSteps(Sequence[StepFact]):
         """What a step passed on at one of its edges."""
         value = self._value(self._handed(at, edge))
         assert value is not None  # nothing is passed on for None
-        return PartFact(at, value)
+        return tuple.__new__(PartFact, (at, value))
 
     def _used(self, step: Step) -> tuple[ValueFact | None, ...] | None:
         """What the node was given, if a hook changed it."""
+        if step.first_hook == step.last_hook:
+            return None
         given = step.grads if step.variable is not None else step.used
-        if given is None or step.first_hook == step.last_hook:
+        if given is None:
             return None
         used = tuple(map(self._value, given))
         return None if used == self._incoming(step) else used
@@ -208,11 +214,8 @@ class PassSteps(Sequence[StepFact]):
 
     def _edges(self, number: int, step: Step) -> tuple[EdgeFact, ...]:
         node = step.node
-        children = node.next_functions
-        if not children:
-            return ()
         found = []
-        for place, (child, _) in enumerate(children):
+        for place, (child, _) in enumerate(node.next_functions):
             if child is not None:
                 found.append(self._edge(number, step, place, child))
             elif word := self.namer.constant(node, place):
@@ -223,6 +226,8 @@ class PassSteps(Sequence[StepFact]):
         walk = self.walk
         name = self.namer.name(child, step.node)
         is_leaf = hasattr(child, "variable")
+        if not is_leaf:
+            self.named[id(child)] = step.node, name
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
         if not step.has_run:
@@ -237,16 +242,16 @@ class PassSteps(Sequence[StepFact]):
             parts = walk.steps[at - 1].parts
             then = "stored" if not parts or parts[0][-1] == (number, place) else "waits"
         local = step.locals[place] if place < len(step.locals) else None
-        return EdgeFact(
+        return tuple.__new__(EdgeFact, (  # there are two for each step
             name, short_name(child), self._local(local, step.node, place), self._value(result),
             then, at, is_leaf, place,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _local(self, local: Local | None, node: Any, place: int) -> LocalFact | None:
         if local is None:
             return None
         text = "" if local.value is None else self.namer.factor(node, place)
-        return LocalFact(local.kind, self._value(local.value), local.words, text)
+        return tuple.__new__(LocalFact, (local.kind, self._value(local.value), local.words, text))
 
     def _outcome(self, number: int, step: Step) -> str:
         if step.is_captured:
@@ -256,12 +261,17 @@ class PassSteps(Sequence[StepFact]):
         if step.is_withheld:
             return "frozen"
         if step.has_run:
-            return "ran" if any(grad is not None for grad in step.grads) else "no gradient"
+            for grad in step.grads:
+                if grad is not None:
+                    return "ran"
+            return "no gradient"
         if self.walk.over.failed and number == len(self.walk.steps):
             return "failed"
         return "skipped" if step.variable is not None else "reached"
 
     def _hooks(self, step: Step) -> tuple[EventFact, ...]:
+        if step.first_hook == step.last_hook:
+            return ()
         runs = self.namer.hooks.runs[step.first_hook : step.last_hook]
         return tuple(
             EventFact(run.name or self._hook_name(run.node), run.words, run.before, run.after,
@@ -322,7 +332,7 @@ def walk_fact(
                              if step.variable is not None}  # fmt: skip
     return WalkFact(
         number, line, text, over.captures, over.keep, over.creates, over.failed, tuple(roots),
-        _kinds(walk), told, Names(told.name, len(told)),
+        _kinds(walk) if texts else (), told, Names(told.name, len(told)),
         Names(told.node_name, len(told)), walk.bytes, walk.freed, same_as,
         tuple(ids.get(id(step.node)) for step in walk.steps),
         {name: places[identity] - 1 for name, identity in namer.held if identity in places},
@@ -346,6 +356,8 @@ def _kinds(walk: Walk) -> tuple[int, ...]:
 
 def same_passes(walks: Mapping[int, Walk]) -> dict[int, int | None]:
     """For each pass, the number of the first that went over nodes of the same places."""
+    if len(walks) < 2:
+        return dict.fromkeys(walks)
     first: dict[object, int] = {}
     found: dict[int, int | None] = {}
     for number, walk in walks.items():

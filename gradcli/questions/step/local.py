@@ -18,6 +18,7 @@ from ...engine.device import module_of
 from ...engine.operator import Row
 from ...engine.tensor import Tensor
 from ...recording.sides import (
+    FLOATS,
     array_of,
     edges_of,
     is_live,
@@ -76,18 +77,21 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     row = row_of(node)  # what computes by itself has none
     if alone is None or row is None or row.listed or is_packed(node):
         return _in_words(node, count)
-    grad = alone._data if isinstance(alone, Tensor) else alone
-    live = is_live(alone)
-    if live:
-        if len(row.signature.outputs) > 1:  # PyTorch's node has a gradient for the first alone
+    grad, live = alone._data if isinstance(alone, Tensor) else alone, False
+    if grad.__class__ not in FLOATS:
+        live = is_live(alone)
+        if live:
+            if len(row.signature.outputs) > 1:  # PyTorch's has a gradient for the first alone
+                return _in_words(node, count)
+            grad = array_of(alone)
+        if grad.dtype.kind != "f" or grad.size > LARGEST:
             return _in_words(node, count)
-        grad = array_of(alone)
-    if grad.dtype.kind != "f" or grad.size > LARGEST:
-        return _in_words(node, count)
     try:
         found = _of_live(node, grad, row) if live else _by_probes(node, grad)
     except Exception:  # it will say itself what is wrong with it
         return (None,) * count
+    if None not in found:
+        return tuple(found)
     return tuple(
         local if local is not None or edge is None else _local_of(node, place)
         for place, (local, edge) in enumerate(zip(found, edges, strict=True))
@@ -134,12 +138,13 @@ def _is_only_added(row: Row, place: int) -> bool:
 
 
 def _by_probes(node: Any, grad: Any) -> list[Local | None]:
+    if grad.__class__ in FLOATS:  # a number of NumPy stays one: that is what nodes are given
+        return list(map(_of_one_number, probed(node, grad.dtype.type(1))))
     xp = module_of(grad)
-    # A number of NumPy stays one: that is what nodes are given on the CPU.
     ones = xp.ones_like(grad) if hasattr(grad, "__setitem__") else grad.dtype.type(1)
     answers = probed(node, ones)
     if grad.size == 1:
-        return [_of_one_number(answer) for answer in answers]
+        return list(map(_of_one_number, answers))
     probe = _probe(grad)
     found = _pointwise(answers, probed(node, probe), probe)
     inputs = getattr(node, "inputs", None)

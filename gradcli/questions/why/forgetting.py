@@ -79,7 +79,7 @@ def _numbers(flow: Flow) -> Iterator[int]:
     yield from (number for number in flow.shadow.values() if number is not None)
     for chosen in flow.chosen.values():
         yield from chosen.sources
-    for held in flow.floats.values():
+    for held in (*flow.floats.values(), *flow.whole.lists.values()):
         if getrefcount(held[0]) > OURS:
             yield held[1]
 
@@ -96,6 +96,8 @@ def _sweep(flow: Flow) -> None:
     values = flow.values
     flow.known = {key: one for key, one in flow.known.items() if one[0]() is not None}
     flow.aliases = {key: one for key, one in flow.aliases.items() if one[0]() is not None}
+    lists = flow.whole.lists
+    flow.whole.lists = {key: one for key, one in lists.items() if values[one[1]] is not GONE}
     flow.floats = {key: one for key, one in flow.floats.items() if values[one[1]] is not GONE}
     shadow = {name: one for name, one in flow.shadow.items() if one is not None}
     flow.shadow = {name: one for name, one in shadow.items() if values[one] is not GONE}

@@ -18,8 +18,8 @@ from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
-from .flow import MOST_STEPS
 from .gradients import returned_of
+from .numbered import MOST_STEPS
 from .passes import Applied, Pass
 from .values import Mark, Step, name_of
 

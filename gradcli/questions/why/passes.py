@@ -17,6 +17,7 @@ from ...engine.observer import Applied as Listener, OfNodes
 from ...named import NamedTuple
 from ...recording import passes as recorded
 from ...recording.captured_pass import CapturedPass
+from ...recording.measures import bytes_of
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer
 from ...recording.recording import Recording
@@ -265,7 +266,7 @@ class Passes(Spectator):
             size = RECORD
             for value in results:
                 if value.__class__ not in WITHIN:
-                    size += value.nbytes
+                    size += bytes_of(value)
             if self._has_room(current, size):
                 grads, results = tuple(map(apart, grads)), tuple(map(apart, results))
                 current.ran.append((node, grads, results, returned, saved_by(node)))

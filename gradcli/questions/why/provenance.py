@@ -23,6 +23,7 @@ class Provenance(Spectator):
     def begin(self, machine: Machine) -> None:
         """Makes the closures of the machine report what they do."""
         self.flow.grad_enabled = machine.side.grad_enabled
+        self.flow.whole.read(machine.program.body)
         machine.listen(self.flow)
         for name, value in machine.globals.values.items():
             node = machine.globals.nodes.get(name)

@@ -105,8 +105,8 @@ class RootFact(NamedTuple):
 
 
 class WalkFact(NamedTuple):
-    """One pass. `kinds` has equal numbers for steps that look alike; the facts of the steps are
-    made when they are read."""
+    """One pass. `kinds` has equal numbers for steps that look alike (no JSON tells them); the facts
+    of the steps are made when they are read."""
 
     number: int
     line: int | None

@@ -5,7 +5,6 @@ JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-in
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from ...recording.facts import (
 from ..escape import Terminal
 from .derivatives import derivatives
 from .edges import numbers, seed_row, which_pass
+from .encoding import encoded
 from .ledger import ledger_row
 from .orders import FORWARD, holder, making
 from .profile import profile
@@ -36,16 +36,6 @@ TRACE = "gradcli.trace/1"
 GRAD = "gradcli.grad/1"
 RUN = "gradcli.run/1"
 BATCH = 512
-
-
-def _pair(value: Any) -> Any:
-    """A complex number, wherever it stands."""
-    if isinstance(value, complex):
-        return [value.real, value.imag]
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
-
-
-_encode = json.JSONEncoder(allow_nan=False, default=_pair, check_circular=False).encode
 
 
 def trace(report: Report) -> Iterator[Terminal]:
@@ -135,31 +125,6 @@ def rows_of(rows: Iterable[dict[str, Any] | str], indent: str = "\n  ") -> Itera
     yield Terminal("".join(batch) + "]")
 
 
-def encoded(value: Any) -> str:
-    """Strict JSON; the slow way is only for values that hold a NaN or an infinity."""
-    try:
-        return _encode(value)
-    except ValueError:
-        return _encode(finite(value))
-
-
-def finite(value: Any) -> Any:
-    """The same with strings for numbers that JSON lacks."""
-    if isinstance(value, float):
-        if value != value:
-            return "nan"
-        if value in (float("inf"), float("-inf")):
-            return "inf" if value > 0 else "-inf"
-        return value
-    if isinstance(value, complex):
-        return [finite(value.real), finite(value.imag)]
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return value
-
-
 def _tensor(fact: TensorFact) -> dict[str, Any]:
     row = {
         "name": fact.name,
@@ -209,10 +174,10 @@ def _nodes(report: Report) -> Iterator[str]:
             ways = ["null" if edge is None else f"[{edge[0]}, {edge[1]}]" for edge in edges]
             yield f'{{"id": {number}{before}{", ".join(ways)}{after}'
         else:
-            yield encoded({
-                **_node(node, flows.get(number), saved.get(number)),
-                **made.get(number, FORWARD), **detail(number),
-            })  # fmt: skip
+            more, ends = detail(number)
+            row = _node(node, flows.get(number), saved.get(number))
+            text = encoded({**row, **made.get(number, FORWARD), **more})
+            yield text if ends is None else f'{text[:-1]}, "edges": [{", ".join(ends)}]}}'
 
 
 def _node(

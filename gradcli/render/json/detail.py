@@ -8,30 +8,32 @@ from typing import Any
 from ...recording.facts import Report
 from .edges import step_edge
 
-Rows = Callable[[int], dict[str, Any]]
+Rows = Callable[[int], tuple[dict[str, Any], list[str] | None]]
 
 
 def node_detail(report: Report) -> Rows:
-    """For the number of a node its order, its call and its step; nothing without a request."""
+    """For the number of a node its order, its call and its step, and what that did for each input,
+    as texts; nothing without a request."""
     detail = report.detail
     if detail is None:
-        return lambda number: {}
+        return lambda number: ({}, None)
     makings, next_of = detail.makings, [node.next for node in report.nodes]
     walk = detail.walk
     numbers = {} if walk is None else walk.places()
 
-    def row(number: int) -> dict[str, Any]:
+    def row(number: int) -> tuple[dict[str, Any], list[str] | None]:
         order, frame, _ = makings[number]
         place = numbers.get(number)
-        found: dict[str, Any] = {"order": order, "frame": frame, "step": None}
-        if walk is not None and place is not None:
-            step = walk.steps[place]
-            edges: list[dict[str, Any] | None] = [None] * len(next_of[number])
-            for edge in step.edges:
-                if edge.then != "constant":
-                    edges[edge.place] = step_edge(edge)
-            found["step"], found["edges"] = step.number, edges
-        return found
+        found = {"order": order, "frame": frame, "step": None}
+        if walk is None or place is None:
+            return found, None
+        step = walk.steps[place]
+        found["step"] = step.number
+        edges = ["null"] * len(next_of[number])
+        for edge in step.edges:
+            if edge.then != "constant":
+                edges[edge.place] = f"{{{step_edge(edge)}}}"
+        return found, edges
 
     return row
 

@@ -7,6 +7,9 @@ from typing import Any
 from ...recording.facts import Nested, ShownPass
 from ...recording.facts.seeds import SeedFact
 from ...recording.facts.steps import EdgeFact, LocalFact, ValueFact
+from .encoding import encoded, quoted
+
+FLAGS = ("false", "true")
 
 
 def numbers(value: Nested | None, dtype: str) -> Any:
@@ -41,35 +44,43 @@ def seed_row(seed: SeedFact) -> dict[str, Any]:
     }
 
 
-def step_edge(edge: EdgeFact) -> dict[str, Any]:
-    """What a node did for one input."""
-    return {
-        "node": edge.node_name or None,
-        "is_leaf": edge.is_leaf,
-        "local": _local(edge.local),
-        "product": value_row(edge.product),
-        "then": edge.then,
-        "step": edge.step,
-    }
+def step_edge(edge: EdgeFact) -> str:
+    """What a node did for one input, without the braces."""
+    return (
+        f'"node": {quoted(edge.node_name) if edge.node_name else "null"}, '
+        f'"is_leaf": {FLAGS[edge.is_leaf]}, '
+        f'"local": {_local(edge.local)}, "product": {value_row(edge.product)}, '
+        f'"then": {quoted(edge.then)}, "step": {number(edge.step)}'
+    )
 
 
-def _local(local: LocalFact | None) -> dict[str, Any] | None:
+def _local(local: LocalFact | None) -> str:
     if local is None:
-        return None
-    return {
-        "kind": local.kind,
-        "value": value_row(local.value),
-        "text": local.text or None,
-        "words": local.words or None,
-    }
+        return "null"
+    return (
+        f'{{"kind": {quoted(local.kind)}, "value": {value_row(local.value)}, '
+        f'"text": {quoted(local.text) if local.text else "null"}, '
+        f'"words": {quoted(local.words) if local.words else "null"}}}'
+    )
 
 
-def value_row(value: ValueFact | None) -> dict[str, Any] | None:
+def value_row(value: ValueFact | None) -> str:
     """Shape, type and numbers; the numbers of a very large one are null."""
     if value is None:
-        return None
+        return "null"
+    shape, dtype, _, found, _ = value
+    if found.__class__ is float and not shape and found - found == 0:  # as most are
+        return f'{{"shape": [], "dtype": "{dtype}", "value": {found!r}}}'
+    return encoded(value_fields(value))
+
+
+def value_fields(value: ValueFact) -> dict[str, Any]:
     return {
         "shape": value.shape,
         "dtype": value.dtype,
         "value": numbers(value.value, value.dtype),
     }
+
+
+def number(value: int | None) -> str:
+    return "null" if value is None else str(value)

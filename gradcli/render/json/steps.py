@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...recording.facts.steps import StepFact, StepsReport, WalkFact
+from ...recording.facts.steps import PartFact, StepFact, StepsReport, WalkFact
 from ..escape import Terminal
-from . import encoded, error_row, event_row, rows_of
-from .edges import step_edge, value_row
+from . import error_row, event_row, rows_of
+from .edges import FLAGS, number, step_edge, value_fields, value_row
+from .encoding import encoded, quoted
 
 STEP = "gradcli.step/1"
 
@@ -58,35 +59,36 @@ def _head(walk: WalkFact) -> dict[str, Any]:
         "create_graph": walk.created,
         "failed": walk.failed,
         "same_as": walk.same_as,
-        "roots": [{"name": root.name, "grad": value_row(root.value)} for root in walk.roots],
+        "roots": [{"name": root.name, "grad": value_fields(root.value)} for root in walk.roots],
         "freed_nodes": walk.freed,
         "saved_bytes": walk.bytes,
         "count": len(walk.steps),
     }
 
 
-def _step(step: StepFact) -> dict[str, Any]:
-    place = step.place
-    return {
-        "step": step.number,
-        "id": step.id,
-        "name": step.name,
-        "node": step.node_name,
-        "is_leaf": step.is_leaf,
-        "is_derived": step.is_derived,
-        "line": step.line,
-        "source": None if place is None else place.text,
-        "outcome": step.outcome,
-        "incoming": [value_row(value) for value in step.grads],
-        "parts": [
-            [{"step": part.step, "grad": value_row(part.value)} for part in parts]
-            for parts in step.parts
-        ],
-        "after_hooks": None if step.used is None else [value_row(value) for value in step.used],
-        "edges": [{"to": edge.name, **step_edge(edge)} for edge in step.edges],
-        "hooks": [event_row(hook) for hook in step.hooks],
-        "retains_grad": step.retained,
-        "grad_before": value_row(step.before),
-        "grad_after": value_row(step.after),
-        "freed": step.freed,
-    }
+def _step(step: StepFact) -> str:
+    """Written out, because there may be a million of them."""
+    place, used = step.place, step.used
+    edges = [f'{{"to": {quoted(edge.name)}, {step_edge(edge)}}}' for edge in step.edges]
+    parts = [_listed(map(_part, parts)) for parts in step.parts]
+    hooks = encoded(list(map(event_row, step.hooks))) if step.hooks else "[]"
+    return (
+        f'{{"step": {step.number}, "id": {number(step.id)}, "name": {quoted(step.name)}, '
+        f'"node": {quoted(step.node_name)}, "is_leaf": {FLAGS[step.is_leaf]}, '
+        f'"is_derived": {FLAGS[step.is_derived]}, "line": {number(step.line)}, '
+        f'"source": {"null" if place is None else quoted(place.text)}, '
+        f'"outcome": {quoted(step.outcome)}, "incoming": {_listed(map(value_row, step.grads))}, '
+        f'"parts": {_listed(parts)}, '
+        f'"after_hooks": {"null" if used is None else _listed(map(value_row, used))}, '
+        f'"edges": {_listed(edges)}, "hooks": {hooks}, "retains_grad": {FLAGS[step.retained]}, '
+        f'"grad_before": {value_row(step.before)}, "grad_after": {value_row(step.after)}, '
+        f'"freed": {_listed(map(quoted, step.freed))}}}'
+    )
+
+
+def _part(part: PartFact) -> str:
+    return f'{{"step": {part.step}, "grad": {value_row(part.value)}}}'
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{', '.join(texts)}]"
