@@ -1,4 +1,4 @@
-"""What a recording of PyTorch costs: forward and backward with it and without it.
+"""What a recording of PyTorch costs: a step with it and without it, by turns.
 
 python benchmarks/live.py
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -15,7 +16,16 @@ from torch import nn
 
 from gradcli import inspect
 
-TIMES = 15
+ROUNDS, WARM, TIMES = 5, 5, 10
+
+
+class Empty(torch.overrides.TorchFunctionMode):
+    """Hears of operations as a recording does, and hands them on."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return function(*args, **(kwargs or {}))
 
 
 def layers() -> tuple[Any, Any]:
@@ -23,49 +33,71 @@ def layers() -> tuple[Any, Any]:
     return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64)), torch.randn(32, 64)
 
 
-def transformer() -> tuple[Any, Any]:
-    """Some three hundred nodes."""
-    layer = [nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
-             for _ in range(6)]  # fmt: skip
-    return nn.Sequential(*layer), torch.randn(4, 16, 64)
+def transformer(width: int, heads: int, hidden: int, *batch: int) -> Callable[[], tuple[Any, Any]]:
+    """Six layers, some three hundred nodes."""
+
+    def make() -> tuple[Any, Any]:
+        layer = [nn.TransformerEncoderLayer(width, heads, hidden, dropout=0.0, batch_first=True)
+                 for _ in range(6)]  # fmt: skip
+        return nn.Sequential(*layer), torch.randn(*batch, width)
+
+    return make
 
 
-def step(net: Any, x: Any) -> Any:
-    """One forward and one backward pass."""
-    loss = net(x).pow(2).mean()
-    loss.backward()
-    return loss
+MODELS = {
+    "two layers, 32 samples": layers,
+    "transformer, 64 wide, 4 x 16 tokens": transformer(64, 4, 128, 4, 16),
+    "transformer, 64 wide, 32 x 16 tokens": transformer(64, 4, 128, 32, 16),
+    "transformer, 128 wide, 8 x 32 tokens": transformer(128, 4, 512, 8, 32),
+}
+WAYS: dict[str, Callable[[], Any]] = {
+    "plain": nullcontext,
+    "empty mode": Empty,
+    "record(reasons=False)": lambda: inspect.record(reasons=False),
+    "record()": inspect.record,
+}
 
 
-def median(work: Callable[[], Any]) -> float:
-    """Milliseconds of processor time."""
-    taken = []
-    for _ in range(TIMES):
-        start = time.process_time()
-        work()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken) * 1000
-
-
-def recorded(net: Any, x: Any, **kept: bool) -> float:
-    with inspect.record(**kept):
-        step(net, x)
-        return median(lambda: step(net, x))
+def measured(step: Callable[[], Any]) -> dict[str, float]:
+    """Milliseconds of processor time of a step, in each way."""
+    taken: dict[str, list[float]] = {name: [] for name in WAYS}
+    for _ in range(ROUNDS):
+        for name, way in WAYS.items():
+            with way():
+                for turn in range(WARM + TIMES):
+                    start = time.process_time()
+                    step()
+                    if turn >= WARM:
+                        taken[name].append(time.process_time() - start)
+    return {name: statistics.median(times) * 1000 for name, times in taken.items()}
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    for make in (layers, transformer):
+    for name, make in MODELS.items():
         net, x = make()
-        step(net, x)
-        plain = median(lambda net=net, x=x: step(net, x))
-        loss = step(net, x)
-        there = median(lambda net=net, loss=loss: inspect.trace(loss, model=net))
-        print(
-            f"{make.__name__:12} plain {plain:6.2f} ms   "
-            f"record(reasons=False) x{recorded(net, x, reasons=False) / plain:.1f}   "
-            f"record() x{recorded(net, x) / plain:.1f}   inspect.trace {there:.0f} ms"
-        )
+        target = torch.randn_like(net(x))
+        optimizer = torch.optim.AdamW(net.parameters())
+
+        def passes(net: Any = net, x: Any = x, target: Any = target) -> Any:
+            loss = (net(x) - target).pow(2).mean()
+            loss.backward()
+            return loss
+
+        def step(passes: Any = passes, optimizer: Any = optimizer) -> None:
+            optimizer.zero_grad()
+            passes()
+            optimizer.step()
+
+        for what, work in (("forward and backward", passes), ("with AdamW", step)):
+            times = measured(work)
+            plain = times.pop("plain")
+            ratios = "  ".join(f"{way} x{taken / plain:.2f}" for way, taken in times.items())
+            print(f"{name:37} {what:21} {plain:6.2f} ms  {ratios}", flush=True)
+        loss, start = passes(), time.process_time()
+        inspect.trace(loss, model=net)
+        print(f"{name:37} inspect.trace of a graph that is there "
+              f"{(time.process_time() - start) * 1000:.0f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from typing import Any
 from .commands import NAMES, module_of
 from .named import NamedTuple
 from .options import Command, Misuse, Option
-from .settings import SettingsError, words_of
 
 
 class Unclear(Exception):
@@ -41,7 +40,7 @@ def read(line: list[str]) -> Call | None:
         line, arguments = parted(with_settings(line))
         given = _values(command, _pairs(command, with_values(line)[1:]))
         return Call(line[0], command.filled({**given, "arguments": arguments}))
-    except (Unclear, Misuse, SettingsError):
+    except (Unclear, Misuse):
         return None
 
 
@@ -49,6 +48,8 @@ def with_settings(line: list[str]) -> list[str]:
     """A line of check behind the settings of the folder: of two values the last one counts."""
     if line[:1] != ["check"] or "--help" in line or "-h" in line:
         return line
+    from .settings import words_of
+
     return [line[0], *words_of(module_of(line[0]).COMMAND.every, line), *line[1:]]
 
 

@@ -9,17 +9,16 @@ signal handler either, an endless call in C, by the net at twice the time.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # as in `interrupts`
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
 from .diagnostics import ExitStatus, LimitReached
-from .interrupts import interruptible
+from .interrupts import interruptible, is_main_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes
 START = 0.3  # seconds of work more, for what comes before the program
+NET = 1.0  # seconds at least, from the limit to the net: twice the limit where that is more
 
 Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
 
@@ -80,7 +80,7 @@ def deadline(seconds: float) -> Iterator[None]:
     """Within it LimitReached is raised when the time is used up; the net ends what goes on."""
     if not _in_force:
         _places.clear()
-    ring = _ringing if hasattr(signal, "setitimer") and _is_main() else _watched
+    ring = _ringing if hasattr(signal, "setitimer") and is_main_thread() else _watched
     _in_force.append(_Open(seconds))
     try:
         with ring(seconds):
@@ -91,7 +91,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 def reading(name: str) -> Mark | None:
     """A program of this name is parsed: from here on the deadline needs no interpreter."""
-    if not _in_force or not _is_main():
+    if not _in_force or not is_main_thread():
         return None
     here = _in_force[-1]
     if here.name != name:
@@ -142,7 +142,7 @@ def _both(one: Mark, other: Mark) -> Mark:
 
 @contextmanager
 def _net(name: str, seconds: float) -> Iterator[Net | None]:
-    last = max(2 * seconds, seconds + 1)
+    last = seconds + max(seconds, NET)
     try:
         if not sys.platform.startswith("linux"):
             raise ImportError
@@ -157,10 +157,6 @@ def _net(name: str, seconds: float) -> Iterator[Net | None]:
         yield net
     finally:
         net.gone()
-
-
-def _is_main() -> bool:
-    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
@@ -205,8 +201,10 @@ def _default_signal(seconds: float) -> Iterator[None]:
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
     """A thread ends the process: for systems without such timers."""
+    import threading  # where signals do it, nothing needs it
+
     over = threading.Event()
-    limits = Clock(max(2 * seconds, seconds + 1))
+    limits = Clock(seconds + max(seconds, NET))
 
     def watch() -> None:
         while not over.wait(min(1.0, seconds / 4)):

@@ -7,6 +7,7 @@ that Python has not loaded by then.
 from __future__ import annotations
 
 import os
+import sys
 
 # What the module `signal` is made of, which loads enumerations first.
 from _signal import SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]
@@ -31,3 +32,10 @@ def interruptible() -> None:
     """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far."""
     if getsignal(SIGINT) is _gone:
         signal(SIGINT, default_int_handler)
+
+
+def is_main_thread() -> bool:
+    """Whether this is the thread that Python began with: the only one while nobody loaded
+    `threading`."""
+    threading = sys.modules.get("threading")
+    return threading is None or threading.current_thread() is threading.main_thread()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,8 @@ class Progress:
     """The line on one stream; `words` says what is in it, nothing while nothing runs."""
 
     def __init__(self, stream: TextIO, words: Callable[[float], str]) -> None:
+        import threading  # which takes as long to load as the rest of this
+
         self.stream, self.words = stream, words
         self.started = time.monotonic()
         self.ended = threading.Event()

@@ -20,7 +20,7 @@ ONLY_ON_THE_LINE = frozenset(
 )  # fmt: skip
 
 
-class SettingsError(Exception):
+class SettingsError(Misuse):
     """A table that can't be used; the words of the message say where and why."""
 
     def format_message(self) -> str:

@@ -33,8 +33,8 @@ class Function:
         self.path, self.method = path, method
         self.name = f"{room}_{name}" if room in ("linalg", "special", "fft") else name
         self._declared: list[Any] = []
-        # Of overloads that were not read yet: their keys in order, their files, what reads one.
-        self._waiting: tuple[list[str], list[str], Callable[[str], Any]] | None = None
+        # Of overloads that were not read yet: their keys in order and files, and what reads one.
+        self._waiting: tuple[str, Callable[[str], Any]] | None = None
         self.one: Body | None = None  # straight to the overload for (Tensor)
         self.two: Body | None = None  # ... and for (Tensor, Tensor)
         # ... and by the classes of what is given; None where they alone do not decide
@@ -44,7 +44,8 @@ class Function:
     def overloads(self) -> list[Any]:
         """Its declarations, in their order; their files are read on demand."""
         if self._waiting is not None:
-            (keys, rooms, load), self._waiting = self._waiting, None
+            (kept, load), self._waiting = self._waiting, None
+            keys, rooms = map(str.split, kept.split("\t"))
             for room in rooms:
                 load(room)
             self._declared.sort(key=lambda o: keys.index(_key(o)))
@@ -285,6 +286,12 @@ class Rows(dict[str, Any]):
         return dict.items(self)
 
 
+def _lines(table: Any, face: str) -> Iterator[tuple[str, str]]:
+    """The names of a face, and what was kept of each."""
+    names, kept = table.get(face, ("", ""))
+    return zip(names.splitlines(), kept.splitlines(), strict=True)
+
+
 class Catalogue:
     """All declarations: by the names that programs write, and by the schema names of rows."""
 
@@ -304,12 +311,12 @@ class Catalogue:
             ("properties", self.properties),
         ):  # fmt: skip
             method = face != "functions"
-            for name, (keys, files) in table.get(face, {}).items():
+            for name, kept in _lines(table, face):
                 function = known[name] = Function(name, method)
-                function._waiting = keys, files, load
+                function._waiting = kept, load
                 function.one, function.two = function._find_one, function._find_two
         rows = self.rows
-        rows.waiting = {key: files[0] for key, (_, files) in table["rows"].items()}
+        rows.waiting = dict(_lines(table, "rows"))
         rows.load, rows.rooms = load, list(rooms)
 
     def add(self, overload: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import dtypes
@@ -35,11 +36,12 @@ def install() -> None:
             setattr(Tensor, name, function.as_function())
     for name, function in catalogue.properties.items():
         setattr(Tensor, name, property(function.__call__))
-    for name, key, extra in (
-        ("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ()), ("truediv", "div", ()),
-    ):  # fmt: skip
+    for name, key, extra in (("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ())):
         _arithmetic(name, key, extra)
-    _power()
+    _later(("truediv", "rtruediv", "rdiv"), lambda: _arithmetic("truediv", "div", ()))
+    _later(("itruediv",), lambda: _augmented("truediv"))
+    _later(("pow", "rpow"), _power)
+    _later(("getitem", "setitem"), _items)
     for name in ("floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
         _binary(name)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -52,12 +54,30 @@ def install() -> None:
         ("invert", _inverted),
         ("matmul", _matrix_product),
         ("rmatmul", _reflected_product),
-        ("getitem", catalogue.rows["__getitem__"].body),
-        ("setitem", catalogue.rows["__setitem__"].body),
     ):
         setattr(Tensor, f"__{name}__", body)
-    for name in "add sub mul truediv pow floordiv mod and or xor lshift rshift".split():
+    for name in "add sub mul pow floordiv mod and or xor lshift rshift".split():
         _augmented(name)
+
+
+def _later(names: tuple[str, ...], put: Callable[[], None]) -> None:
+    """Operators whose declarations are in files that many programs do without: `put` puts them on
+    Tensor, when one of them is used."""
+
+    def first(name: str) -> Callable[..., Any]:
+        def use(*given: Any, **named: Any) -> Any:
+            put()
+            return getattr(Tensor, name)(*given, **named)
+
+        return use
+
+    for name in names:
+        setattr(Tensor, f"__{name}__", first(f"__{name}__"))
+
+
+def _items() -> None:
+    for name in ("__getitem__", "__setitem__"):
+        setattr(Tensor, name, catalogue.rows[name].body)
 
 
 def _inverted(self: Tensor) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import weakref
 from collections.abc import Callable
 from math import prod
@@ -65,7 +64,9 @@ class Geometry:
 
     def dense(self) -> Geometry:
         """Without the dimensions that hold no memory of their own: of size 1, or expanded."""
-        own = copy.copy(self)
+        from copy import copy  # which few programs need
+
+        own = copy(self)
         steps = zip(self.shape, self.strides, strict=True)
         kept = [(size, step) for size, step in steps if size != 1 and step]
         own.shape = tuple([size for size, _ in kept])
@@ -366,7 +367,9 @@ def named_row(row: Row) -> Row:
         return row
     twin = _renamed.get(id(row))
     if twin is None:
-        twin = copy.copy(row)
+        from copy import copy
+
+        twin = copy(row)
         twin.node = row.inplace_node
         _renamed[id(row)] = twin
     return twin

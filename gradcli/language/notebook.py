@@ -101,8 +101,6 @@ def _is_python(source: str) -> bool:
 
 def starts(text: str) -> list[int]:
     """The lines on which the cells of a text begin: those of their marks."""
-    if "%%" not in text:
-        return []
     lines = enumerate(text.split("\n"), start=1)
     return [number for number, line in lines if _CELL.match(line)]
 

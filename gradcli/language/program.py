@@ -26,7 +26,6 @@ from .checking import checker_of
 from .checking.checker import Checker
 from .checking.imports import late_futures, without_unused
 from .names import Scope
-from .notebook import count_within_cells, mark_echoes
 from .parser import MemoryUse, endless_fstring, parsed
 from .source import Source
 
@@ -98,6 +97,8 @@ def parse(
     with collector_paused():
         body, checker, literals = _checked(source, limits)
         if source.cells:
+            from .notebook import count_within_cells, mark_echoes
+
             mark_echoes(body, source.text, source.cells)
             if source.is_notebook:
                 count_within_cells(body, source.text, source.cells)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from ..diagnostics import Diagnostic, ExitStatus, Label, ProgramError, Span
-from . import notebook
 
 BYTE_ORDER_MARK = "\ufeff"
 LONG = 2000  # bytes before a column that are counted again for each statement
+
+
+def is_notebook(name: str) -> bool:
+    """Whether a name means a notebook or a cell of one; for no other is their file read."""
+    if ".ipynb" not in name:
+        return False
+    from .notebook import of_notebook
+
+    return of_notebook(name) is not None
 
 
 class Source:
@@ -33,9 +40,8 @@ class Source:
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "<input>") -> Source:
         """Decode UTF-8; another encoding is refused with the place of the first bad byte."""
-        asked = notebook.of_notebook(name)
-        if asked is not None:
-            return cls._of_notebook(data, name, asked[1])
+        if is_notebook(name):
+            return cls._of_notebook(data, name)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -46,10 +52,13 @@ class Source:
         return cls(text, name)
 
     @classmethod
-    def _of_notebook(cls, data: bytes, name: str, only: int | None) -> Source:
+    def _of_notebook(cls, data: bytes, name: str) -> Source:
         """The cells of a notebook as one text."""
+        from . import notebook
+
+        asked = notebook.of_notebook(name)
         try:
-            cells = notebook.read(data, only)
+            cells = notebook.read(data, None if asked is None else asked[1])
         except notebook.NotANotebook as error:
             note = "help: gradcli run notes.ipynb runs all cells, notes.ipynb:3 the third"
             raise ProgramError(Diagnostic("SyntaxError", str(error), (), (note,), name)) from None
@@ -62,7 +71,11 @@ class Source:
     @cached_property
     def cells(self) -> list[int]:
         """The lines on which cells begin, in a notebook or a script that marks them."""
-        return notebook.starts(self.text) if self.is_python else []
+        if not self.is_python or "%%" not in self.text:
+            return []
+        from .notebook import starts
+
+        return starts(self.text)
 
     @property
     def is_python(self) -> bool:
@@ -71,7 +84,7 @@ class Source:
 
     @property
     def is_notebook(self) -> bool:
-        return notebook.of_notebook(self.name) is not None
+        return is_notebook(self.name)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -127,6 +140,8 @@ class Source:
 
     def span_at(self, offset: int, length: int = 1) -> Span:
         """The span of a piece of the text given by its offset in characters."""
+        from bisect import bisect_right
+
         line = bisect_right(self.line_starts, offset)
         column = offset - self.line_starts[line - 1] + 1
         return Span(line, column, line, column + length)

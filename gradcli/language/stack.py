@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from ..interrupts import is_main_thread
 
 # Measured with CPython 3.11: a call that passes through C takes 520 to 1365 bytes of its stack, and
 # the process dies where 8 MiB end. From 3.12 on Python counts calls through C by itself.
@@ -33,7 +34,7 @@ def room_for_calls(depth: int) -> Iterator[None]:
 @contextmanager
 def _stack() -> Iterator[int]:
     """The bytes of the C stack. The main thread's grows under Linux when its limit is raised."""
-    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+    if not is_main_thread() or sys.platform == "win32":
         yield 1024 * 1024
         return
     import resource

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..deadline import reading
 from ..diagnostics import Label, LimitReached, ProgramError
-from ..language.notebook import of_notebook
 from ..language.program import Program, SourceLimits, parse, place_reached
-from ..language.source import Source
+from ..language.source import Source, is_notebook
 from ..render.escape import line
 from .request import Ran, Request
 
@@ -57,7 +56,7 @@ def _refused(request: Request, error: ProgramError, recording: Recording | None)
 
 def _quotable(request: Request) -> str:
     """The text that an error may quote; nothing of a file that is no text."""
-    most = None if of_notebook(request.name) else request.limits.max_source
+    most = None if is_notebook(request.name) else request.limits.max_source
     try:
         return Source.from_bytes(request.data[:most], request.name).text
     except ProgramError:

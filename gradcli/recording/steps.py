@@ -231,11 +231,12 @@ class Steps(Spectator):
         pass returned, and the next pass what a leaf has stored."""
         if value is None:
             return None
-        size = bytes_of(value)
+        is_number = value.__class__ in FLOATS
+        size = value.nbytes if is_number else bytes_of(value)
         if size > self.room or size > LARGEST:
             return Dropped(value)
         self.room -= size
-        if value.__class__ in FLOATS:  # as `apart` does it
+        if is_number:  # as `apart` does it
             return +value
         return self._copied(value) if hasattr(value, "detach") else apart(value)
 

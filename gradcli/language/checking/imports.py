@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from itertools import groupby, takewhile
 from typing import Any
 
@@ -58,6 +57,8 @@ def late_futures(checker: Checker, body: list[ast.stmt]) -> None:
     front of them."""
     if not checker.futures:
         return
+    from bisect import bisect_right
+
     source = checker.source
     begins = source.cells if source.is_notebook else []
     first: set[int] = set()

@@ -8,7 +8,6 @@ their places.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -178,7 +177,9 @@ class SuspensionCompiler(ExpressionCompiler):
 
 def _replaced(node: Any, new: dict[int, Any]) -> Any:
     """A copy of a node with other parts."""
-    made = copy.copy(node)
+    from copy import copy  # which few programs need
+
+    made = copy(node)
     for field in node._fields:
         part = getattr(node, field, None)
         if type(part) is list:

@@ -10,11 +10,11 @@ from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ...numerics.thresholds import UPDATED
-from ..conventions import COMPLEX, REDUCED, floating_only, unimplemented
+from ..conventions import COMPLEX, REDUCED, Late, floating_only, unimplemented
 from ..geometry import broadcast_sizes
 from ..shape.constants import number_as
-from .rounding import sgn
 
+sgn = Late("sgn")
 TWO_BOOLS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
     "Use the `^` or `logical_xor()` operator instead."
