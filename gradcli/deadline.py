@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 CLOCK = 10  # times the limit of work: how much time may go by
 LATER = 1.25  # times the limit: when the signal comes
 START = 0.3  # seconds of work more, for what comes before the program
+NET = 1.0  # seconds at least, from the limit to the net: twice the limit where that is more
 
 Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
 
@@ -141,7 +142,7 @@ def _both(one: Mark, other: Mark) -> Mark:
 
 @contextmanager
 def _net(name: str, seconds: float) -> Iterator[Net | None]:
-    last = max(2 * seconds, seconds + 1)
+    last = seconds + max(seconds, NET)
     try:
         if not sys.platform.startswith("linux"):
             raise ImportError
@@ -203,7 +204,7 @@ def _watched(seconds: float) -> Iterator[None]:
     import threading  # where signals do it, nothing needs it
 
     over = threading.Event()
-    limits = Clock(max(2 * seconds, seconds + 1))
+    limits = Clock(seconds + max(seconds, NET))
 
     def watch() -> None:
         while not over.wait(min(1.0, seconds / 4)):

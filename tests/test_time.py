@@ -20,6 +20,7 @@ from gradcli.render.last_words import quoting
 
 PLANTED = """
 import itertools, re, sys
+from gradcli import deadline
 from gradcli.language.builtins.prelude import PRELUDE
 from gradcli.language.values import Builtin
 ENDLESS = {
@@ -27,7 +28,10 @@ ENDLESS = {
     "number": lambda value: 7 ** (7 ** 12),
     "pattern": lambda value: re.match("(a*)*b", "a" * 60),
 }
-PRELUDE["abs"] = Builtin("abs", ENDLESS[sys.argv.pop(1)])
+call = sys.argv.pop(1)
+PRELUDE["abs"] = Builtin("abs", ENDLESS[call])
+if call == "iterator":  # which no signal ends: the net need not wait for any
+    deadline.NET = 0.2
 from gradcli.door import process
 process()
 """
@@ -43,7 +47,9 @@ def planted(call: str, *words: str, program: str) -> subprocess.CompletedProcess
 
 PARSER = """
 import itertools
+from gradcli import deadline
 from gradcli.language import program
+deadline.NET = 0.2
 from gradcli.door import process
 program.parsed = lambda text: max(itertools.repeat(1))
 process()

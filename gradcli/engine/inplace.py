@@ -9,7 +9,7 @@ import numpy
 
 from . import dtypes
 from .call import compiled, facts_of
-from .carriers import FUSED, UPDATED
+from .carriers import UPDATED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
@@ -58,8 +58,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed, "FUSED": FUSED, "UPDATED": UPDATED,
-        "tiles": tiles,
+        "write_into": write_into, "formed": formed, "add_scaled": add_scaled,
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -93,20 +92,13 @@ def _by_symbol(row: Row) -> list[str]:
         f"is not float or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
-        # What is scaled first is rounded with the sum, as `multiply_add` rounds it, where it is
-        # small; else it goes piece by piece, of weights as many as a layer has in the same way.
         *[
             line
             for name in others
             for line in (
-                f"    if {name} != 1 and operand.size <= FUSED:",
-                f"        operand = forward(kind.xp, data, operand, {name})",
-                f"        write_into({first}, operand)",
-                f"    elif {name} != 1:",
-                f"        factor = kind.number({name})",
-                "        once = operand.size <= UPDATED and data.dtype.char == 'f'",
-                f"        for part, given in tiles(data, operand): part {row.symbol}= "
-                "kind.xp.multiply(given, factor, dtype='d') if once else given * factor",
+                f"    if {name} != 1 and data.ndim: add_scaled(data, operand, {row.symbol}{name})",
+                f"    elif {name} != 1: "
+                f"write_into({first}, forward(kind.xp, data, operand, {name}))",
                 "    else:",
             )
         ],
@@ -114,6 +106,19 @@ def _by_symbol(row: Row) -> list[str]:
         f"    {'    ' * len(others)}data {row.symbol}= operand",
         f"    {'    ' * len(others)}{first}._data = data",
     ]
+
+
+def add_scaled(data: Any, operand: Any, factor: float) -> None:
+    """data += operand * factor. Of singles the sum alone is rounded, as `multiply_add` does it."""
+    factor, single = data.dtype.type(factor), data.dtype.char == "f"
+    for part, given in tiles(data, operand) if operand.size > TILE else ((data, operand),):
+        if single and operand.size <= UPDATED:
+            wide = given.astype("d")
+            wide *= factor
+            wide += part
+            part[...] = wide
+        else:
+            part += given * factor
 
 
 TILE = 1 << 15  # numbers of a piece: what is made of it is still near when it is added
