@@ -57,8 +57,9 @@ class Normal(_Placed):
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        distance = -((value - self.loc) ** 2) / (2 * self.scale**2)
-        return distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        variance, log_scale = self.scale**2, self.scale.log()
+        distance = -((value - self.loc) ** 2) / (2 * variance)
+        return distance - log_scale - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Any) -> Any:
         self._validate_sample(value)

@@ -135,9 +135,9 @@ class Dirichlet(Distribution):
 
     def entropy(self) -> Any:
         alpha, whole = self.concentration, self.concentration.sum(-1)
-        rest = ((alpha - 1.0) * alpha.digamma()).sum(-1)
         ways = alpha.lgamma().sum(-1) - whole.lgamma()
-        return ways - (alpha.size(-1) - whole) * whole.digamma() - rest
+        most = ways - (alpha.size(-1) - whole) * whole.digamma()
+        return most - ((alpha - 1.0) * alpha.digamma()).sum(-1)
 
 
 class Beta(Distribution):
