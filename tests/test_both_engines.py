@@ -86,3 +86,30 @@ def test_ledgers_are_the_same(title: str, tmp_path: Path) -> None:
                  for engine in ("own", "torch"))  # fmt: skip
     for part in ("ledger", "hooks", "backward", "output"):
         assert own[part] == live[part], part
+
+
+LAYERS = {
+    "nn.LayerNorm(4)": "torch.randn(3, 4)", "nn.BatchNorm1d(4)": "torch.randn(3, 4)",
+    "nn.GroupNorm(2, 4)": "torch.randn(3, 4)", "nn.PReLU()": "torch.randn(3)",
+    "nn.GRU(4, 3)": "torch.randn(5, 2, 4)", "nn.Embedding(5, 3)": "torch.tensor([1, 2, 1])",
+    "nn.ConvTranspose2d(1, 2, 3)": "torch.randn(1, 1, 3, 3)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_paths_behind_an_update_are_the_same(layer: str, tmp_path: Path) -> None:
+    """A script is not run twice: its nodes are translated while nothing has changed."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        f"import torch\nfrom torch import nn\ntorch.manual_seed(0)\nnet = {layer}\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.05)\n"
+        f"x = {LAYERS[layer]}\nfor i in range(2):\n    out = net(x)\n"
+        "    loss = ((out[0] if isinstance(out, tuple) else out) ** 2).mean()\n"
+        "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+        "utf-8",
+    )
+    told = json.loads(here("trace", str(file), "--format", "json").stdout)
+    name = next(row["name"] for row in told["tensors"] if row["kind"] == "parameter")
+    own, live = (here("paths", str(file), "--wrt", name, "--engine", engine)
+                 for engine in ("own", "torch"))  # fmt: skip
+    assert (own.returncode, own.stdout) == (live.returncode, live.stdout) == (0, own.stdout)

@@ -147,6 +147,36 @@ def test_graphs_of_gradients_run_in_pytorchs_order(expression: str) -> None:
     assert any(step.is_derived for step in walk.steps)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    ["torch.nn.RNNCell(3, 2)(x)", "torch.nn.LSTMCell(3, 2)(x)[0]", "torch.nn.GRUCell(3, 2)(x)",
+     "torch.nn.LSTM(3, 2, 2, bidirectional=True)(x)[0]", "torch.nn.GRU(3, 2)(x)[0]",
+     "F.cosine_embedding_loss(x, w, torch.tensor([1, -1]))", "F.lp_pool1d(x, 3, 2)",
+     "torch.tensordot(x, w.t(), 1)", "torch.tensordot(x, w, ([0, 1], [0, 1]))",
+     "F.local_response_norm(x[None, None], 2)", "F.triplet_margin_loss(x, w, x * w)",
+     "F.scaled_dot_product_attention(x, w, x * w)", "torch.einsum('ij,kj,kl->il', x, w, x)",
+     "torch.distributions.Normal(x, w).log_prob(torch.ones(3))",
+     "torch.distributions.Dirichlet(w).entropy()",
+     "torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 2))(x)",
+     "torch.nn.TransformerEncoderLayer(3, 1, 4, 0.0)(x)"],
+)  # fmt: skip
+def test_parts_of_a_composite_run_in_pytorchs_order(expression: str) -> None:
+    text = (
+        "F = torch.nn.functional\n"
+        "torch.manual_seed(0)\n"
+        "x = torch.rand(2, 3, requires_grad=True)\n"
+        "w = (torch.rand(2, 3) + 1).requires_grad_()\n"
+        f"loss = ({expression}).sum()\n"
+    )
+    expected = oracle.ask("passed", text)
+    (walk,) = told(text + "loss.backward()\n").walks
+    assert [step.node_name for step in walk.steps] == [row[0] for row in expected]
+    for step, (_, grads, _) in zip(walk.steps, expected, strict=True):
+        given = [None if g is None else numbers(g.value) for g in step.grads]
+        several = min(len(given), len(grads))  # outputs that nothing came to may be left out
+        assert close(given[:several], grads[:several]), step.number
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_told_derivatives_multiply_to_the_products(seed: int) -> None:
     """Where a local derivative is told, incoming · local is the product (summed back)."""

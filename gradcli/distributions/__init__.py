@@ -17,23 +17,41 @@ from .bijections import (
     StickBreakingTransform,
     TanhTransform,
 )
-from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
+from .continuous import Cauchy, Exponential, GeneralizedPareto, Laplace, Normal, Uniform
+from .continuous_bernoulli import ContinuousBernoulli
 from .discrete import (
     Bernoulli,
     Binomial,
     Categorical,
     Geometric,
     Multinomial,
+    NegativeBinomial,
     OneHotCategorical,
     Poisson,
 )
 from .distribution import Distribution
-from .gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
+from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from .joint import Independent, MultivariateNormal
 from .kl import kl_divergence
+from .low_rank import LowRankMultivariateNormal
 from .mixtures import MixtureSameFamily
+from .relaxed import (
+    OneHotCategoricalStraightThrough,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
 from .transformed import TransformedDistribution
-from .transformed_kinds import HalfNormal, LogNormal
+from .transformed_kinds import (
+    Gumbel,
+    HalfCauchy,
+    HalfNormal,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    LogNormal,
+    Pareto,
+    Weibull,
+)
 from .transforms import (
     CatTransform,
     ComposeTransform,
@@ -43,12 +61,16 @@ from .transforms import (
     Transform,
     identity_transform,
 )
+from .von_mises import VonMises
 
 KINDS = (
-    Bernoulli, Beta, Binomial, Categorical, Cauchy, Chi2, Dirichlet, Distribution, Exponential,
-    Gamma, Geometric, HalfNormal, Independent, Laplace, LogNormal, MixtureSameFamily, Multinomial,
-    MultivariateNormal, Normal, OneHotCategorical, Poisson, StudentT, TransformedDistribution,
-    Uniform,
+    Bernoulli, Beta, Binomial, Categorical, Cauchy, Chi2, ContinuousBernoulli, Dirichlet,
+    Distribution, Exponential, FisherSnedecor, Gamma, GeneralizedPareto, Geometric, Gumbel,
+    HalfCauchy, HalfNormal, Independent, InverseGamma, Kumaraswamy, Laplace, LogNormal,
+    LogisticNormal, LowRankMultivariateNormal, MixtureSameFamily, Multinomial, MultivariateNormal,
+    NegativeBinomial, Normal, OneHotCategorical, OneHotCategoricalStraightThrough, Pareto, Poisson,
+    RelaxedBernoulli, RelaxedOneHotCategorical, StudentT, TransformedDistribution, Uniform,
+    VonMises, Weibull,
 )  # fmt: skip
 TRANSFORMS = (
     AbsTransform, AffineTransform, CatTransform, ComposeTransform, CorrCholeskyTransform,

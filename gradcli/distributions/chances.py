@@ -37,6 +37,8 @@ class Chances(Distribution):
 class Toss(Chances):
     """By the chance of one of two outcomes."""
 
+    total_count: Any
+
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -46,6 +48,17 @@ class Toss(Chances):
         else:
             (self.logits,) = (given,) = together(logits)
         Distribution.__init__(self, given.size(), validate_args=validate_args)
+
+    def _take_counted(self, count: Any, probs: Any, logits: Any, validate_args: Any) -> None:
+        """The same with a number of tosses."""
+        self._take(probs, logits)
+        if probs is not None:
+            count, self.probs = together(count, probs)
+        else:
+            count, self.logits = together(count, logits)
+        param = self.probs if probs is not None else self.logits
+        self.total_count = count.type_as(param)
+        Distribution.__init__(self, param.size(), validate_args=validate_args)
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.limits import finfo
@@ -56,8 +57,9 @@ class Normal(_Placed):
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        distance = -((value - self.loc) ** 2) / (2 * self.scale**2)
-        return distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        variance, log_scale = self.scale**2, self.scale.log()
+        distance = -((value - self.loc) ** 2) / (2 * variance)
+        return distance - log_scale - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -247,3 +249,80 @@ class Cauchy(_Placed):
 
     def entropy(self) -> Any:
         return math.log(4 * math.pi) + self.scale.log()
+
+
+class GeneralizedPareto(Distribution):
+    PUBLIC: tuple[str, ...] = ("loc", "scale", "concentration", "log_survival_function", "log_cdf")
+    _torch_name = "torch.distributions.generalized_pareto.GeneralizedPareto"
+    arg_constraints = {
+        "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
+    }  # fmt: skip
+    has_rsample = True
+
+    def __init__(
+        self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None
+    ) -> None:
+        self.loc, self.scale, self.concentration = together(loc, scale, concentration)
+        Distribution.__init__(self, self.loc.size(), validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        end = self.loc - self.scale / self.concentration
+        return constraints.interval(self.loc, run("where", self.concentration < 0, end, math.inf))
+
+    def _exponential(self) -> tuple[Any, Any]:
+        """Where it is an exponential distribution, and a concentration to divide by."""
+        flat = run("isclose", self.concentration, run("zeros_like", self.concentration))
+        return flat, run("where", flat, run("ones_like", self.concentration), self.concentration)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.icdf(run("rand", self._extended_shape(sample_shape), **type_of(self.loc)))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        away = (value - self.loc) / self.scale
+        flat, shape = self._exponential()
+        power = 1 / shape + run("ones_like", away)
+        steep = run("where", power == 0, power, power * run("log1p", shape * away))
+        return -self.scale.log() - run("where", flat, away, steep)
+
+    def log_survival_function(self, value: Any) -> Any:
+        self._validate_sample(value)
+        away = (value - self.loc) / self.scale
+        flat, shape = self._exponential()
+        return run("where", flat, -away, -run("log1p", shape * away) / shape)
+
+    def log_cdf(self, value: Any) -> Any:
+        return run("log1p", -run("exp", self.log_survival_function(value)))
+
+    def cdf(self, value: Any) -> Any:
+        return run("exp", self.log_cdf(value))
+
+    def icdf(self, value: Any) -> Any:
+        flat, shape = self._exponential()
+        rest = run("log1p", -value)
+        steep = self.loc + self.scale / shape * run("expm1", -shape * rest)
+        return run("where", flat, self.loc - self.scale * rest, steep)
+
+    def _moment(self, bound: float, formula: Callable[[Any], Any]) -> Any:
+        """What a formula gives where the concentration is below a bound."""
+        small = self.concentration < bound
+        found = formula(run("where", small, self.concentration, bound / 2))
+        return run("where", small, found, math.nan)
+
+    @property
+    def mean(self) -> Any:
+        return self._moment(1, lambda shape: self.loc + self.scale / (1 - shape))
+
+    @property
+    def variance(self) -> Any:
+        square = self.scale**2
+        return self._moment(0.5, lambda c: square / ((1 - c) ** 2 * (1 - 2 * c)))
+
+    def entropy(self) -> Any:
+        found = run("log", self.scale) + self.concentration + 1
+        return run("broadcast_to", found, self.batch_shape)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc

@@ -13,6 +13,7 @@ from . import constraints, drawing
 from .chances import Chances, Toss, binary_entropy
 from .constraints import Constraint
 from .distribution import Distribution
+from .gammas import Gamma
 from .operations import clipped_probs, run, together, type_of
 
 
@@ -260,14 +261,7 @@ class Binomial(Toss):
         self, total_count: Any = 1, probs: Any = None, logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self._take(probs, logits)
-        if probs is not None:
-            total_count, self.probs = together(total_count, probs)
-        else:
-            total_count, self.logits = together(total_count, logits)
-        param = self.probs if probs is not None else self.logits
-        self.total_count = total_count.type_as(param)
-        Distribution.__init__(self, param.size(), validate_args=validate_args)
+        self._take_counted(total_count, probs, logits, validate_args)
 
     arg_constraints = {
         "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
@@ -317,6 +311,46 @@ class Binomial(Toss):
         self._one_count("entropy")
         log_prob = self.log_prob(self.enumerate_support(False))
         return -(log_prob.exp() * log_prob).sum(0)
+
+
+class NegativeBinomial(Toss):
+    PUBLIC: tuple[str, ...] = ("total_count",)
+    _torch_name = "torch.distributions.negative_binomial.NegativeBinomial"
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real,
+    }  # fmt: skip
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        self._take_counted(total_count, probs, logits, validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * run("exp", self.logits)
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Any:
+        return self.mean / run("sigmoid", -self.logits)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        with no_grad():
+            rates = Gamma(self.total_count, run("exp", -self.logits), validate_args=False)
+            return drawing.poisson(rates.sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        count, sigmoid = self.total_count, "nn.functional.logsigmoid"
+        chances = count * run(sigmoid, -self.logits) + value * run(sigmoid, self.logits)
+        ways = -run("lgamma", count + value) + run("lgamma", 1.0 + value) + run("lgamma", count)
+        return chances - ways.masked_fill(count + value == 0.0, 0.0)
 
 
 class Multinomial(Distribution):

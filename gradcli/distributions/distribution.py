@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from inspect import getattr_static
 from typing import Any
 
 from ..engine.invented_names import kept_on
@@ -51,8 +52,6 @@ class Distribution:
     _torch_name = "torch.distributions.distribution.Distribution"
     has_rsample: Any = False
     has_enumerate_support = False
-    mean: Any
-    variance: Any
 
     def __init__(
         self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
@@ -64,7 +63,7 @@ class Distribution:
 
     def _check_parameters(self) -> None:
         try:
-            parameters = [*self._parameters()]
+            parameters = [*self._parameters(computed=True)]
         except NotImplementedError:
             warnings.warn(
                 f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = "
@@ -104,12 +103,16 @@ class Distribution:
     def support(self) -> Any:
         raise NotImplementedError
 
-    def _parameters(self) -> Iterator[tuple[str, Any]]:
-        """The parameters that an object holds: what was given, and what has been computed of it."""
+    def _parameters(self, computed: bool = False) -> Iterator[tuple[str, Any]]:
+        """The parameters that an object holds, and on demand those that it computes of others."""
         held = {**kept_on(self), **self.__dict__}
         for name in self.arg_constraints:
-            if isinstance(held.get(name), Tensor):
-                yield name, held[name]
+            value = held.get(name)
+            entry = getattr_static(type(self), name, None)
+            if value is None and computed and isinstance(entry, property) and entry.fget:
+                value = entry.fget(self)
+            if isinstance(value, Tensor):
+                yield name, value
 
     def _validate_sample(self, value: Any) -> None:
         if not self._validate_args:
@@ -177,6 +180,14 @@ class Distribution:
         new.__dict__.update(parts)
         new._batch_shape = size
         return new
+
+    @property
+    def mean(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def variance(self) -> Any:
+        raise NotImplementedError
 
     @property
     def stddev(self) -> Any:

@@ -66,6 +66,10 @@ class Gamma(Distribution):
         alpha, rate = self.concentration, self.rate
         return alpha.xlogy(rate) + (alpha - 1).xlogy(value) - rate * value - alpha.lgamma()
 
+    def cdf(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return run("special.gammainc", self.concentration, self.rate * value)
+
     def entropy(self) -> Any:
         alpha = self.concentration
         return alpha - self.rate.log() + alpha.lgamma() + (1.0 - alpha) * alpha.digamma()
@@ -131,9 +135,9 @@ class Dirichlet(Distribution):
 
     def entropy(self) -> Any:
         alpha, whole = self.concentration, self.concentration.sum(-1)
-        rest = ((alpha - 1.0) * alpha.digamma()).sum(-1)
         ways = alpha.lgamma().sum(-1) - whole.lgamma()
-        return ways - (alpha.size(-1) - whole) * whole.digamma() - rest
+        most = ways - (alpha.size(-1) - whole) * whole.digamma()
+        return most - ((alpha - 1.0) * alpha.digamma()).sum(-1)
 
 
 class Beta(Distribution):
@@ -236,3 +240,59 @@ class StudentT(Distribution):
         ways = half.lgamma() + math.lgamma(0.5) - more.lgamma()
         slope = 0.5 * (self.df + 1) * (more.digamma() - half.digamma())
         return self.scale.log() + slope + 0.5 * self.df.log() + ways
+
+
+class FisherSnedecor(Distribution):
+    PUBLIC: tuple[str, ...] = ("df1", "df2")
+    _torch_name = "torch.distributions.fishersnedecor.FisherSnedecor"
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = together(df1, df2)
+        self._gammas = Gamma(self.df1 * 0.5, self.df1), Gamma(self.df2 * 0.5, self.df2)
+        Distribution.__init__(self, self.df1.size(), validate_args=validate_args)
+
+    def _expanded(self, batch_shape: Any, **parts: Any) -> Any:
+        gammas = tuple(gamma.expand(batch_shape) for gamma in self._gammas)
+        return super()._expanded(batch_shape, _gammas=gammas, **parts)
+
+    def _above(self, least: float) -> Any:
+        """The second parameter where it is large enough for a moment, NaN elsewhere."""
+        found = self.df2.clone()
+        found[found <= least] = math.nan
+        return found
+
+    @property
+    def mean(self) -> Any:
+        df2 = self._above(2)
+        return df2 / (df2 - 2)
+
+    @property
+    def mode(self) -> Any:
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        mode[self.df1 <= 2] = math.nan
+        return mode
+
+    @property
+    def variance(self) -> Any:
+        df2 = self._above(4)
+        above = 2 * df2.pow(2) * (self.df1 + df2 - 2)
+        return above / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        above, below = (gamma.rsample(sample_shape).view(shape) for gamma in self._gammas)
+        tiny = finfo(below.dtype).tiny
+        below.clamp_(min=tiny)
+        ratio = above / below
+        ratio.clamp_(min=tiny)
+        return ratio
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+        ways = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
+        rise = half1 * ratio.log() + (half1 - 1) * run("log", value)
+        return ways + rise - (half1 + half2) * run("log1p", ratio * value)

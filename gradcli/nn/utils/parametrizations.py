@@ -10,7 +10,7 @@ from ...operators import catalogue
 from ..module import Module
 from .computed import held_tensor
 from .parametrize import register_parametrization
-from .spectral_normalised import as_matrix, dim_of_outputs, first_vectors, unit
+from .spectral_normalised import dim_of_outputs, first_vectors, led_by, unit
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -53,7 +53,7 @@ class _SpectralNorm(Module):
         self.dim, self.eps = dim % ndim, eps
         if ndim > 1:
             self.n_power_iterations = steps
-            matrix = as_matrix(weight, self.dim)
+            matrix = led_by(weight, self.dim).flatten(1)
             for name, vector in zip(("_u", "_v"), first_vectors(matrix, eps), strict=True):
                 self.register_buffer(name, vector)
             self._improve(matrix, FIRST_STEPS)
@@ -68,7 +68,7 @@ class _SpectralNorm(Module):
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
             return unit(weight, self.eps)
-        matrix = as_matrix(weight, self.dim)
+        matrix = led_by(weight, self.dim).flatten(1)
         if self.training:
             self._improve(matrix, self.n_power_iterations)
         left, right = self._buffers["_u"].clone(), self._buffers["_v"].clone()

@@ -16,10 +16,16 @@ def unit(vector: Any, eps: float) -> Any:
     return catalogue.functions["nn.functional.normalize"](vector, dim=0, eps=eps)
 
 
+def led_by(weight: Any, dim: int) -> Any:
+    """The weight with one dimension in front: its slices become the rows of a matrix."""
+    if not dim:
+        return weight
+    return weight.permute(dim, *(d for d in range(weight.ndim) if d != dim))
+
+
 def as_matrix(weight: Any, dim: int) -> Any:
     """A row for each slice along one dimension."""
-    if dim:
-        weight = weight.permute(dim, *(d for d in range(weight.ndim) if d != dim))
+    weight = led_by(weight, dim)
     return weight.reshape(weight.shape[0], -1)
 
 

@@ -76,13 +76,15 @@ def tensordot_of(a: Any, b: Any, dims_a: Sequence[int], dims_b: Sequence[int]) -
     size = (*(a.shape[dim] for dim in rest_a), *(b.shape[dim] for dim in rest_b))
     rows = product_of([a.shape[dim] for dim in rest_a])
     columns = product_of([b.shape[dim] for dim in rest_b])
-    a = permute(a, (*rest_a, *dims_a))
-    b = permute(b, (*dims_b, *rest_b))
     if rows == 1 and columns == 1:  # one number
+        a = permute(a, (*rest_a, *dims_a))
+        b = permute(b, (*dims_b, *rest_b))
         if is_contiguous(a) and is_contiguous(b):
-            return view(dot(_vector(a, sums), _vector(b, sums)), size)
+            last = _vector(b, sums)  # PyTorch's compiler evaluates it first
+            return view(dot(_vector(a, sums), last), size)
         return view(sum_all(squeeze(a) * squeeze(b)).to(a.dtype), size)
-    return view(mm(reshape(a, (rows, sums)), reshape(b, (sums, columns))), size)
+    a = reshape(permute(a, (*rest_a, *dims_a)), (rows, sums))
+    return view(mm(a, reshape(permute(b, (*dims_b, *rest_b)), (sums, columns))), size)
 
 
 def _vector(self: Any, length: int) -> Any:

@@ -132,9 +132,9 @@ def _cosine_embedding_kernel(
     square1 = (input1 * input1).sum(dim) + 1e-12
     square2 = (input2 * input2).sum(dim) + 1e-12
     cosine = product / (square1 * square2).sqrt()
-    together = _where(target == 1, number_as(cosine, 1) - cosine, 0.0)
-    apart = _where(target == -1, (cosine - margin).clamp_min(0), 0.0)
-    return reduced(together + apart, number)
+    distance, excess = number_as(cosine, 1) - cosine, (cosine - margin).clamp_min(0)
+    together = _where(target == 1, distance, 0.0)
+    return reduced(together + _where(target == -1, excess, 0.0), number)
 
 
 composite(

@@ -19,10 +19,10 @@ def _pool(ndim: int) -> Any:
         powers = input.pow(norm_type)
         call = catalogue.functions
         out = call[average](powers, kernel_size, stride, 0, ceil_mode)
-        positive = call["nn.functional.relu"](call["abs"](out))
+        sign, positive = call["sign"](out), call["nn.functional.relu"](call["abs"](out))
         # PyTorch takes the windows of one dimension for a number, the others for pairs.
         elements = kernel_size if ndim == 1 else prod(_sizes(kernel_size, ndim))
-        return (call["sign"](out) * positive).mul(elements).pow(1.0 / norm_type)
+        return (sign * positive).mul(elements).pow(1.0 / norm_type)
 
     return body
 

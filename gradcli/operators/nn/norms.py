@@ -251,9 +251,9 @@ def _local_response_norm(input: Any, size: int, alpha: float, beta: float, k: fl
     if input.numel() == 0:
         return input
     functions = catalogue.functions
-    pad, squares = functions["nn.functional.pad"], (input * input).unsqueeze(1)
+    pad, squares = functions["nn.functional.pad"], input * input
     if input.ndim == 3:
-        padded = pad(squares, (0, 0, size // 2, (size - 1) // 2))
+        padded = pad(squares.unsqueeze(1), (0, 0, size // 2, (size - 1) // 2))
         mean = functions["nn.functional.avg_pool2d"](padded, (size, 1), stride=1).squeeze(1)
     else:
         sizes = input.shape

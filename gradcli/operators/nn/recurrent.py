@@ -14,7 +14,7 @@ from . import recurrent_fused
 from .linear import linear
 from .packed import sizes_of
 
-Step = Callable[[Any, Any, Any], Any]
+Step = Callable[..., Any]
 
 
 def _call(name: str, *args: Any) -> Any:
@@ -40,19 +40,24 @@ class Weights:
         return _linear(hidden, self.hh, self.bias_hh)
 
 
-# ---- one step: from the input's product with its weights, and what was before
+# ---- one step: from the input's product with its weights, and what was before; a cell gives the
+# hidden state's product too, where PyTorch's compiler computes that first
 
 
 def _plain_step(nonlinearity: str) -> Step:
-    def step(from_input: Any, hidden: Any, weights: Weights) -> Any:
-        return _call(nonlinearity, weights.of_hidden(hidden) + from_input)
+    def step(from_input: Any, hidden: Any, weights: Weights, from_hidden: Any = None) -> Any:
+        if from_hidden is None:
+            from_hidden = weights.of_hidden(hidden)
+        return _call(nonlinearity, from_hidden + from_input)
 
     return step
 
 
-def _lstm_step(from_input: Any, before: Any, weights: Weights) -> Any:
+def _lstm_step(from_input: Any, before: Any, weights: Weights, from_hidden: Any = None) -> Any:
     hidden, cell = before
-    gates = weights.of_hidden(hidden) + from_input
+    if from_hidden is None:
+        from_hidden = weights.of_hidden(hidden)
+    gates = from_hidden + from_input
     enter, forget, new, leave = gates.unsafe_chunk(4, 1)
     enter, forget = enter.sigmoid(), forget.sigmoid()
     new, leave = new.tanh(), leave.sigmoid()
@@ -100,7 +105,11 @@ def _cell(kind: str) -> Callable[..., Any]:
         for hidden in hx if kind == "lstm" else (hx,):
             _check_cell(input, hidden, w_hh.shape[1])
         weights = Weights(w_ih, w_hh, b_ih, b_hh)
-        return step(weights.of_input(input), tuple(hx) if kind == "lstm" else hx, weights)
+        if kind == "gru":
+            return step(weights.of_input(input), hx, weights)
+        before = tuple(hx) if kind == "lstm" else hx
+        from_hidden = weights.of_hidden(before[0] if kind == "lstm" else hx)
+        return step(weights.of_input(input), before, weights, from_hidden)
 
     return body
 

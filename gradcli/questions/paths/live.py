@@ -182,7 +182,10 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
             every.append((None, name, tensor, None))
     last = {(scope, name): value for scope, name, value, _ in every}
+    before: dict[tuple[Any, str], Any] = {}
     for scope, name, value, clock in every:
+        is_new = before.get((scope, name)) is not value
+        before[scope, name] = value
         then = None if clock is None else live.translation.clock_at(clock)
         if type(value) in NUMBERS:
             naming.number(scope, name, value, then or 0)
@@ -190,6 +193,8 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
             (name in of or not live.roots) and last[scope, name] is value
         ):  # what earlier turns computed has no values any more
             naming.tensor(scope, name, own(value), then)
+        elif is_new and value.requires_grad:
+            naming.passed_over(scope, name)
     recording = recording_of(naming, live)
     if live.roots:
         one = Pass(live.count, True, False, False)

@@ -111,6 +111,10 @@ class Naming(Spectator):
         """A name was given this number."""
         self._history(scope, name).add((name, scope, clock, 0, None, None, value, 0))
 
+    def passed_over(self, scope: Scope | None, name: str) -> None:
+        """A name was given a tensor with a gradient that no question can be about."""
+        self._history(scope, name).count += 1
+
     def tensor(
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
     ) -> None:

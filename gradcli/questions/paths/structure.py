@@ -78,4 +78,7 @@ def _foreign(node: Any) -> Any:
 
 def _alpha(node: Any, row: Any) -> Any:
     """The factor of the second operand."""
+    foreign = getattr(node, "foreign", None)
+    if foreign is not None:
+        return foreign._saved_alpha
     return unpack(node, row.saved_keys.index("alpha"))

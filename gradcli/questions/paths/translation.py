@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -16,7 +17,7 @@ from ...engine import dtypes
 from ...engine.formula import fit
 from ...engine.leaf import edge_of
 from ...engine.mode import next_sequence
-from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput
+from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput, Several
 from ...engine.tensor import Tensor, from_array
 from ...engine.tensor_type import kind_of
 from ...recording.sides import array_of, is_end, is_number, origin_of, probed, row_of, sequence_of
@@ -155,7 +156,12 @@ class Translation:
     def _declared(self, node: Any, foreign: ForeignNode, given: list[Any]) -> Node | None:
         """A node of the declaration, where it gives the same numbers."""
         row = row_of(node)
-        if row is None or foreign.outputs != 1 or foreign.numbers is not None:
+        if row is None or foreign.numbers is not None:
+            return None
+        # PyTorch counts no outputs that no gradient comes to.
+        others = row.signature.outputs[1:]
+        counted = 1 if row.undifferentiable.issuperset(others) else row.output_count
+        if foreign.outputs != counted:
             return None
         try:
             saved = [self._saved(node, row, key, given) for key in row.saved_keys]
@@ -169,16 +175,22 @@ class Translation:
         inputs = _inputs(given) if other else foreign.inputs  # integers make no wider gradients
         made.rest = None if inputs is None else NodeExtras(inputs)
         made.buffer = None
+        if others:
+            made.buffer = Several()
+            kinds: list[Any] = [(shape, _kind(dtype)) for shape, dtype in foreign.widths]
+            made.extra = kinds + [None] * (row.output_count - counted)
         probe = numpy.linspace(0.5, 1.5, max(int(numpy.prod(shape)), 1),
                                dtype=_kind(dtype).array_dtype)  # fmt: skip
         probe = probe[: int(numpy.prod(shape))].reshape(shape)
         seen = self.applied.get(id(node))
+        rest = (None,) * len(others)
         if seen is None:
-            return made if _alike(made, (probe,), lambda: foreign.apply((probe,), False)) else None
-        grads = tuple(map(array_of, seen.grads))
-        results = [array_of(value) for value in seen.results]
-        if None in seen.grads:
+            told = partial(foreign.apply, (probe, *rest)[:counted], False)
+            return made if _alike(made, (probe, *rest), told) else None
+        if seen.grads[0] is None or any(grad is not None for grad in seen.grads[1:]):
             return None
+        grads = (array_of(seen.grads[0]), *rest)
+        results = [array_of(value) for value in seen.results]
         fitted = results if foreign.inputs is None else fit(foreign, results)
         return made if _alike(made, grads, lambda: fitted) else None
 
@@ -245,7 +257,10 @@ def _alike(one: Node, grads: tuple[Any, ...], told: Callable[[], Sequence[Any]])
         found, expected = one.apply(grads, False), told()
     except Exception:  # what it needs is kept in another way
         return False
-    return len(found) == len(expected) and all(map(_equal, found, expected))
+    return len(found) == len(expected) and all(
+        edge is None or _equal(mine, theirs)
+        for edge, mine, theirs in zip(one.edges, found, expected, strict=True)
+    )
 
 
 def _equal(one: Any, other: Any) -> bool:
