@@ -150,15 +150,15 @@ class Recording:
         from .questions.shown_pass import keep
         from .questions.why.provenance import Provenance
 
-        assert self._frame is not None
+        if self._frame is None:
+            raise RuntimeError("it has recorded already: inspect.record() makes another one")
         recording = self._recording = drawing() if self._steps else watching(values=True)
         keep(recording.passes, None)
         recording.attach(recording.buffers)
         if self._reasons:
             attach_flow(recording)
         self._provenance = Provenance(recording) if self._reasons else None
-        observer = recording.observer
-        assert observer is not None
+        observer: Any = recording.observer
         if _is_own(self._frame):
             session = Session(self._frame, OwnSide(), observer, OwnRecorder)
         else:

@@ -604,3 +604,21 @@ def test_gradients_of_sparse_embeddings_are_recorded() -> None:
     with inspect.record() as run:
         table(torch.tensor([1, 1, 3])).sum().backward()
     assert not run._session.recorder.defects and run.why(table.weight).verdict == "fine"
+
+
+def test_tensors_that_have_few_operations_disturb_nothing() -> None:
+    """Nested ones have no sum, sparse ones no bytes."""
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], requires_grad=True)
+    x = torch.ones(2, 2, requires_grad=True)
+    with inspect.record() as run:
+        (nested * 2).to_padded_tensor(0.0).sum().backward()
+        torch.sparse.mm(x.to_sparse(), torch.ones(2, 2)).sum().backward()
+    assert nested.grad is not None and run.why(x).verdict == "fine"
+
+
+def test_a_recording_records_once() -> None:
+    recording = inspect.record()
+    with recording:
+        pass
+    with pytest.raises(RuntimeError, match="makes another one"), recording:
+        pass

@@ -72,6 +72,10 @@ class OwnRecorder:
     def tells(self, listener: Any) -> None:
         """The engine reports refused passes by the errors that they end in."""
 
+    def telling(self) -> nullcontext[None]:
+        """An error in it is one of the engine."""
+        return nullcontext()
+
     def explained(self, error: BaseException) -> list[Any]:
         """The engine's errors know their causes by themselves."""
         return self.causes

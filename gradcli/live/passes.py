@@ -269,21 +269,10 @@ class PassTeller:
 
     def _safe(self, hook: Callable[..., None]) -> Callable[..., None]:
         def safe(*given: Any) -> None:
-            with self._telling():
+            with self.recorder.telling():
                 hook(*given)
 
         return safe
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """What goes wrong in telling is our defect: the program goes on."""
-        try:
-            with self.recorder.side.hands_off():
-                yield
-        except Enough:
-            raise
-        except Exception as error:
-            self.recorder.defects.append(error)
 
     def _at_once(self, node: Any) -> Callable[..., None]:
         """One hook for both events: what a node saved is there until its hooks have run. It is
@@ -469,12 +458,12 @@ class PassTeller:
             if muted.on:
                 return None
             owner, value = (given[0], given[1]) if of_module else (node, given[0])
-            with self._telling():
+            with self.recorder.telling():
                 observer.hooking(kind, owner, told, number, value)
             found = called(hook, given)
             goes_on = found is None and kind in KINDS.values()
             after = value if goes_on or kind == "post accumulate" else found
-            with self._telling():
+            with self.recorder.telling():
                 observer.hooked(kind, owner, told, number, value, after)
                 if of_module and side.about_to_run[0] is not None:  # the node that it is at
                     observer.hooked("node", side.about_to_run[0], told, number, value, after)

@@ -82,6 +82,17 @@ class Recorder:
             stack.enter_context(self.operations.mode())
             yield
 
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """What goes wrong in telling within it is our defect: the program goes on."""
+        try:
+            with self.side.hands_off():
+                yield
+        except Enough:
+            raise
+        except Exception as error:
+            self.defects.append(error)
+
     def stand(self, frame: Any) -> Any:
         """Where the program is from here on."""
         spot = self.text.spot(frame)
@@ -151,15 +162,10 @@ class Recorder:
         spot = self.stand(sys._getframe(2))
         if spot.node is None or self.passes.running or self.side.transform():
             return
-        try:
-            with self.side.hands_off():
-                self.operations.tell_new(result)
-                if self.on_operation is not None and not spot.is_reported:
-                    self.on_operation(spot.node, given, {}, result)
-        except Enough:
-            raise
-        except Exception as error:  # our defect: the program goes on
-            self.defects.append(error)
+        with self.telling():
+            self.operations.tell_new(result)
+            if self.on_operation is not None and not spot.is_reported:
+                self.on_operation(spot.node, given, {}, result)
 
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None:

@@ -132,7 +132,8 @@ class Session:
     def begin(self) -> None:
         """Everything is reported from here on."""
         if self.listener is not None and self.frame is not None:
-            self._made_before(self.frame.f_lineno)
+            with self.recorder.telling():
+                self._made_before(self.frame.f_lineno)
             self.recorder.on_parameter = self._registered
             self.functions.rewrite(self)
         self.stack.callback(self.functions.restore)
@@ -151,8 +152,9 @@ class Session:
         if self.frame is not None:
             self.globals.values = _values(self.frame)
             if not self.is_whole:
-                self._rebound()
-                self._made_within(self.frame.f_lineno)
+                with self.recorder.telling():
+                    self._rebound()
+                    self._made_within(self.frame.f_lineno)
         self.frame = None
         if error is not None:
             error.__traceback__ = without(error.__traceback__, self.text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from math import isfinite
@@ -207,15 +208,14 @@ class TorchSide(Live):
         self.finite = tensor, version_of(tensor)
 
     def bad(self, tensor: Any) -> int:
-        if tensor is self.finite[0] and self.finite[1] == version_of(tensor):
+        is_known = tensor is self.finite[0] and self.finite[1] == version_of(tensor)
+        if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
-        if self.word(tensor) != "tensor" or not tensor.numel():
-            return 0
-        with self.hands_off():
+        with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum
             held = tensor.detach()
-            if not tensor.is_complex() and isfinite(held.sum().item()):
-                return 0
-            return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
+            if tensor.is_complex() or not isfinite(held.sum().item()):
+                return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
+        return 0
 
     def changed_at(self, tensor: Any) -> Any:
         return None

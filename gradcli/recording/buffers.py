@@ -14,6 +14,7 @@ from ..engine.origin import line_of
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .facts.ledger import BufferFact, PassFact
+from .measures import bytes_of
 from .passes import Pass, Passes
 from .sides import OWN, key_of, memory, side_of, size_of
 from .spectator import Spectator
@@ -64,7 +65,7 @@ class Heaps:
             key = key_of(held)
             if key not in seen:
                 seen.add(key)
-                size += size_of(held, array)
+                size += bytes_of(array) if held is array else size_of(held, array)
         heap.bytes += size
         self.bytes += size
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .collect import Collected, text_of
 from .facts import SavedFact
+from .measures import bytes_of
 from .sides import side_of_node
 
 PREFIX = "_saved_"
@@ -53,7 +54,7 @@ def _saved_tensors(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tu
 def _bytes(node: Any, name: str) -> int:
     """Of what a node keeps under this name."""
     kept = side_of_node(node).kept(node)
-    return sum(int(data.nbytes) for key, data in kept if key == name)
+    return sum(bytes_of(data) for key, data in kept if key == name)
 
 
 def freed(collected: Collected, kind: type) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .measures import bytes_of
 from .passes import Passes
 from .sides import kept_by, key_of, memory, size_of
 from .spectator import Spectator
@@ -27,7 +28,8 @@ def saved_sizes_of(node: Any, number: int = 0) -> tuple[SavedSize, ...]:
     for name, array in kept_by(node):
         shared = memory(array)
         shared = array if shared is None else shared
-        found.append(SavedSize(name, (number, key_of(shared)), size_of(shared, array)))
+        size = bytes_of(array) if shared is array else size_of(shared, array)
+        found.append(SavedSize(name, (number, key_of(shared)), size))
     return tuple(found)
 
 
