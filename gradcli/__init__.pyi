@@ -1835,8 +1835,15 @@ class linalg:
     def matrix_norm(input: _Tensor, ord: str = ..., dim: _int | Sequence[_int] = ..., keepdim: _bool = ..., *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """The norm of a matrix: Frobenius or nuclear."""
     @staticmethod
     def matrix_power(input: _Tensor, n: _int, *, out: Any = ...) -> Tensor: """The n-th power of a square matrix; for negative n, of its inverse."""
+    @overload
     @staticmethod
     def matrix_rank(A: _Tensor, *, atol: Any = ..., rtol: Any = ..., hermitian: _bool = ..., out: Any = ...) -> Tensor: """The rank: the number of singular values that are not zero."""
+    @overload
+    @staticmethod
+    def matrix_rank(A: _Tensor, tol: _float, hermitian: _bool = ..., *, out: Any = ...) -> Tensor: """The rank: the number of singular values above a bound."""
+    @overload
+    @staticmethod
+    def matrix_rank(A: _Tensor, tol: _Tensor, hermitian: _bool = ..., *, out: Any = ...) -> Tensor: """The rank: the number of singular values above a bound."""
     @staticmethod
     def multi_dot(tensors: Sequence[_Tensor], *, out: Any = ...) -> Tensor: """The product of several matrices, multiplied in the cheapest order."""
     @overload

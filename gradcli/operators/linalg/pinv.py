@@ -120,6 +120,19 @@ rank_row = operator(
     samples=("torch.linalg.matrix_rank(x)", "torch.linalg.matrix_rank(c)"),
 )
 
+for _overload, _kind, _sample in (
+    ("float", "float", "torch.linalg.matrix_rank(x, 0.5)"),
+    ("tensor", "Tensor", "torch.linalg.matrix_rank(c, tol=v.detach()[:2])"),
+):
+    composite(
+        f"matrix_rank.tol_{_overload}(Tensor A, {_kind} tol, bool hermitian=False) -> Tensor",
+        lambda A, tol, hermitian: rank_row.run(A, tol, 0.0, hermitian),
+        where="linalg",
+        doc="The rank: the number of singular values above a bound.",
+        samples=(_sample,),
+        errors=("torch.linalg.matrix_rank(x, 'a')",),
+    )
+
 
 def _check_rank(A: Any) -> None:
     if A.ndim > 1 and A.numel():

@@ -235,7 +235,7 @@ def _functional(name: str, row: Any, negate: bool = False) -> Any:
 
 
 functional_softmax = composite(
-    "softmax.functional(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) "
+    "softmax.functional(Tensor input, int? dim=None, any _stacklevel=3, ScalarType? dtype=None) "
     "-> Tensor",
     _functional("softmax", softmax_data),
     where="functional",
@@ -245,7 +245,7 @@ functional_softmax = composite(
 )
 
 functional_log_softmax = composite(
-    "log_softmax.functional(Tensor input, int? dim=None, int _stacklevel=3, "
+    "log_softmax.functional(Tensor input, int? dim=None, any _stacklevel=3, "
     "ScalarType? dtype=None) -> Tensor",
     _functional("log_softmax", log_softmax_data),
     where="functional",
@@ -255,7 +255,7 @@ functional_log_softmax = composite(
 )
 
 functional_softmin = composite(
-    "softmin(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
+    "softmin(Tensor input, int? dim=None, any _stacklevel=3, ScalarType? dtype=None) -> Tensor",
     _functional("softmin", softmax_data, negate=True),
     where="functional",
     doc="softmax of -input.",
