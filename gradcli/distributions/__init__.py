@@ -32,9 +32,11 @@ from .discrete import (
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from .joint import Independent, MultivariateNormal
-from .kl import kl_divergence
+from .kl import kl_divergence, register_kl
+from .lkj_cholesky import LKJCholesky
 from .low_rank import LowRankMultivariateNormal
 from .mixtures import MixtureSameFamily
+from .registry import biject_to, transform_to
 from .relaxed import (
     OneHotCategoricalStraightThrough,
     RelaxedBernoulli,
@@ -67,7 +69,8 @@ KINDS = (
     Bernoulli, Beta, Binomial, Categorical, Cauchy, Chi2, ContinuousBernoulli, Dirichlet,
     Distribution, Exponential, FisherSnedecor, Gamma, GeneralizedPareto, Geometric, Gumbel,
     HalfCauchy, HalfNormal, Independent, InverseGamma, Kumaraswamy, Laplace, LogNormal,
-    LogisticNormal, LowRankMultivariateNormal, MixtureSameFamily, Multinomial, MultivariateNormal,
+    LogisticNormal, LKJCholesky, LowRankMultivariateNormal, MixtureSameFamily, Multinomial,
+    MultivariateNormal,
     NegativeBinomial, Normal, OneHotCategorical, OneHotCategoricalStraightThrough, Pareto, Poisson,
     RelaxedBernoulli, RelaxedOneHotCategorical, StudentT, TransformedDistribution, Uniform,
     VonMises, Weibull,
@@ -79,7 +82,8 @@ TRANSFORMS = (
     SoftmaxTransform, SoftplusTransform, StackTransform, StickBreakingTransform, TanhTransform,
     Transform,
 )  # fmt: skip
-FUNCTIONS = (kl_divergence,)
+FUNCTIONS = (kl_divergence, register_kl)
 __all__ = [
-    *(named.__name__ for named in (*KINDS, *TRANSFORMS, *FUNCTIONS)), "identity_transform",
+    *(named.__name__ for named in (*KINDS, *TRANSFORMS, *FUNCTIONS)), "biject_to",
+    "identity_transform", "transform_to",
 ]  # fmt: skip

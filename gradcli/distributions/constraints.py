@@ -23,11 +23,13 @@ class Constraint:
     lower_bound: Any
     upper_bound: Any
     base_constraint: Constraint
+    reinterpreted_batch_ndims: int
 
     def __init__(
         self, text: str, check: Callable[[Any], Any], event_dim: int = 0, is_discrete: bool = False
     ) -> None:
         self._text, self._holds = text, check
+        self.kind = text.partition("(")[0]
         self.event_dim, self.is_discrete = event_dim, is_discrete
 
     def check(self, value: Any) -> Any:

@@ -6,13 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.run_state import run_state
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
+from .continuous_bernoulli import ContinuousBernoulli
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Dirichlet, Gamma
 from .joint import Independent, MultivariateNormal
+from .kl_pairs import PAIRS
+from .low_rank import LowRankMultivariateNormal
 from .operations import run
-from .transformed_kinds import HalfNormal, LogNormal
+from .transformed import TransformedDistribution
+from .transformed_kinds import EULER, Gumbel, HalfNormal, Pareto
 
 
 def _normal(p: Any, q: Any) -> Any:
@@ -131,10 +136,52 @@ def _independent(p: Any, q: Any) -> Any:
     return p._together(kl_divergence(p.base_dist, q.base_dist))
 
 
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    first = p.mean * (p.logits - q.logits) + (p._log_norm() + run("log1p", -p.probs))
+    return first + (-q._log_norm() - run("log1p", -q.probs))
+
+
+def _gumbel(p: Any, q: Any) -> Any:
+    ratio, there, here = p.scale / q.scale, q.loc / q.scale, p.loc / q.scale
+    tail = run("exp", there + (1 + ratio).lgamma() - here)
+    return -ratio.log() - there + here + ratio * EULER + tail - (1 + EULER)
+
+
+def _pareto(p: Any, q: Any) -> Any:
+    ratio = q.alpha / p.alpha
+    result = q.alpha * (p.scale / q.scale).log() + -ratio.log() + ratio - 1
+    result[p.scale < q.scale] = math.inf
+    return result
+
+
+def _low_rank(p: Any, q: Any) -> Any:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Low Rank Multivariate Normals with"
+            "                          different event shapes cannot be computed"
+        )
+    solved = q._solved()
+    spread = (p._diagonal / q._diagonal).sum(-1)
+    spread = spread + _square(p._factor * q._diagonal.rsqrt().unsqueeze(-1))
+    spread = spread - _square(solved * p._diagonal.sqrt().unsqueeze(-2))
+    spread = spread - _square(solved.matmul(p._factor))
+    known = q._log_det() - p._log_det()
+    return 0.5 * (known + spread + q._distance(q.loc - p.loc) - p.event_shape[0])
+
+
+def _square(matrix: Any) -> Any:
+    return matrix.pow(2).sum((-2, -1))
+
+
+def _transformed(p: Any, q: Any) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
 _SAME: dict[type, Callable[[Any, Any], Any]] = {
     Normal: _normal,
     Cauchy: _cauchy,
-    LogNormal: _by_base,
     HalfNormal: _by_base,
     Categorical: _categorical,
     OneHotCategorical: _one_hot,
@@ -150,18 +197,51 @@ _SAME: dict[type, Callable[[Any, Any], Any]] = {
     Dirichlet: _dirichlet,
     MultivariateNormal: _joint_normal,
     Independent: _independent,
+    ContinuousBernoulli: _continuous_bernoulli,
+    Gumbel: _gumbel,
+    LowRankMultivariateNormal: _low_rank,
+    Pareto: _pareto,
+    TransformedDistribution: _transformed,
 }
 
 
-FORMULAS = {(kind, kind): formula for kind, formula in _SAME.items()}
+FORMULAS = {**{(kind, kind): formula for kind, formula in _SAME.items()}, **PAIRS}
+
+
+class _Registered:
+    """The formulas of the program itself."""
+
+    __slots__ = ("formulas",)
+
+    def __init__(self) -> None:
+        self.formulas: dict[tuple[Any, Any], Callable[[Any, Any], Any]] = {}
+
+
+registered = run_state(_Registered())
+
+
+def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
+    """A decorator of the formula for two kinds of distributions."""
+    # The classes of a program stand for those beneath their objects.
+    pair = tuple(getattr(kind, "host", kind) for kind in (type_p, type_q))
+    for kind, given, name in zip(pair, (type_p, type_q), ("type_p", "type_q"), strict=True):
+        if not isinstance(kind, type) or not issubclass(kind, Distribution):
+            raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
+
+    def decorator(fun: Any) -> Any:
+        registered.formulas[pair[0], pair[1]] = fun
+        return fun
+
+    return decorator
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """How far one distribution is from another."""
+    formulas = {**FORMULAS, **registered.formulas} if registered.formulas else FORMULAS
     for first in type(p).__mro__:
         for second in type(q).__mro__:
-            if (first, second) in FORMULAS:
-                return FORMULAS[first, second](p, q)
+            if (first, second) in formulas:
+                return formulas[first, second](p, q)
     raise NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
     )

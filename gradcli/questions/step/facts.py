@@ -149,13 +149,13 @@ class PassSteps(Sequence[StepFact]):
         by, name = self.named.pop(id(node), (None, ""))
         if by is None or by is not user:
             name = namer.name(node, user)
-        return StepFact(
+        return tuple.__new__(StepFact, (
             number, name, short_name(node), is_leaf, place, line,
             self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
             namer.is_derived(node), self.ids.get(id(node)),
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _user(self, step: Step) -> Any:
         """The node that passed on to this one first."""

@@ -46,21 +46,22 @@ def seed_row(seed: SeedFact) -> dict[str, Any]:
 
 def step_edge(edge: EdgeFact) -> str:
     """What a node did for one input, without the braces."""
+    _, node, local, product, then, step, is_leaf, _ = edge
     return (
-        f'"node": {quoted(edge.node_name) if edge.node_name else "null"}, '
-        f'"is_leaf": {FLAGS[edge.is_leaf]}, '
-        f'"local": {_local(edge.local)}, "product": {value_row(edge.product)}, '
-        f'"then": {quoted(edge.then)}, "step": {number(edge.step)}'
+        f'"node": {quoted(node) if node else "null"}, "is_leaf": {FLAGS[is_leaf]}, '
+        f'"local": {_local(local)}, "product": {value_row(product)}, '
+        f'"then": {quoted(then)}, "step": {number(step)}'
     )
 
 
 def _local(local: LocalFact | None) -> str:
     if local is None:
         return "null"
+    kind, value, words, text = local
     return (
-        f'{{"kind": {quoted(local.kind)}, "value": {value_row(local.value)}, '
-        f'"text": {quoted(local.text) if local.text else "null"}, '
-        f'"words": {quoted(local.words) if local.words else "null"}}}'
+        f'{{"kind": {quoted(kind)}, "value": {value_row(value)}, '
+        f'"text": {quoted(text) if text else "null"}, '
+        f'"words": {quoted(words) if words else "null"}}}'
     )
 
 

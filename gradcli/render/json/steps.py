@@ -68,26 +68,27 @@ def _head(walk: WalkFact) -> dict[str, Any]:
 
 def _step(step: StepFact) -> str:
     """Written out, because there may be a million of them."""
-    place, used = step.place, step.used
-    edges = [f'{{"to": {quoted(edge.name)}, {step_edge(edge)}}}' for edge in step.edges]
-    parts = [_listed(map(_part, parts)) for parts in step.parts]
-    hooks = encoded(list(map(event_row, step.hooks))) if step.hooks else "[]"
+    (at, name, node, is_leaf, place, line, grads, parts, used, edges, hooks, outcome, before, after,
+     retained, freed, is_derived, identity) = step  # fmt: skip
+    ends = [f'{{"to": {quoted(edge.name)}, {step_edge(edge)}}}' for edge in edges]
+    events = encoded(list(map(event_row, hooks))) if hooks else "[]"
     return (
-        f'{{"step": {step.number}, "id": {number(step.id)}, "name": {quoted(step.name)}, '
-        f'"node": {quoted(step.node_name)}, "is_leaf": {FLAGS[step.is_leaf]}, '
-        f'"is_derived": {FLAGS[step.is_derived]}, "line": {number(step.line)}, '
+        f'{{"step": {at}, "id": {number(identity)}, "name": {quoted(name)}, '
+        f'"node": {quoted(node)}, "is_leaf": {FLAGS[is_leaf]}, '
+        f'"is_derived": {FLAGS[is_derived]}, "line": {number(line)}, '
         f'"source": {"null" if place is None else quoted(place.text)}, '
-        f'"outcome": {quoted(step.outcome)}, "incoming": {_listed(map(value_row, step.grads))}, '
-        f'"parts": {_listed(parts)}, '
+        f'"outcome": {quoted(outcome)}, "incoming": {_listed(map(value_row, grads))}, '
+        f'"parts": {_listed([_listed(map(_part, each)) for each in parts])}, '
         f'"after_hooks": {"null" if used is None else _listed(map(value_row, used))}, '
-        f'"edges": {_listed(edges)}, "hooks": {hooks}, "retains_grad": {FLAGS[step.retained]}, '
-        f'"grad_before": {value_row(step.before)}, "grad_after": {value_row(step.after)}, '
-        f'"freed": {_listed(map(quoted, step.freed))}}}'
+        f'"edges": {_listed(ends)}, "hooks": {events}, "retains_grad": {FLAGS[retained]}, '
+        f'"grad_before": {value_row(before)}, "grad_after": {value_row(after)}, '
+        f'"freed": {_listed(map(quoted, freed))}}}'
     )
 
 
 def _part(part: PartFact) -> str:
-    return f'{{"step": {part.step}, "grad": {value_row(part.value)}}}'
+    at, value = part
+    return f'{{"step": {at}, "grad": {value_row(value)}}}'
 
 
 def _listed(texts: Iterable[str]) -> str:
