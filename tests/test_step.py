@@ -157,6 +157,7 @@ def test_graphs_of_gradients_run_in_pytorchs_order(expression: str) -> None:
      "F.scaled_dot_product_attention(x, w, x * w)", "torch.einsum('ij,kj,kl->il', x, w, x)",
      "torch.distributions.Normal(x, w).log_prob(torch.ones(3))",
      "torch.distributions.Dirichlet(w).entropy()",
+     "torch.distributions.MultivariateNormal(x, torch.eye(3) * w[0]).log_prob(torch.ones(3))",
      "torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 2))(x)",
      "torch.nn.TransformerEncoderLayer(3, 1, 4, 0.0)(x)"],
 )  # fmt: skip

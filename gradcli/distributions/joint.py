@@ -95,16 +95,38 @@ class MultivariateNormal(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        away = (value - self.loc).unsqueeze(-1)
-        solved = run("linalg.solve_triangular", self._tril, away, upper=False)
-        distance = solved.pow(2).sum((-2, -1))
+        distance = _squared_distance(self._tril, value - self.loc)
+        half_log_det = self._half_log_det()
         known = self.event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * (known + distance) - self._half_log_det()
+        return -0.5 * (known + distance) - half_log_det
 
     def entropy(self) -> Any:
         known = 0.5 * self.event_shape[0] * (1.0 + math.log(2 * math.pi))
         found = known + self._half_log_det()
         return found.expand(self.batch_shape) if len(self.batch_shape) else found
+
+
+def _squared_distance(factor: Any, away: Any) -> Any:
+    """Mahalanobis' distance, squared: z @ z where L @ z is `away`, of shape [..., n].
+
+    Dimensions of `away` that one factor, of shape [..., n, n], stands for become columns, so that
+    each factor is solved once.
+    """
+    size, batch = away.shape[-1], away.shape[:-1]
+    own = factor.ndim - 2
+    outer = len(batch) - own
+    split = [*batch[:outer]]
+    for count, whole in zip(factor.shape[:-2], batch[outer:], strict=True):
+        split += [whole // count, count]
+    pairs = range(outer, outer + 2 * own)
+    order = (*range(outer), *pairs[::2], *pairs[1::2])
+    away = away.reshape((*split, size)).permute((*order, len(order)))
+    flat = factor.reshape((-1, size, size))
+    columns = away.reshape((-1, flat.shape[0], size)).permute((1, 2, 0))
+    solved = run("linalg.solve_triangular", flat, columns, upper=False)
+    found = solved.pow(2).sum(-2).t().reshape(away.shape[:-1])
+    back = [*range(outer), *(part for i in range(own) for part in (outer + i, outer + own + i))]
+    return found.permute(back).reshape(batch)
 
 
 def _lower(name: str, matrix: Any) -> Any:

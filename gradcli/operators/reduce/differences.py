@@ -218,18 +218,15 @@ def _slope_at(self: Any, places: Any, dim: int, edge_order: int) -> Any:
 
 
 def _slope_of_ends(self: Any, steps: Any, dim: int) -> tuple[Any, Any]:
+    # PyTorch's compiler evaluates the last term first.
     near, far = steps.select(0, 0), steps.select(0, 1)
-    first = (
-        (-(2.0 * near + far) / (near * (near + far))) * _part(self, dim, 0, 1)
-        + ((near + far) / (near * far)) * _part(self, dim, 1, 2)
-        + (-near / (far * (near + far))) * _part(self, dim, 2, 3)
-    )
+    third = (-near / (far * (near + far))) * _part(self, dim, 2, 3)
+    second = ((near + far) / (near * far)) * _part(self, dim, 1, 2)
+    first = (-(2.0 * near + far) / (near * (near + far))) * _part(self, dim, 0, 1) + second + third
     near, far = steps.select(0, -2), steps.select(0, -1)
-    last = (
-        (far / (near * (near + far))) * _part(self, dim, -3, -2)
-        + (-(far + near) / (near * far)) * _part(self, dim, -2, -1)
-        + ((2.0 * far + near) / (far * (near + far))) * _part(self, dim, -1, None)
-    )
+    third = ((2.0 * far + near) / (far * (near + far))) * _part(self, dim, -1, None)
+    second = (-(far + near) / (near * far)) * _part(self, dim, -2, -1)
+    last = (far / (near * (near + far))) * _part(self, dim, -3, -2) + second + third
     return first, last
 
 

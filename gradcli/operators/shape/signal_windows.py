@@ -73,7 +73,7 @@ def _kaiser(count: int, sym: bool, options: Any, beta: float) -> Any:
     steps = _call("linspace", -beta, end, count, **options)
     plain = {key: value for key, value in options.items() if key != "requires_grad"}
     top = _call("full", (), beta, **plain)
-    return _call("i0", (beta * beta - steps.pow(2)).sqrt()) / _call("i0", top)
+    return _call("i0", (top * top - steps.pow(2)).sqrt()) / _call("i0", top)
 
 
 def _general_cosine(count: int, sym: bool, options: Any, a: Sequence[float]) -> Any:
