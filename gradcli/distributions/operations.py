@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.construct import tensor
 from ..engine.dtypes import default_dtype
 from ..engine.limits import finfo
+from ..engine.numpy_wrappers import WrappedNumber
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -15,8 +16,19 @@ def run(name: str, *arguments: Any, **options: Any) -> Any:
     return catalogue.functions[name](*arguments, **options)
 
 
+def _plain(value: Any) -> Any:
+    """np.float64 is a number of Python's too."""
+    return value.item() if isinstance(value, WrappedNumber) and value.is_python else value
+
+
 def together(*values: Any) -> Any:
     """Tensors of one size; numbers become tensors of the first tensor's type."""
+    values = tuple(_plain(value) for value in values)
+    if not all(isinstance(value, (Tensor, int, float)) for value in values):
+        raise ValueError(
+            "Input arguments must all be instances of Number, torch.Tensor or objects "
+            "implementing __torch_function__."
+        )
     first = next((value for value in values if isinstance(value, Tensor)), None)
     dtype, device = (default_dtype(), None) if first is None else (first.dtype, first.device)
     made = [v if isinstance(v, Tensor) else tensor(v, dtype=dtype, device=device) for v in values]

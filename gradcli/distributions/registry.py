@@ -30,7 +30,9 @@ class ConstraintRegistry:
     def __init__(self, factories: Mapping[str, Factory]) -> None:
         self._factories = factories
 
-    def __call__(self, constraint: Constraint) -> Any:
+    def __call__(self, constraint: Any) -> Any:
+        if not isinstance(constraint, Constraint):
+            raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
         kind = constraint.kind
         if kind == "IndependentConstraint":
             inner = self(constraint.base_constraint)

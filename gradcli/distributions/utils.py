@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
 from .operations import clipped_probs, run, together
 
 
 def broadcast_all(*values: Any) -> Any:
-    if not all(isinstance(value, (Tensor, int, float, complex)) for value in values):
-        raise ValueError(
-            "Input arguments must all be instances of Number, torch.Tensor or objects "
-            "implementing __torch_function__."
-        )
     return together(*values)
 
 
