@@ -15,7 +15,7 @@ DISTRIBUTIONS = frozenset(
     "log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial "
     "multivariate_normal negative_binomial normal one_hot_categorical pareto poisson "
     "relaxed_bernoulli relaxed_categorical studentT transformed_distribution transforms uniform "
-    "utils von_mises weibull wishart".split()
+    "von_mises weibull wishart".split()
 )
 # Deeper paths that PyTorch keeps classes at -> the package that publishes the same names; "" is
 # torch itself.

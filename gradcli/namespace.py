@@ -216,7 +216,7 @@ PACKAGES = {
     space: f"gradcli.{space}"
     for space in (
         "nn nn.init nn.utils optim optim.lr_scheduler optim.swa_utils func distributions "
-        "distributions.constraints"
+        "distributions.constraints distributions.utils"
     ).split()
 }
 SPACES = frozenset(

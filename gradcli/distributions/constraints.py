@@ -196,9 +196,17 @@ symmetric = Constraint("Symmetric()", _symmetric, 2)
 positive_semidefinite = Constraint("PositiveSemidefinite()", _positive_semidefinite, 2)
 positive_definite = Constraint("PositiveDefinite()", _positive_definite, 2)
 
+
+def dependent_property(
+    fn: Any = None, *, is_discrete: bool | None = None, event_dim: int | None = None
+) -> Any:
+    """A property that says what values must be, from other values of its object."""
+    return dependent_property if fn is None else property(fn)
+
+
 _FUNCTIONS = (
-    Constraint, greater_than, greater_than_eq, less_than, interval, half_open_interval,
-    integer_interval, multinomial, independent, cat, stack,
+    Constraint, dependent_property, greater_than, greater_than_eq, less_than, interval,
+    half_open_interval, integer_interval, multinomial, independent, cat, stack,
 )  # fmt: skip
 __all__ = [
     *(known.__name__ for known in _FUNCTIONS),

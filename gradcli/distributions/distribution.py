@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from inspect import getattr_static
 from typing import Any
 
-from ..engine.invented_names import kept_on
+from ..engine.invented_names import KEPT, kept_on
 from ..engine.mode import no_grad
 from ..engine.run_state import run_state
 from ..engine.settable import Takes
@@ -178,6 +178,7 @@ class Distribution:
                 value = value.expand(size)
             new.__dict__[name] = value
         new.__dict__.update(parts)
+        new.__dict__.pop(KEPT, None)
         new._batch_shape = size
         return new
 

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..engine.invented_names import KEPT
 from ..engine.settable import Takes
 from ..engine.size import Size
 from . import constraints
@@ -68,6 +69,7 @@ class Transform:
             raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
         new: Transform = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
+        new.__dict__.pop(KEPT, None)
         new._cache_size, new._cached_x_y, new._inv = cache_size, (None, None), None
         return new
 

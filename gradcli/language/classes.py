@@ -9,7 +9,7 @@ from typing import Any
 from ..autograd.function import Function as HostFunction
 from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
-from .adoption import VALUES
+from .adoption import ADOPTERS, VALUES
 from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
@@ -471,6 +471,7 @@ def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     return call(found, (value, *args), kwargs)
 
 
+ADOPTERS[property] = lambda made: Property(made.fget)  # by a decorator of the library
 PRELUDE["property"] = Builtin("property", Property)
 PRELUDE["staticmethod"] = Builtin("staticmethod", StaticMethod)
 PRELUDE["classmethod"] = Builtin("classmethod", ClassMethod)
