@@ -159,7 +159,10 @@ def test_graphs_of_gradients_run_in_pytorchs_order(expression: str) -> None:
      "torch.distributions.Dirichlet(w).entropy()",
      "torch.distributions.MultivariateNormal(x, torch.eye(3) * w[0]).log_prob(torch.ones(3))",
      "torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 2))(x)",
-     "torch.nn.TransformerEncoderLayer(3, 1, 4, 0.0)(x)"],
+     "torch.nn.TransformerEncoderLayer(3, 1, 4, 0.0)(x)",
+     "torch.nn.MultiheadAttention(3, 1)(x, w, x * w)[1]",
+     "sum(t.sum() for t in torch.nn.RNN(3, 2, batch_first=True)(x))",
+     "sum(t.sum() for t in torch.nn.GRU(3, 2, 2, batch_first=True)(x[None]))"],
 )  # fmt: skip
 def test_parts_of_a_composite_run_in_pytorchs_order(expression: str) -> None:
     text = (

@@ -252,7 +252,6 @@ def _attention(
     if given.need_weights:
         out, weights = _weighed(q, k, v, mask, dropout)
         out = out.transpose(0, 1).reshape(target * batch, width)
-        weights = weights.view(batch, heads, target, source)
     else:
         weights = None
         if mask is not None:
@@ -264,8 +263,10 @@ def _attention(
         out = out.permute(2, 0, 1, 3).reshape(batch * target, width)
     out = _linear(out, given.out_proj_weight, given.out_proj_bias)
     out = view(out, (target, batch, out.shape[1]))
-    if weights is not None and given.average_attn_weights:
-        weights = weights.mean(dim=1)
+    if weights is not None:
+        weights = weights.view(batch, heads, target, source)
+        if given.average_attn_weights:
+            weights = weights.mean(dim=1)
     return out, weights
 
 

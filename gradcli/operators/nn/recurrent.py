@@ -192,8 +192,8 @@ def _network(kind: str) -> Callable[..., Any]:
             STEPS[kind], sequence, hx.unbind(0), weights, 1 + bidirectional,
             dropout if train else 0.0,
         )  # fmt: skip
-        output = output.transpose_(0, 1) if batch_first else output
-        return output, _call("stack", ends, 0)
+        hidden = _call("stack", ends, 0)
+        return output.transpose_(0, 1) if batch_first else output, hidden
 
     return body
 
@@ -216,8 +216,8 @@ def _lstm_network(
         warn("LSTM with projections is not supported with oneDNN. Using default implementation.")
     states = list(zip(hidden.unbind(0), cell.unbind(0), strict=True))
     output, ends = _layers(_lstm_step, sequence, states, weights, ways, dropout if train else 0.0)
-    output = output.transpose(0, 1) if batch_first else output
-    return output, *(_call("stack", [end[part] for end in ends], 0) for part in (0, 1))
+    hidden, cell = (_call("stack", [end[part] for end in ends], 0) for part in (0, 1))
+    return output.transpose(0, 1) if batch_first else output, hidden, cell
 
 
 _NETWORK = (
