@@ -95,7 +95,7 @@ STARTS: tuple[Any, ...] = (
     lambda: (0.5, 0.5), lambda: (0.5, 1.5), lambda: (leaf().exp(),), lambda: (3, leaf().exp()),
     normal_vectors, lambda: (normal(), 1), lambda: (normal(), []), lambda: (weights(), normal()),
     lambda: ((2,), (1, 2)), lambda: ([gradcli.distributions.ExpTransform()],),
-    lambda: (gradcli.distributions.ExpTransform(), 1), lambda: (0.5, 0.5, 0.5),
+    lambda: (gradcli.distributions.ExpTransform(), 1), lambda: (0.5, 0.5, 0.5), lambda: (0.5,),
     lambda: (gradcli.zeros(2), gradcli.ones(2, 1), gradcli.ones(2)),
 )  # fmt: skip
 
