@@ -31,7 +31,7 @@ def _largest(
     images = x.reshape((_product(x.shape[:-ndim]), _product(sizes)))
     # 2d draws for the width first, 3d for the depth first
     order = range(ndim) if ndim == 3 else reversed(range(ndim))
-    draws = random_samples.reshape((images.shape[0], ndim))
+    draws = random_samples.reshape((-1, ndim))[: images.shape[0]]
     places = xp.zeros((images.shape[0], *(1,) * (2 * ndim)), dtype="int64")
     for axis, number in enumerate(order):
         starts = _starts(xp, draws[:, number], sizes[axis], output_size[axis], kernel_size[axis])
@@ -49,6 +49,23 @@ def _largest(
     )
 
 
+def _check_samples(self: Any, samples: Any, ndim: int) -> None:
+    """Where the windows lie: [at least as many as images, channels, dimensions]."""
+    if samples.dtype is not self.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    images = 1 if self.ndim == ndim + 1 else self.shape[0]
+    if samples.shape[0] < images:
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != self.shape[-ndim - 1]:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != ndim:
+        raise RuntimeError(
+            f"Expect _random_samples.size(2) equals to {ndim}; got {samples.shape[2]}."
+        )
+
+
 def _check(ndim: int) -> Any:
     def check(self: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> None:
         if min(output_size) < 0:
@@ -56,6 +73,7 @@ def _check(ndim: int) -> Any:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {min(output_size)}: {sizes}"
             )
+        _check_samples(self, random_samples, ndim)
         names = ("height", "width") if ndim == 2 else ("time", "height", "width")
         for name, out, window, size in zip(
             names, output_size, kernel_size, self.shape[-ndim:], strict=True
