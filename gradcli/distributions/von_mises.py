@@ -10,7 +10,7 @@ from ..engine.dtypes import bool_, float64
 from ..engine.mode import enable_grad, no_grad
 from . import constraints
 from .distribution import Distribution
-from .operations import run, together
+from .operations import run, together, type_of
 
 # Abramowitz and Stegun 9.8.1 to 9.8.4: the modified Bessel functions I0 and I1, for small numbers
 # as a polynomial in (x / 3.75)**2, for large ones in 3.75 / x.
@@ -71,7 +71,7 @@ class VonMises(Distribution):
             angle = run("zeros", shape, dtype=float64, device=loc.device)
             done = run("zeros", shape, dtype=bool_, device=loc.device)
             while not bool(done.all()):
-                first, second, side = run("rand", (3, *shape), dtype=float64).unbind()
+                first, second, side = run("rand", (3, *shape), **type_of(loc)).unbind()
                 z = run("cos", math.pi * first)
                 towards = (1 + proposal * z) / (proposal + z)
                 c = kappa * (proposal - towards)
