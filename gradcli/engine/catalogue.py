@@ -139,7 +139,9 @@ class Function:
                 break
         if all(value is given for value, given in zip(values, args)):
             return _with_defaults(overload.run, count, tuple(values[count:]))
-        if values[0] is args[0] and values[1] == args[1:] and {*kinds[1:]} == {int}:
+        sizes = overload.signature.parameters[1]  # of a fixed number one stands for all of them
+        spread = sizes.size in (None, 1) and {*kinds[1:]} == {int}
+        if spread and values[0] is args[0] and values[1] == args[1:]:
             run, rest = overload.run, tuple(values[2:])  # x.view(2, 3) is x.view((2, 3))
             return lambda first, *sizes: run(first, sizes, *rest)
         return None
