@@ -281,9 +281,18 @@ def _plain(names: Iterable[str], known: set[str]) -> Iterator[str]:
             yield f"{name}: Any"
 
 
+def _constructor(kind: type) -> Any:
+    """What takes the arguments of a call; Python's releases differ in which they look at first."""
+    for base in kind.__mro__:
+        for name in ("__init__", "__new__"):
+            if name in vars(base):
+                return getattr(base, name)
+    raise AssertionError("object has both")
+
+
 def _class(name: str, kind: type, base: str) -> Iterator[str]:
     yield f"class {name}{f'({base})' if base else ''}:"
-    init = _python("__init__", kind, "    ")
+    init = _python("__init__", _constructor(kind), "    ", drop=1)
     given = init.removeprefix("    def __init__(").rpartition(")")[0]
     yield f"    def __init__({', '.join(['self', *([given] if given else [])])}) -> None: ..."
     if hasattr(kind, "__enter__"):

@@ -62,8 +62,10 @@ def advice(line: str, message: str, span: Span) -> Iterator[str]:
     """The advice for a syntax error in a line of the program, at a span of it."""
     if len(line) > LONGEST:
         return
-    character = line[span.column - 1 : span.column]
-    if character in LOOKALIKES and "character" in message:
+    # Behind a number it stands one further for some releases of Python, in other words.
+    place = span.column - 1 + ("literal" in message)
+    character = line[place : place + 1]
+    if character in LOOKALIKES and ("character" in message or "literal" in message):
         shown = character if character.isprintable() else f"U+{ord(character):04X}"
         yield f"help: write {LOOKALIKES[character]} instead of {shown}"
         return
