@@ -113,3 +113,19 @@ def test_paths_behind_an_update_are_the_same(layer: str, tmp_path: Path) -> None
     own, live = (here("paths", str(file), "--wrt", name, "--engine", engine)
                  for engine in ("own", "torch"))  # fmt: skip
     assert (own.returncode, own.stdout) == (live.returncode, live.stdout) == (0, own.stdout)
+
+
+@pytest.mark.parametrize("more", [(), ("--pass", "1")])
+def test_a_script_under_pytorch_is_run_once(more: tuple[str, ...], tmp_path: Path) -> None:
+    """The own engine runs a program again where its graph was changed since."""
+    file, log = tmp_path / "program.py", tmp_path / "log"
+    file.write_text(
+        f"import torch\nopen({str(log)!r}, 'a').write('ran ')\n"
+        "w = torch.ones(2, requires_grad=True)\ny = (w * w).sum()\ny.backward()\n"
+        "with torch.no_grad():\n    w.mul_(2)\n",
+        "utf-8",
+    )
+    for verb in ("grad", "step"):
+        log.unlink(missing_ok=True)
+        here(verb, str(file), "--of", "y * 2", *more, "--engine", "torch")
+        assert log.read_text("utf-8") == "ran "

@@ -30,6 +30,12 @@ def unchanged(
         raise UsageError(f"--pass {number}: {passes_there(passes.count)}")
     if ran.error is not None or not passes.count or not ran.recording.lines.changes:
         return ran
+    if ran.request.engine == "torch":  # what a program does may not be done twice
+        if number is None:
+            return ran
+        raise UsageError("--of and --pass: PyTorch's run is not repeated up to a pass",
+                         "without --of the answer is about the pass; without --pass --of is "
+                         "computed at the end")  # fmt: skip
     made = passes.nodes  # what --of evaluates comes behind them
     ran = with_expressions(ran, of)
     name, nodes = _graph_of(ran, of, made)
