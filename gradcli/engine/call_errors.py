@@ -404,12 +404,7 @@ def _of_python(
         if place >= len(args) and p.default is REQUIRED and shown not in kwargs
     ]
     if missing:
-        last = ("," if len(missing) > 2 else "") + " and "
-        shown = last.join([", ".join(missing[:-1]), missing[-1]]) if missing[1:] else missing[0]
-        plural = "s" if missing[1:] else ""
-        return TypeError(
-            f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
-        )
+        return _missing(called, missing)
     bound = dict(zip(names, args, strict=False)) | dict(kwargs)
     for p, shown in zip(parameters, names, strict=True):
         if shown not in bound or coerce(p, bound[shown])[0]:
@@ -427,6 +422,15 @@ def _of_python(
         if told is not None:
             return TypeError(told)
     return TypeError(Reading(name, _of_row(signature, False, False)).fault(args, kwargs))
+
+
+def _missing(called: str, missing: Sequence[str]) -> TypeError:
+    last = ("," if len(missing) > 2 else "") + " and "
+    shown = last.join([", ".join(missing[:-1]), missing[-1]]) if missing[1:] else missing[0]
+    plural = "s" if missing[1:] else ""
+    return TypeError(
+        f"{called}() missing {len(missing)} required positional argument{plural}: {shown}"
+    )
 
 
 def _no_order(value: Any, sign: str, other: str) -> Exception:

@@ -256,7 +256,6 @@ def collect(
     graph = Graph()
     held: list[Any] = []
     facts: list[TensorFact] = []
-    first = {id(one.tensor): one.name for one in reversed(others)}
     owned = {id(one.tensor) for one in others if one.kind == "parameter"}
 
     def bound(name: str, tensor: Any, what: str = "tensor") -> None:
@@ -270,9 +269,7 @@ def collect(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns
-        # Other names of parameters, also in lists: the first that a module gives stands first.
-        again = [(name, tensor, "parameter") for name, _, tensor, what in others
-                 if what == "alias" and _root(name) == _root(first[id(tensor)])]  # fmt: skip
+        again = _other_names(others)  # and those in lists: what a module gives stands first
         for name, tensor in named_tensors(bindings, kind):
             if id(tensor) in owned and "[" in name:
                 again.append((name, tensor, "tensor"))
@@ -297,6 +294,13 @@ def collect(
     leaves_by_number = dict(sorted(graph.leaves.items(), key=itemgetter(1)))
     return Collected(_numbered(facts, held, graph), _node_facts(graph, place), held, graph.alive,
                      graph.ids, leaves_by_number)  # fmt: skip
+
+
+def _other_names(others: Sequence[Named]) -> list[tuple[str, Any, str]]:
+    """Further names of parameters, below the global name that led to the first one."""
+    first = {id(one.tensor): _root(one.name) for one in reversed(others)}
+    return [(name, tensor, "parameter") for name, _, tensor, what in others
+            if what == "alias" and _root(name) == first[id(tensor)]]  # fmt: skip
 
 
 def _root(path: str) -> str:
