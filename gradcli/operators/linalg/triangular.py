@@ -6,7 +6,14 @@ from typing import Any
 
 from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_floating, check_precision, check_square
+from ..conventions import (
+    INTEGERS,
+    REDUCED,
+    check_floating,
+    check_precision,
+    check_square,
+    unimplemented,
+)
 from ..shape.rearrange import tril, triu
 from ..shape.transposed import mt
 from .inverse import (
@@ -55,7 +62,7 @@ def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bo
     name = "linalg.solve_triangular"
     check_square(A, name)
     check_right_side(A, B, left, name)
-    check_precision(B, "triangular_solve_cpu", empty=True)
+    check_precision(A, "triangular_solve_cpu", empty=True)
 
 
 def check_right_side(A: Any, B: Any, left: bool, name: str) -> None:
@@ -298,6 +305,7 @@ def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> A
 cholesky_inverse = operator(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyInverseBackward0",
+    refuse=unimplemented("cholesky_inverse_out_cpu", *INTEGERS, "Bool", *REDUCED),
     check=lambda self, upper: _check_factor(self),
     forward=lambda xp, self, upper: column_major(
         xp,
