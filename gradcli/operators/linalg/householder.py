@@ -12,7 +12,7 @@ from ..shape.join import cat
 from ..shape.rearrange import tril
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
-from ..shape.transposed import mt
+from ..shape.transposed import mh
 from .inverse import column_major, named_outputs
 from .product import matmul_of
 
@@ -57,10 +57,6 @@ def _product_kernel(xp: Any, input: Any, tau: Any) -> Any:
         row = xp.conj(vector.swapaxes(-1, -2)) @ result
         result = result - tau[..., None, place : place + 1] * vector * row
     return column_major(xp, result)
-
-
-def mh(matrix: Any) -> Any:
-    return conj(mt(matrix))
 
 
 def _columns(input: Any, tau: Any) -> tuple[list[Any], list[Any]]:
