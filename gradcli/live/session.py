@@ -35,6 +35,7 @@ from .side import TorchSide
 from .text import CALLER, Text
 
 MOST = 100  # texts that are remembered
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -136,8 +137,17 @@ class Session:
                 self._made_before(self.frame.f_lineno)
             self.recorder.on_parameter = self._registered
             self.functions.rewrite(self)
+            if any(isinstance(part, DEFINITIONS) and part.lineno > self.frame.f_lineno
+                   for part in ast.walk(self.text.tree)):  # fmt: skip
+                self.text.on_place = self._defined
         self.stack.callback(self.functions.restore)
         self.stack.enter_context(self.recorder.recording())
+
+    def _defined(self, frame: FrameType) -> None:
+        """Functions may have come up since: what they are called for next is told in full."""
+        with self.recorder.telling():
+            self.functions.names = _values(frame)
+            self.functions.rewrite(self)
 
     def code(self) -> CodeType:
         """Of a text that does not run yet: everything is reported."""
