@@ -22,6 +22,7 @@ from ..engine.observer import Observer
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source
+from ..language.tracing import Inner
 from ..recording.modules import named_modules
 from .code import compiled
 from .functions import Functions, codes_of
@@ -224,10 +225,12 @@ class Session:
 
     # ------------------------------------------------------------ operations
 
-    def _operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _operation(
+        self, node: Any, args: Any, kwargs: Any, result: Any, inner: Inner | None = None
+    ) -> None:
         """A call of PyTorch, or of what writes to a tensor, with its parts and what it gave."""
         if self.listener is not None and node is not None:
-            heard(self.listener, node, (*args, *kwargs.values()), result)
+            heard(self.listener, node, (*args, *kwargs.values()), result, inner)
         target = self.targets.of.get(id(node))
         if target is not None and isinstance(result, self.side.tensor):
             self._bound(target, result)
