@@ -141,6 +141,7 @@ def _names(row: Row) -> dict[str, Any]:
     ufunc = getattr(row.forward, "ufunc", None)
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
+        "single": numpy.dtype("float32"), "double": numpy.dtype("float64"),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
         "UnimplementedNode": UnimplementedNode,
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,

@@ -204,8 +204,7 @@ class FastPath:
             x, y = (p.name for p in row.tensors)
             self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
             side = f"n_{x} > {SIDE} or n_{y} > {SIDE}"
-            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
-            self.write(ask, 2)
+            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape): {ask}")
         elif not row.view:
             sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
             sizes += [
@@ -232,9 +231,10 @@ class FastPath:
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
         elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
-            array = f"a_{self.first}"
-            most = row.forward.most  # type: ignore[attr-defined]
-            write(f"if kind.xp is numpy and {array}.size > {most}: data = ufunc({array})")
+            a, (few, most) = f"a_{self.first}", row.forward.bounds  # type: ignore[attr-defined]
+            rounded = f"kind.settled is single and kind.is_plain and 1 < {a}.size <= {few}"
+            write(f"if {rounded}: data = ufunc({a}, dtype=double).astype(single)")
+            write(f"elif kind.xp is numpy and {a}.size > {most}: data = ufunc({a})")
             write(f"else: data = {call}")
         else:
             write(f"data = {call}")
