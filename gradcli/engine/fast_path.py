@@ -171,7 +171,8 @@ class FastPath:
         if p.number:
             return f"{p.name}._data if {p.name}.__class__ is Tensor else {p.name}"
         if self.row.view:
-            return f"{p.name}._need_array()"
+            array = f"{p.name}._data"
+            return f"{array} if {array}.__class__ is ndarray else {p.name}._need_array()"
         return f"None if {p.name} is None else {p.name}._data" if p.optional else f"{p.name}._data"
 
     def result_kind(self) -> str:
@@ -291,11 +292,10 @@ class FastPath:
         write(f"if {' and '.join(tests)}: {relay}")
 
     def cast(self) -> None:
-        write = self.write
-        if self.row.view:
-            write("if data.dtype is not result_kind.array_dtype: data = result_kind.settle(data)")
-        else:
-            write("if data.dtype is not result_kind.settled: data = result_kind.settle(data)")
+        if self.row.view and self.result_kind() == "kind":
+            return  # the same memory
+        known = "array_dtype" if self.row.view else "settled"
+        self.write(f"if data.dtype is not result_kind.{known}: data = result_kind.settle(data)")
 
     # ---- the graph
 

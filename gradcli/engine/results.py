@@ -14,7 +14,7 @@ from .mode import state
 from .node import Node, SavedOutput, Several, SharedOutput
 from .promotion import shape_error
 from .row import OF, Row
-from .tensor import Tensor, mark_of, plain
+from .tensor import AutogradMeta, Tensor, mark_of, plain
 from .tensor_type import LARGE, TensorType, kind_of
 
 
@@ -132,20 +132,19 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
     """Ties a result to the tensor whose memory it shares."""
-    given = source._meta
-    if given is not None and given.inference:
-        mark_inference(out)
-        return
-    meta = out._need_meta()
-    meta.base = source if given is None or given.base is None else given.base
+    given, base = source._meta, source
+    if given is not None:
+        if given.inference:
+            mark_inference(out)
+            return
+        base = source if given.base is None else given.base
+        creation = creation or given.creation
     storage = out._storage = source._storage or source._need_storage()
-    meta.view_version = storage.version
+    out._meta = meta = AutogradMeta(base, storage.version)
     if not state.grad_enabled:
         meta.creation = "inference" if state.inference else "no_grad"
     elif creation:
         meta.creation = creation
-    elif given is not None and given.creation:
-        meta.creation = given.creation
 
 
 def tracked_by_base(view: Tensor) -> Any:
