@@ -154,4 +154,8 @@ class Observer:
         )
 
 
-EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_") and name not in ("of_nodes", "hears"))
+EVENTS = tuple(
+    name
+    for name in vars(Observer)
+    if not name.startswith("_") and name not in ("of_nodes", "hears")
+)

@@ -94,7 +94,7 @@ class Flow(Numbered):
                 child = self.value_of(value)
         if call is not None:
             self.marks.called(call, value, children)
-        if id(node) in self.whole.names:
+        if self.whole.is_any and id(node) in self.whole.names:
             self.shadow.update(self.whole.gone_through(node, child))
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:
@@ -159,7 +159,7 @@ class Flow(Numbered):
             child = self.shadow.get(name) if kind in NUMBERS else self.chosen.get(name)
             if kind not in NUMBERS and (child is None or child.module is not value):
                 child = self.child_of(value)
-        if id(node) in self.whole.names:
+        if self.whole.is_any and id(node) in self.whole.names:
             self.shadow.update(self.whole.gone_through(node, child))
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:

@@ -107,9 +107,7 @@ def _result(case: Case) -> Step | None:
     """The last thing that came from the tensor along the graph, which nothing else used."""
     reach = case.along([case.value], live_only=True)
     used = {source for step in case.steps for source in step.live}
-    ends = [
-        s for s in case.steps if s.out in reach and s.out not in used and s.out != case.value
-    ]
+    ends = [s for s in case.steps if s.out in reach and s.out not in used and s.out != case.value]
     named = [s for s in ends if case.called(s.out).isidentifier()]
     found = named or ends
     return found[-1] if found else None

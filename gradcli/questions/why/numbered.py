@@ -144,6 +144,8 @@ class Numbered(Listener):
         elif function is not None:
             key = _output(function, output_nr)
             self.nodes.put(function, output_nr, number)
+        elif id(tensor) in self.known:
+            self.nodes.leaves.clear()
         self.values.append((
             ref(tensor), node if number < self.limit else None, number, live,
             tuple(dict.fromkeys(dead)) if dead else (),

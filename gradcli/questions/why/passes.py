@@ -290,9 +290,10 @@ class Passes(Spectator):
         """What observes the nodes of the pass that begins: most are the engine's own, and pass on
         numbers."""
         current = self.passes[-1]
+        passes, ran = self.passes, current.ran
 
         def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-            plain = node.__class__ is Node and self.passes[-1] is current
+            plain = node.__class__ is Node and passes[-1] is current
             if plain and current._applied is not None and self.bytes < HEAVY:
                 copies: list[Any] = []
                 for value in results:  # as `apart` does it: +value is another object
@@ -303,11 +304,9 @@ class Passes(Spectator):
                 else:
                     current.bytes += RECORD
                     self.bytes += RECORD
-                    if len(grads) == 1 and grads[0] is not None:
-                        grads = (+grads[0],)
-                    else:
-                        grads = tuple(map(apart, grads))
-                    current.ran.append((node, grads, tuple(copies), None, node.saved))
+                    alone = len(grads) == 1 and grads[0] is not None
+                    grads = (+grads[0],) if alone else tuple(map(apart, grads))
+                    ran.append((node, grads, tuple(copies), None, node.saved))
                     return
             self.applied(node, grads, results)
 

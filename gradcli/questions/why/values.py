@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """requires_grad_, retain_grad or detach_ of a tensor: how many passes and values came before."""
+    """requires_grad_, retain_grad, detach_ of a tensor: how many passes and values were before."""
 
     kind: str
     node: ast.AST
