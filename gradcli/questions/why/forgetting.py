@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOM = 50_000  # steps that may lie between two looks
 BEHIND = 10_000  # steps behind what is alive
 OURS = 2  # references to a number that only the flow holds: its own, and the question's
-GONE = Step(None, None, -1, (), (), "", False, None, True, 0, None)  # instead of a value
+GONE = Step(None, None, -1, (), (), "", False, None, True, 0, None, None)  # instead of a value
 
 
 def forget(flow: Flow, spans: Iterable[tuple[int, int]]) -> None:

@@ -13,7 +13,7 @@ from ...engine.mode import state
 from ...engine.node import Node
 from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
-from ...language.tracing import Listener
+from ...language.tracing import Inner, Listener
 from ...recording.modules import is_module, named_parameters
 from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .outputs import Outputs
@@ -29,7 +29,7 @@ class Numbered(Listener):
 
     __slots__ = (
         "values", "held", "looked", "limit", "known", "nodes", "floats", "withs", "switch",
-        "grad_enabled", "unset", "whole",
+        "grad_enabled", "unset", "whole", "within", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -45,6 +45,8 @@ class Numbered(Listener):
         self.grad_enabled: Callable[[], bool] = OWN.grad_enabled
         self.unset: set[int] = set()  # leaves without numbers yet
         self.whole = WholeNumbers()
+        self.within: Inner | None = None  # the operation in progress, where it is known
+        self.cut: set[int] = set()  # what such operations made since the last pass
 
     def value(self, number: int) -> Step:
         """The value with this number."""
@@ -63,7 +65,7 @@ class Numbered(Listener):
     @property
     def wrong(self) -> list[Step]:
         """What made values that are not finite."""
-        return [Step._make(facts) for facts in self.values if facts[-2] and facts[1] is not None]
+        return [Step._make(facts) for facts in self.values if facts[-3] and facts[1] is not None]
 
     def look(self) -> None:
         """Some have been given up."""
@@ -116,8 +118,10 @@ class Numbered(Listener):
                 return self._record(state.origin, tensor, [known])  # detach_()
         return self._record(None, tensor, [])
 
-    def _record(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
-        number, key = len(self.values), None
+    def _record(
+        self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int], module: Any = None
+    ) -> int:
+        """A new number for a tensor; of the `module` that made it parameters may be unused."""
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             function = made_by = tensor._grad_fn
             tracked, output_nr = tensor._requires_grad, tensor._output_nr
@@ -130,6 +134,8 @@ class Numbered(Listener):
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
+        if dead and module is not None and made_by is not None:
+            dead = [*self._used(module, dead), *self._left_in(node)]
         if node is None:
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
@@ -137,7 +143,7 @@ class Numbered(Listener):
             # A view that a library made while gradients were off has no node to tell its origin.
             origin = getattr(function, "origin", state.origin if dead else None)
             node = origin if isinstance(origin, ast.AST) else None
-            number = len(self.values)
+        number, key = len(self.values), None
         if function.__class__ is Node and not output_nr:
             key = function.sequence
             self.nodes.firsts[key] = number
@@ -150,10 +156,26 @@ class Numbered(Listener):
             ref(tensor), node if number < self.limit else None, number, live,
             tuple(dict.fromkeys(dead)) if dead else (),
             "tensor" if function.__class__ is Node else word_of(tensor), tracked,
-            None if enabled else self._culprit(), enabled, bad(tensor), key,
+            None if enabled else self._culprit(), enabled, bad(tensor),
+            self.within, key,
         ))  # fmt: skip
         self.known[id(tensor)] = number
         return number
+
+    def _used(self, module: Any, dead: list[int]) -> list[int]:
+        """Without the parameters of a module that its result was not computed from: had they been
+        cut off within it, that would be known."""
+        own = {id(one) for _, one in named_parameters(module) if one.requires_grad}
+        return [number for number in dead if id(self.alive(number)) not in own]
+
+    def _left_in(self, node: ast.AST | None) -> list[int]:
+        """The numbers that came up within an expression: they may have come back."""
+        found = []
+        for number in self.cut:
+            step = self.step(number)
+            if step is not None and step.kind == "number" and step.node is node:
+                found.append(number)
+        return found
 
     def _leaf(self, tensor: AnyTensor) -> int:
         """The number of a leaf that a graph ends in."""
@@ -187,7 +209,8 @@ class Numbered(Listener):
         if not sources or self.is_full:
             return None
         number = len(self.values)
-        self.values.append((None, node, number, (), sources, "number", False, None, True, 0, None))
+        facts = "number", False, None, True, 0, self.within, None
+        self.values.append((None, node, number, (), sources, *facts))
         if isinstance(value, HELD):
             self.floats[id(value)] = (value, number)
         return number

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
+from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
 from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
@@ -50,6 +51,7 @@ class Step(NamedTuple):
     switch: ast.AST | None
     enabled: bool
     bad: int
+    inner: Inner | None  # what made it within the expression, if that is known
     made_by: Any
 
 
