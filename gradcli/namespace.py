@@ -159,6 +159,8 @@ LISTED: dict[str, str] = {
 }
 for _space, _names in LISTED.items():
     PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
+for _name in "make_functional make_functional_with_buffers combine_state_for_ensemble".split():
+    PLACES[f"_functorch.make_functional.{_name}"] = f"gradcli.func.functional_modules:{_name}"
 PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
