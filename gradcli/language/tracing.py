@@ -13,6 +13,7 @@ from typing import Any
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
@@ -28,6 +29,13 @@ from .values import Closure
 QUIET = (
     ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred, Suspended,
 )  # fmt: skip
+
+
+class Inner(NamedTuple):
+    """An operation that code outside of the text did within an expression: its name, its line."""
+
+    word: str
+    place: str
 
 
 class Listener:
@@ -82,6 +90,10 @@ class Listener:
 
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, whose parts were not reported."""
+
+    def lost(self, node: ast.AST, value: Any, inner: Inner) -> None:
+        """The same as `leave`, of an operation that lost the graph, or goes on from one that did;
+        it may be a part of what an expression calls."""
 
     def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""

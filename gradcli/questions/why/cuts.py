@@ -54,10 +54,10 @@ TOLD = {
 
 def verdict_of(step: Step) -> str:
     """What a dead way is called, by the expression that it leads through."""
-    node, word = step.node, name_of(step.node)
+    node, word = step.node, word_of(step)
     if word in ("detach", "detach_"):
         return "detached"
-    if isinstance(node, ast.Attribute) and word == "data":
+    if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
         return "data"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
@@ -71,6 +71,11 @@ def verdict_of(step: Step) -> str:
     if word in DERIVATIVES:
         return "grad-call"
     return "detached" if step.enabled else "no-grad"
+
+
+def word_of(step: Step) -> str:
+    """What lost the graph: the operation, where it is a part of what the expression calls."""
+    return name_of(step.node) if step.inner is None else step.inner.word
 
 
 def _compares(word: str) -> bool:
@@ -154,7 +159,7 @@ def cut_finding(
     marked = _marked(case, same[0].node) if verdict == "no-grad" else None
     if marked is not None:
         return _not_differentiable(case, beginning, *marked)
-    cut = case.text(same[0].node)
+    cut = _elsewhere(same[0]) or case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
     finding = Finding(verdict, sentence)
     edits: list[Edit] = []
@@ -183,6 +188,14 @@ def cut_finding(
         left_out = f"{trial.advice}, and leave out: {case.text(turned_on[0])}"
         finding.trials[finding.trials.index(trial)] = trial._replace(advice=left_out)
     return finding
+
+
+def _elsewhere(step: Step) -> str:
+    """What lost the graph on a line of another file; empty in the text in question."""
+    if step.inner is None or not step.inner.place:
+        return ""
+    word = step.inner.word.strip("_")
+    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
 
 
 def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
@@ -262,6 +275,8 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
 def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
     node = step.node
+    if _elsewhere(step):
+        return []  # only the text in question is changed
     if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
@@ -308,6 +323,8 @@ def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
     finding.advice = ADVICE.get(verdict, "compute it with tensors that stay in the graph")
+    if _elsewhere(step) and verdict in ("detached", "data", "item"):
+        finding.advice = f"leave out {_elsewhere(step)}"
     if not edits:
         return
     if verdict == "no-grad":

@@ -14,6 +14,7 @@ from weakref import ref
 from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ...language.names import Scope
+from ...language.tracing import Inner
 from ...recording.modules import is_module, named_parameters
 from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
 from .marks import Marks
@@ -120,12 +121,27 @@ class Flow(Numbered):
 
     def has_cut(self, operands: tuple[Any, ...], result: Any) -> bool:
         """Whether an operation lost the graph, or goes on with something that had lost it."""
-        tensors = [one for one in items(operands) if is_tensor(one)]
-        if is_tensor(result) and not result.requires_grad and any(t.requires_grad for t in tensors):
+        given = list(items(operands))
+        tensors = [one for one in given if is_tensor(one)]
+        leaves = isinstance(result, HELD) or (
+            is_tensor(result) and node_of(result) is None and all(result is not t for t in tensors)
+        )
+        if leaves and any(t.requires_grad for t in tensors):
             return True
+        if self.cut:
+            held = [self.floats[id(one)][1] for one in given if id(one) in self.floats]
+            if not self.cut.isdisjoint([*held, *map(self._known_as, tensors)]):
+                return True
         numbers = [self._known_as(t) for t in tensors if not t.requires_grad]
         places = [self.values[number][2] for number in numbers if number is not None]
         return any(at is not None and self.steps[at].dead + self.steps[at].live for at in places)
+
+    def lost(self, node: ast.AST, value: Any, inner: Inner) -> None:
+        self.within = inner
+        self.leave(node, value)
+        self.within = None
+        if type(self.last_child) is int:
+            self.cut.add(self.last_child)
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
@@ -255,9 +271,11 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
+            called = children[0] if named and children and is_module(children[0]) else None
             if known is not None and not any(type(child) is Chosen for child in children):
-                return known
-            number = self._record(node, value, () if shape else self.flat(children))
+                left = self._left_in(node) if self.cut and called is not None else ()
+                return self._record(node, value, [known, *left]) if left else known
+            number = self._record(node, value, () if shape else self.flat(children), called)
             if named and not shape:
                 self._alias(node, value)
             return number

@@ -13,7 +13,7 @@ from ...engine.mode import state
 from ...engine.node import Node
 from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
-from ...language.tracing import Listener
+from ...language.tracing import Inner, Listener
 from ...recording.modules import is_module, named_parameters
 from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .outputs import Outputs
@@ -29,7 +29,7 @@ class Numbered(Listener):
 
     __slots__ = (
         "values", "steps", "known", "nodes", "floats", "withs", "switch", "grad_enabled", "unset",
-        "whole",
+        "whole", "within", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -44,6 +44,8 @@ class Numbered(Listener):
         self.grad_enabled: Callable[[], bool] = OWN.grad_enabled
         self.unset: dict[int, int] = {}  # leaves without numbers yet, and the steps that made them
         self.whole = WholeNumbers()
+        self.within: Inner | None = None  # the operation in progress, where it is known
+        self.cut: set[int] = set()  # what such operations made since the last pass
 
     def value(self, number: int) -> Value:
         """The value with this number."""
@@ -85,7 +87,10 @@ class Numbered(Listener):
                 return self._record(state.origin, tensor, [known[1]])  # detach_()
         return self._record(None, tensor, [])
 
-    def _record(self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int]) -> int:
+    def _record(
+        self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int], module: Any = None
+    ) -> int:
+        """A new number for a tensor; of the `module` that made it parameters may be unused."""
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             function = made_by = tensor._grad_fn
             requires_grad, output_nr = tensor._requires_grad, tensor._output_nr
@@ -98,6 +103,8 @@ class Numbered(Listener):
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
+        if dead and module is not None and made_by is not None:
+            dead = [*self._used(module, dead), *self._left_in(node)]
         if node is None:
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
@@ -111,7 +118,7 @@ class Numbered(Listener):
             facts = (
                 node, number, live, tuple(dict.fromkeys(dead)) if dead else (),
                 "tensor" if function.__class__ is Node else word_of(tensor), requires_grad,
-                None if enabled else self._culprit(), enabled, bad(tensor),
+                None if enabled else self._culprit(), enabled, bad(tensor), self.within,
             )  # fmt: skip
             self.steps.append(tuple.__new__(Step, facts))
         self.values.append((held, requires_grad, step))
@@ -119,6 +126,22 @@ class Numbered(Listener):
         if function is not None:
             self.nodes.put(function, output_nr, number)
         return number
+
+    def _used(self, module: Any, dead: list[int]) -> list[int]:
+        """Without the parameters of a module that its result was not computed from: had they been
+        cut off within it, that would be known."""
+        own = {id(one) for _, one in named_parameters(module) if one.requires_grad}
+        return [number for number in dead if id(self.alive(number)) not in own]
+
+    def _left_in(self, node: ast.AST | None) -> list[int]:
+        """The numbers that came up within an expression: they may have come back."""
+        found = []
+        for number in self.cut:
+            place = self.values[number][2]
+            step = None if place is None else self.steps[place]
+            if step is not None and step.kind == "number" and step.node is node:
+                found.append(number)
+        return found
 
     def _leaf(self, tensor: AnyTensor) -> int:
         """The number of a leaf that a graph ends in."""
@@ -152,7 +175,9 @@ class Numbered(Listener):
         if not sources or len(self.steps) >= MOST_STEPS:
             return None
         number = len(self.values)
-        self.steps.append(Step(node, number, (), sources, "number", False, None, True, 0))
+        self.steps.append(
+            Step(node, number, (), sources, "number", False, None, True, 0, self.within)
+        )
         self.values.append((None, False, len(self.steps) - 1))
         if isinstance(value, HELD):
             self.floats[id(value)] = (value, number)

@@ -238,6 +238,7 @@ class Passes(Spectator):
         since = self.passes[-1].step if self.passes else 0
         made = Pass(one, [flow.value_of(root) for root in one.roots], since, len(flow.steps))
         flow.last_return = None
+        flow.cut.clear()
         self.running += 1
         self.passes.append(made)
         if len(self.passes) > DETAILED:

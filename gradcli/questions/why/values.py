@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
+from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
 from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
@@ -55,6 +56,7 @@ class Step(NamedTuple):
     switch: ast.AST | None
     enabled: bool
     bad: int
+    inner: Inner | None = None  # what made it within the expression, if that is known
 
 
 class Mark(NamedTuple):
