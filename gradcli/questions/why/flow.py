@@ -15,7 +15,7 @@ from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ...language.names import Scope
 from ...language.tracing import Inner
-from ...recording.modules import is_module, named_parameters
+from ...recording.modules import is_distribution, is_module, named_parameters
 from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
 from .marks import Marks
 from .numbered import HELD, Numbered
@@ -301,6 +301,8 @@ class Flow(Numbered):
             return Chosen(value, by) if by else value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
+        if is_distribution(value):
+            return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
 
     def _container(self, node: ast.AST, value: Any, children: list[Any]) -> None:

@@ -280,6 +280,9 @@ def broken_finding(case: Case, one: Pass) -> Finding:
     sentence = case.none(f"backward on line {case.line(one.origin)} failed before it reached it.")
     finding = Finding("backward-not-called", sentence)
     finding.causes.append(Remark(one.origin, "fails"))
+    error = case.ran.error
+    if error is not None and error.line == case.line(one.origin):
+        finding.others += [Remark(label.span, label.text) for label in error.labels[1:]]
     return finding
 
 

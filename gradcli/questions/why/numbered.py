@@ -14,7 +14,7 @@ from ...engine.node import Node
 from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
 from ...language.tracing import Inner, Listener
-from ...recording.modules import is_module, named_parameters
+from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of
 from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .outputs import Outputs
 from .values import Chosen, Sources, Step, Value, is_owner, items
@@ -66,6 +66,8 @@ class Numbered(Listener):
                 return held[1]
             base = getattr(value, "base", None)  # a row of an array that is gone through
             return self.child_of(base) if isinstance(base, numpy.ndarray) else None
+        if is_distribution(value):
+            return Sources(map(self.value_of, filter(is_tensor, tensors_of(value))))
         kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_owner(value)
         return value if kept else None
 
