@@ -313,6 +313,19 @@ OTHERWISE = {
 }
 
 
+def test_pytorch_is_imported_within_the_recording(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "from gradcli import inspect\nwith inspect.record() as run:\n    import torch\n"
+        "    x = torch.ones(2, requires_grad=True)\n    (x.detach() * x).sum().backward()\n"
+        "    y = torch.ones(2, requires_grad=True)\n    (x * y.detach()).sum().backward()\n"
+        "print(run.why('y').to_dict()['verdict'])\n",
+        "utf-8",
+    )
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout == "detached\n"
+
+
 def test_importing_it_imports_no_torch() -> None:
     code = "from gradcli import inspect; import sys; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .program import Globals
     from .text import Text
 
-STORED = "stored"
+STORED, CAUGHT = "stored", "caught"
 
 
 class Listeners:
@@ -201,6 +201,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> Any:
         self.generic_visit(node)
         node.body[:0] = self.calls(*(item.optional_vars for item in node.items))
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        self.generic_visit(node)
+        call = planted_call(CAUGHT, node.body[0])
+        node.body.insert(0, ast.copy_location(ast.Expr(call), call))
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:

@@ -10,7 +10,6 @@ import ast
 import linecache
 import os
 import sys
-import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from types import CodeType, FrameType
@@ -33,7 +32,8 @@ from .program import Globals, live_program, parsed
 from .recorder import Recorder
 from .rewrite import heard, names_of
 from .side import TorchSide
-from .text import CALLER, Text
+from .text import Text
+from .tracebacks import without
 
 MOST = 100  # texts that are remembered
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -283,23 +283,4 @@ def _targets(tree: ast.Module) -> _Targets:
     return found
 
 
-def without(traceback: Any, text: Text) -> Any:
-    """A traceback without the frames of the recording, and those of PyTorch that lead to it."""
-    kept: list[Any] = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_name == "handle_torch_function" and kept:
-            asking = kept.pop().tb_frame.f_code  # it is called once more behind the mode
-            if asking.co_filename == text.filename:
-                kept.append(traceback)
-        elif code.co_name != CALLER and not code.co_filename.startswith(_HERE):
-            kept.append(traceback)
-        traceback = traceback.tb_next
-    made = None
-    for one in reversed(kept):
-        made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return made
-
-
-_HERE = os.path.dirname(__file__)
-__all__ = ["Session", "parsed", "program_of", "without"]
+__all__ = ["Session", "parsed", "program_of"]
