@@ -91,7 +91,8 @@ def test_ledgers_are_the_same(title: str, tmp_path: Path) -> None:
 LAYERS = {
     "nn.LayerNorm(4)": "torch.randn(3, 4)", "nn.BatchNorm1d(4)": "torch.randn(3, 4)",
     "nn.GroupNorm(2, 4)": "torch.randn(3, 4)", "nn.PReLU()": "torch.randn(3)",
-    "nn.GRU(4, 3)": "torch.randn(5, 2, 4)", "nn.Embedding(5, 3)": "torch.tensor([1, 2, 1])",
+    "nn.GRU(4, 3)": "torch.randn(5, 2, 4)", "nn.LSTM(2, 2)": "torch.randn(2, 1, 2)",
+    "nn.Embedding(5, 3)": "torch.tensor([1, 2, 1])",
     "nn.ConvTranspose2d(1, 2, 3)": "torch.randn(1, 1, 3, 3)",
 }  # fmt: skip
 
