@@ -130,3 +130,15 @@ def test_a_script_under_pytorch_is_run_once(more: tuple[str, ...], tmp_path: Pat
         log.unlink(missing_ok=True)
         here(verb, str(file), "--of", "y * 2", *more, "--engine", "torch")
         assert log.read_text("utf-8") == "ran "
+
+
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_a_view_has_the_line_that_changed_its_base(engine: str, tmp_path: Path) -> None:
+    """PyTorch makes its node anew when somebody asks for it, after the run."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\nview = y[1:]\ny.mul_(3)\n", "utf-8"
+    )
+    told = json.loads(here("trace", str(file), "--format", "json", "--engine", engine).stdout)
+    lines = [(node["name"], node["line"]) for node in told["nodes"] if node["next"]]
+    assert sorted(lines) == [("AsStridedBackward0", 4), ("MulBackward0", 2), ("MulBackward0", 4)]
