@@ -15,7 +15,7 @@ from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .carriers import NOTICED, RUNTIME
 from .catalogue import catalogue
-from .causes import Freed
+from .causes import Cause, Freed, because
 from .device import module_of, placed
 from .errors import check_gradient
 from .gradient_buffers import Ready, hand_on, receive, step_lines
@@ -235,7 +235,8 @@ def _gradients(
 
 def underivable(node: Any) -> Any:
     """PyTorch's error for a derivative that it does not have."""
-    raise RuntimeError(f"derivative for aten::{node.called} is not implemented")
+    error = RuntimeError(f"derivative for aten::{node.called} is not implemented")
+    raise because(error, Cause("underived", node.origin, node))
 
 
 def _wanted(edge: str) -> str:

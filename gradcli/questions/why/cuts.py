@@ -18,6 +18,7 @@ COPIES = frozenset(
     "from_numpy deepcopy scalar_tensor array".split()
 )
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
+SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
@@ -28,6 +29,7 @@ ADVICE = {
     "copied": "torch.stack or the tensor itself instead of a copy",
     "no-grad": "move the line out of the part without gradients",
     "grad-call": "create_graph=True in the call",
+    "sampled": "rsample(), or, where there is none, a loss of log_prob() of what was drawn",
 }
 
 WORDS = {
@@ -39,6 +41,7 @@ WORDS = {
     "comparison": "a comparison has no gradient",
     "no-grad": "computed while gradients were off",
     "grad-call": "made without create_graph=True, so no graph leads to it",
+    "sampled": "draws numbers outside of the graph",
 }
 TOLD = {
     "detached": "{cut} takes it out of the graph",
@@ -49,6 +52,7 @@ TOLD = {
     "comparison": "{cut} is a comparison, which has no gradient",
     "no-grad": "{cut} was computed while gradients were off",
     "grad-call": "{cut} was made without create_graph=True",
+    "sampled": "{cut} draws numbers, and no graph leads through a draw",
 }
 
 
@@ -59,6 +63,8 @@ def verdict_of(step: Step) -> str:
         return "detached"
     if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
         return "data"
+    if word in SAMPLES:
+        return "sampled"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
@@ -98,7 +104,7 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
                 pending.append(source)
     return [
         step
-        for step in case.flow.steps
+        for step in case.steps
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
@@ -113,7 +119,7 @@ def cut_behind(case: Case, value: int) -> Step | None:
         if step is None or step.tracked:
             continue
         for source in step.dead:
-            if case.flow.value(source).required:
+            if case.flow.value(source).tracked:
                 return step
             if source not in seen:
                 seen.add(source)
@@ -126,7 +132,7 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     alive = case.along(start, live_only=True) | {step.out for step in found}
     leading = case.behind(ends)
     behind: list[Step] = []
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
             alive.add(step.out)
             known = any(step is other for other in found)
@@ -280,6 +286,10 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
+    if verdict == "sampled" and isinstance(node, ast.Call):
+        text = case.whole(node)
+        place = len(case.whole(node.func)) - len(name_of(node))
+        return [replace(case, node, f"{text[:place]}r{text[place:]}")]
     if verdict in ("detached", "data", "item"):
         outer = case.parents.get(id(node))
         if isinstance(outer, ast.Attribute) and outer.attr == "numpy":

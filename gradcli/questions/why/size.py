@@ -37,7 +37,7 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     gradients = Gradients(case, one)
     jumps = _jumps(case, gradients, verdict == "large")
     if verdict == "tiny":
-        rest = _rest(case, gradients, jumps)
+        rest = _rest(case, gradients, jumps) or _normed_away(case, gradients)
         if rest is not None:
             return rest
     finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
@@ -94,6 +94,34 @@ def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None
         if case.is_here(place):
             finding.causes.append(Remark(place, "contributions that add up to 0"))
     return finding
+
+
+def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
+    """A bias before a normalisation, which subtracts the mean and so every constant."""
+    for share in gradients.to_target():
+        came = next((array for grad in share.applied.grads
+                     if (array := array_of(grad)) is not None), None)  # fmt: skip
+        if came is None or came.size <= share.value.size:
+            return None
+        most = float(numpy.abs(share.value).max())
+        if most > ROUNDING * float(numpy.abs(came).sum()) / share.value.size:
+            return None
+        above = next((one.applied.node for one in gradients.to_node(share.applied.node)
+                      if "Norm" in kind_of(one.applied.node)), None)  # fmt: skip
+        if above is None:
+            return None
+        place = case.text(origin_of(above)) or node_name(above)
+        finding = Finding(
+            "cancelled", f"{case.name}.grad is zero but for rounding: the normalisation in {place} "
+            "subtracts the mean, and with it every constant that was added before."
+        )  # fmt: skip
+        if case.is_here(origin_of(above)):
+            finding.causes.append(
+                Remark(origin_of(above), f"{node_name(above)} subtracts the mean")
+            )
+        finding.advice = "bias=False in the layer before: the normalisation has a bias of its own"
+        return finding
+    return None
 
 
 def _norm(value: Any) -> float:
