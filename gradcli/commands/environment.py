@@ -32,7 +32,7 @@ from ..output import (
     write,
 )
 from ..render.escape import Terminal, block
-from ..render.text import Look
+from ..render.look import Look
 from .printed import Ends, ends_of
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Environment:
     def explained(self, ran: Ran, *, tries: bool = True) -> Ran:
         """The same run; what its error advises was tried, where that is cheap."""
         is_own = ran.request.engine == "own"
-        if ran.error is None:
+        if ran.error is None or (is_own and ran.outcome is None):  # it did not run
             return ran
         if is_own and not ran.error.is_bare and not (tries and ran.error.cures):
             return ran

@@ -357,7 +357,7 @@ class FastPath:
         write("out._requires_grad = True; out._grad_fn = node")
         if row.signature.outputs[0] in row.saved_keys:
             self.saved_output(write)
-        write(f"if state.watched: watch(node, (out,), ({self.given},))")
+        write(f"if state.told: watch(node, (out,), ({self.given},))")
         write("return out")
 
     def edges(self, write: Callable[[str], None]) -> tuple[str, str, str]:

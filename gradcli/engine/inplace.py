@@ -178,7 +178,7 @@ def _general(row: Row) -> Callable[..., Any]:
         if node is not None:
             rebase(tensor, node)
             _save_output(row, node, tensor)
-            if state.watched:
+            if state.told:
                 watch(node, (tensor,), values, before)
         return tensor
 

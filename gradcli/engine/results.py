@@ -109,7 +109,7 @@ def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any = None) -> None:
-    """Tells of a new node while an observer is set: saved_tensors_hooks, observer, recorder.
+    """Tells of a new node whoever asks for it: saved_tensors_hooks, observer, recorder.
 
     `before` is what an operation in place found in its tensor.
     """
@@ -193,7 +193,7 @@ def finish(
             node.versions = versions
         node.buffer = Several()
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
-        if state.watched:
+        if state.told:
             watch(node, outs, arguments)
     if row.outputs_named:
         from .returns import named

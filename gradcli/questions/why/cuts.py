@@ -104,7 +104,7 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
                 pending.append(source)
     return [
         step
-        for step in case.flow.steps
+        for step in case.steps
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
@@ -119,7 +119,7 @@ def cut_behind(case: Case, value: int) -> Step | None:
         if step is None or step.tracked:
             continue
         for source in step.dead:
-            if case.flow.value(source).required:
+            if case.flow.value(source).tracked:
                 return step
             if source not in seen:
                 seen.add(source)
@@ -132,7 +132,7 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     alive = case.along(start, live_only=True) | {step.out for step in found}
     leading = case.behind(ends)
     behind: list[Step] = []
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
             alive.add(step.out)
             known = any(step is other for other in found)

@@ -116,7 +116,7 @@ def _with_retained_grad(case: Case, trial: Trial) -> Trial:
 
 def _was_on(case: Case, mark: Mark) -> bool:
     """Whether the tensor required grad before it was turned off."""
-    if mark.kind == "detach_" or case.flow.value(case.value).required:
+    if mark.kind == "detach_" or case.flow.value(case.value).tracked:
         return True
     return is_parameter(case.tensor) or any(m.on for m in case.marks if m.steps <= mark.steps)
 

@@ -134,8 +134,8 @@ def _births(case: Case, one: Pass, wanted: int) -> list[Step]:
     """The steps behind a pass's roots that made it of values that had none."""
     leading = case.behind(one.roots)
     found = []
-    for step in case.flow.steps[: one.step]:
-        if step.out not in leading or not step.bad & wanted:
+    for step in case.steps:
+        if step.out >= one.step or step.out not in leading or not step.bad & wanted:
             continue
         sources = [case.step_of(source) for source in (*step.live, *step.dead)]
         if not any(source is not None and source.bad & wanted for source in sources):

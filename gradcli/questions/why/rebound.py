@@ -141,7 +141,7 @@ def _leaves_of(case: Case, value: ast.expr) -> list[int]:
         step = case.step_of(one)
         if step is not None and step.live:
             pending += step.live if id(step.node) in within else ()
-        elif case.flow.value(one).required:
+        elif case.flow.value(one).tracked:
             found.append(one)
     return found
 

@@ -462,7 +462,7 @@ def _product_dies(share: Share, factor: Any) -> bool:
 def _is_mask(case: Case, share: Share) -> bool:
     """Whether a factor was made by a comparison: a mask."""
     origin = origin_of(share.applied.node)
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.node is origin:
             for value in case.behind(step.dead):
                 made = case.step_of(value)
