@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -220,42 +219,6 @@ def type_call(*args: Any) -> Any:
 CONSTRUCT["type"] = type_call
 
 
-_BUILT_IN, _DISPATCHED = "torch._VariableFunctionsClass", "boolean_dispatch.<locals>.fn"
-# What torch takes from its Python files, where the rest is compiled.
-_IN_PYTHON = frozenset(
-    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist "
-    "chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive "
-    "unravel_index".split()
-)
-# What nn.functional takes over from compiled modules, by either name.
-_IN_C = {
-    **dict.fromkeys(
-        "adaptive_avg_pool1d avg_pool1d bilinear celu_ channel_shuffle conv1d conv2d conv3d "
-        "conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink "
-        "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ selu_ "
-        "threshold_".split(), _BUILT_IN,
-    ),
-    **dict.fromkeys(
-        "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear logsigmoid one_hot "
-        "scaled_dot_product_attention softplus softshrink".split(), "torch._C._nn",
-    ),
-}  # fmt: skip
-_POOLS = re.compile(r"(adaptive_|fractional_)?max_pool[123]d")
-
-
-def function_path(name: str) -> str:
-    """Where PyTorch has a function: what torch.typename says of torch.relu or F.relu."""
-    home, _, last = name.rpartition(".")
-    if not home:
-        return f"{'torch.functional' if last in _IN_PYTHON else _BUILT_IN}.{last}"
-    if home != "nn.functional":
-        return f"torch.{name}"
-    if _POOLS.fullmatch(last):
-        return f"torch.nn.functional.{_DISPATCHED}"
-    known = "log_sigmoid" if last == "logsigmoid" else last
-    return f"{_IN_C.get(last, 'torch.nn.functional')}.{known}"
-
-
 def library_value(name: str, found: Any) -> Any:
     """An object of the library as a value of the language."""
     if isinstance(found, type):
@@ -266,13 +229,10 @@ def library_value(name: str, found: Any) -> Any:
     if found is None or isinstance(found, (int, float, bool, str, tuple, DType, Device)):
         return found
     if callable(found):
-        path = function_path(name)
-        home, _, last = path.rpartition(".")
-        if home == _BUILT_IN:
-            text = f"<built-in method {last} of type object>"
-        elif home == "torch._C._nn":
-            text = f"<built-in function {last}>"
+        last = name.rpartition(".")[2]
+        if "." not in name:
+            text, home = f"<built-in method {last} of type object>", "_VariableFunctionsClass."
         else:
-            text = f"<function {_DISPATCHED if path.endswith(_DISPATCHED) else last}>"
-        return Builtin(name.rpartition(".")[2], adopting(found), text, path=path)
+            text, home = f"<function {last}>", ""
+        return Builtin(last, adopting(found), text, path=f"torch.{home}{name}")
     return adopt(found)
