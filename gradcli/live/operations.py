@@ -46,6 +46,8 @@ class Operations:
         self.set_grad, self.delete_grad = tensor.grad.__set__, tensor.grad.__delete__
         self.set_requires_grad = tensor.requires_grad.__set__
         self.sorts: dict[Any, int] = {}  # by the function
+        self.plain = {tensor, recorder.torch.nn.Parameter}  # classes that observe nothing
+        self.others = recorder.torch._C._len_torch_function_stack  # of modes of the program
 
     def mode(self) -> Any:
         """What sees each operation within it."""
@@ -57,24 +59,27 @@ class Operations:
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
-                if sorts.get(function) == SILENT:
+                sort = sorts.get(function)
+                if sort == SILENT:
                     return function(*args, **(kwargs or NOTHING))
-                return heard(function, args, kwargs or NOTHING, bool(types))
+                return heard(function, sort, types, args, kwargs or NOTHING)
 
         return Mode()
 
     def _heard(
-        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_special: bool
-    ) -> Any:
-        """`is_special` says that a class of the program's own observes its tensors."""
+        self, function: Any, sort: int | None, types: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """`types` are the classes of tensors that could observe the call themselves."""
         recorder = self.recorder
         if recorder.stepping is not None:
             return function(*args, **kwargs)
-        sort = self.sorts.get(function)
-        if sort is None:
-            sort = self._sort(function)
-        is_special = is_special or sort != PLAIN or _may_change(function, args, kwargs)
-        if is_special or recorder.passes.running or self.side.transform() is not None:
+        is_plain = PLAIN == (self._sort(function) if sort is None else sort)
+        if is_plain and (kwargs or (args and args[-1] is True)):
+            is_plain = not _may_change(function, args, kwargs)
+        if not is_plain or self.others() or not self.plain.issuperset(types):
+            return self._special(function, args, kwargs)
+        if recorder.passes.running or self.side.transform() is not None:
             return self._special(function, args, kwargs)
         spot = self.text.spot(sys._getframe(2))
         node = spot.node
@@ -94,7 +99,8 @@ class Operations:
                 self._used(name, result, args)
             elif isinstance(result, self.side.tensor) and self._is_leaf(result):
                 self.observer.required(result)
-            if recorder.on_operation is not None:
+            is_reported = spot.is_reported or self.labels.modules
+            if recorder.on_cut is not None or not is_reported:
                 self._tell_unreported(spot, name, args, kwargs, result)
         except Enough:
             raise
@@ -305,7 +311,7 @@ class Operations:
                 break
         else:
             return
-        node = self.side.node(result)
+        node = result.grad_fn
         edges = [edge for edge, _ in node.next_functions]
         if None not in edges:
             return
@@ -322,7 +328,10 @@ class Operations:
     def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:
         """Tells the tensors of a result that are new in the graph; whether it is one itself."""
         if isinstance(result, self.side.tensor):
-            node = self.side.node(result)
+            try:
+                node = result.grad_fn
+            except RuntimeError:  # a view that PyTorch no longer lets anyone use
+                return False
             if node is None:
                 return False
             if self.labels.label(node):

@@ -141,6 +141,7 @@ class Recorder:
         self.stepping = None  # an error has ended that step
         self.observer.entering(module)
         self.labels.modules.append(module)
+        self.text.callers.append([sys._getframe(1), None])
         kind = type(module)
         held = None
         if kind.__name__ in FAST and not module.training and not self.side.switched():
@@ -153,6 +154,7 @@ class Recorder:
         if held is not None:
             held.__exit__(None, None, None)
         self.labels.modules.pop()
+        self.text.callers.pop()
         self.observer.leaving(module)
         if self.on_operation is not None and not self.labels.modules and result is not None:
             self.answered(given, result)

@@ -36,9 +36,8 @@ class Mark:
 
     __slots__ = ("origin", "module", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
 
-    def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
-        self.origin, self.is_packed = origin, is_packed
-        self.module: Any = None
+    def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
+        self.origin, self.module, self.is_packed = origin, module, is_packed
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
         self.retains: tuple[tuple[int, Any], ...] = ()  # results that keep their gradients
