@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import Enough
 from ..recording.captured_pass import CapturedPass
 from .labels import made_within
-from .side import KEY, Mark
+from .side import KEY
 
 if TYPE_CHECKING:
     from ..engine.observer import Observer, OfNodes
@@ -42,8 +42,7 @@ class Graph:
         self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
         self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
         self.retaining: list[Any] = []
-        # Nodes that an operation made on its way, with the node of its result and what is known.
-        self.inner: dict[Any, tuple[Any, Mark]] = {}
+        self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
         self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
 
 
@@ -69,8 +68,8 @@ class Capturing:
                 return found
         except Exception as error:  # our defect: the program goes on
             self.recorder.defects.append(error)
-        for _, mark in found.inner.values():
-            mark.origin = None  # who goes over it in another way shall report them
+        for node in found.inner:  # who goes over it in another way shall report them
+            node.metadata[KEY].origin = None
         return None
 
     def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
@@ -106,14 +105,15 @@ class Capturing:
                 if user is None:
                     return False
                 mark = labels.inner(about, user.metadata[KEY], mark)
-                inner[node] = inner[user][0] if user in inner else user, mark
+                inner[node] = inner.get(user, user)
                 if kind is turned:
                     found.turned.append((node, mark.module))
             if mark.is_freed or mark.is_packed:
                 return False
             if mark.retains:
                 found.retaining.append(node)
-            origins.append((kind, mark.origin))
+            origins.append(kind)
+            origins.append(mark.origin)
             following = node.next_functions
             nodes.append((number, node, following))
             for edge in following:
@@ -141,7 +141,7 @@ class Capturing:
                 listener.met(node, leaf, module)
                 del graph.inner[node]
         by_root: dict[Any, dict[int, Any]] = {}
-        for node, (root, _) in graph.inner.items():
+        for node, root in graph.inner.items():
             by_root.setdefault(root, {})[id(node)] = node
         kept = graph.kept
         for root, inner in by_root.items():

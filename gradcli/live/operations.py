@@ -74,7 +74,7 @@ class Operations:
         recorder = self.recorder
         if recorder.stepping is not None:
             return function(*args, **kwargs)
-        is_plain = PLAIN == (self._sort(function) if sort is None else sort)
+        is_plain = (self._sort(function) if sort is None else sort) == PLAIN
         if is_plain and (kwargs or (args and args[-1] is True)):
             is_plain = not _may_change(function, args, kwargs)
         if not is_plain or self.others() or not self.plain.issuperset(types):
