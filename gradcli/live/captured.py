@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..recording.captured_pass import CapturedPass
-from .labels import made_within
+from .labels import made_within, mark_within
 from .side import KEY
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Capturing:
                 user = seen[node]
                 if user is None:
                     return False
-                mark = labels.inner(about, user.metadata[KEY], mark)
+                mark = mark_within(about, user.metadata[KEY], mark)
                 inner[node] = inner.get(user, user)
                 if kind is turned:
                     found.turned.append((node, mark.module))
@@ -218,8 +218,9 @@ class Capturing:
             leaves, grads = zip(*stored, strict=True)
             plain(leaves, grads, False, False, inputs, **STORES)
             with self._telling():
+                told_stored = self.recorder.observer.stored
                 for variable in leaves:
-                    self.recorder.observer.stored(variable)
+                    told_stored(variable)
         gave = graph.kept.keys() | graph.numbers.keys()
         return [node for _, node, _ in graph.nodes if id(node) in gave]
 
@@ -280,6 +281,7 @@ class Capturing:
     ) -> None:
         """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
         observer = self.recorder.observer
+        accumulated = observer.accumulated
         for node in graph.retaining:
             self.recorder.labels.retained(node, captured.given(node))
         for tell in told.swept:
@@ -288,7 +290,7 @@ class Capturing:
             self._tell_each(graph, captured, told)
         for variable, grad in reached:
             if variable.requires_grad:
-                observer.accumulated(variable, grad)
+                accumulated(variable, grad)
             else:
                 observer.withheld(variable, grad)
 

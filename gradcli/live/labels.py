@@ -42,12 +42,16 @@ class Labels:
     def label(self, root: Any, origin: Any = None, *, is_reported: bool = True) -> bool:
         """Says of a result's node where it was made. Whether that was new."""
         about = root.metadata
-        known = about.get(KEY)
-        if known is not None and known.origin is not None:
+        mark = about.get(KEY)
+        if mark is not None and mark.origin is not None:
             return False
+        origin = origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
         is_packed = self.packs is not None and self.packs(False) is not None
-        mark = _marked(about, known, origin or state.origin or NOWHERE, module, is_packed)
+        if mark is None:
+            mark = about[KEY] = Mark(origin, module, is_packed)
+        else:
+            mark.origin, mark.module, mark.is_packed = origin, module, is_packed
         if not is_reported:
             self._behind(root, mark)
         elif not self.recorder.passes.is_light:
@@ -57,10 +61,6 @@ class Labels:
             if len(self.pending) > MOST:
                 self.settle()
         return True
-
-    def inner(self, about: Any, mark: Mark, known: Mark | None) -> Mark:
-        """Of a node behind another one, which its operation made on its way."""
-        return _marked(about, known, mark.origin, mark.module, mark.is_packed)
 
     def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
         """The unknown nodes behind it, by their identity: they are of its operation."""
@@ -73,7 +73,7 @@ class Labels:
                 about = child.metadata
                 known = about.get(KEY)
                 if known is None or known.origin is None:
-                    self.inner(about, mark, known)
+                    mark_within(about, mark, known)
                     pending.append(child)
                     found[id(child)] = child
         return found
@@ -132,12 +132,12 @@ class Labels:
             observer.met(node, None, module)
 
 
-def _marked(about: Any, known: Mark | None, origin: Any, module: Any, is_packed: bool) -> Mark:
-    """The mark of a node, which is the one that is there already where something was noted."""
+def mark_within(about: Any, mark: Mark, known: Mark | None) -> Mark:
+    """Of a node behind another one with this mark, which its operation made on its way."""
     if known is None:
-        known = about[KEY] = Mark(origin, module, is_packed)
+        known = about[KEY] = Mark(mark.origin, mark.module, mark.is_packed)
     else:
-        known.origin, known.module, known.is_packed = origin, module, is_packed
+        known.origin, known.module, known.is_packed = mark.origin, mark.module, mark.is_packed
     return known
 
 

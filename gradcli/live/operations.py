@@ -94,14 +94,13 @@ class Operations:
         if node is not None:
             state.origin = node
         try:
-            name = getattr(function, "__name__", "")
             if self.tell_new(result):
-                self._used(name, result, args)
+                self._used(function, result, args)
             elif isinstance(result, self.side.tensor) and self._is_leaf(result):
                 self.observer.required(result)
             is_reported = spot.is_reported or self.labels.modules
             if recorder.on_cut is not None or not is_reported:
-                self._tell_unreported(spot, name, args, kwargs, result)
+                self._tell_unreported(spot, function, args, kwargs, result)
         except Enough:
             raise
         except Exception as error:  # our defect: the program goes on
@@ -194,27 +193,30 @@ class Operations:
         if name in PRINTING:
             self.tell_new(args[0])
         elif self.tell_new(result):
-            self._used(name, result, args)
+            self._used(function, result, args)
         switching = name == "requires_grad_" or function == self.set_requires_grad
         leaf = args[0] if switching else result
         if isinstance(leaf, self.side.tensor) and self._is_leaf(leaf):
             self.observer.required(leaf)
         if self.recorder.on_switched is not None and switching:
             self.recorder.on_switched(state.origin, args[0], args[0].requires_grad)
-        self._tell_unreported(spot, name, args, kwargs, result)
+        self._tell_unreported(spot, function, args, kwargs, result)
         if name == "retain_grad":
             self.labels.retain(args[0])
         if name.startswith("register_") and name.endswith("hook"):
             self.recorder.passes.registered(name, args, result)
 
     def _tell_unreported(
-        self, spot: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
         """Tells of an operation that nothing else reports: where the program's code reports itself,
         or a module of a library is called, it is one that goes on with what has left the graph."""
         told = self.recorder.on_operation
-        if told is None or (name in SHAPES and not isinstance(result, self.side.tensor)):
-            return  # as type(dtype) gives
+        if told is None:
+            return
+        if not isinstance(result, self.side.tensor):
+            if getattr(function, "__name__", "") in SHAPES:
+                return  # as type(dtype) gives
         if spot.is_reported or self.labels.modules:
             cut = self.recorder.on_cut
             if cut is None or not cut(args, result):
@@ -303,7 +305,7 @@ class Operations:
         except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return False
 
-    def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
+    def _used(self, function: Any, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
         kind = self.side.tensor
         for value in args:
@@ -318,7 +320,9 @@ class Operations:
         inputs = args
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
             inputs = tuple(args[0])
-        elif name == "linear" and len(args) == 3:  # which calls addmm(bias, input, weight.t())
+        elif (
+            len(args) == 3 and getattr(function, "__name__", "") == "linear"
+        ):  # which calls addmm(bias, input, weight.t())
             inputs = args[2], args[0], args[1]
         inputs = inputs[: len(edges)]
         tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]

@@ -46,6 +46,7 @@ class TorchSide(Live):
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.tensor: Any = torch.Tensor
+        self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
         self.homes: set[str] = {"__main__"}  # modules that are the program's own
         self.names = SavedNames()
@@ -189,7 +190,7 @@ class TorchSide(Live):
             return tensor.numpy()
 
     def is_parameter(self, tensor: Any) -> bool:
-        return isinstance(tensor, self.torch.nn.Parameter)
+        return type(tensor) is self.parameter or isinstance(tensor, self.parameter)
 
     def word(self, tensor: Any) -> str:
         if tensor.is_floating_point() or tensor.is_complex():

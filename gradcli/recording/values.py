@@ -93,7 +93,8 @@ class Values(Spectator):
                 return
         elif sides.live is not None and isinstance(tensor, sides.live.tensor):
             if (node := tensor.grad_fn) is not None:
-                self._put(node, tensor, self.modules.innermost, is_leaf=False)
+                running = self.modules.running
+                self._put(node, tensor, running[-1] if running else None, False)
             return
         else:
             node, output_nr = tensor.grad_fn, tensor.output_nr
@@ -107,11 +108,11 @@ class Values(Spectator):
             if len(self._gone) > MANY:
                 self._gone = dict(islice(self._gone.items(), MANY - ENDS, None))
         else:
-            self._put(node, leaf, module, is_leaf=True)
+            self._put(node, leaf, module, True)
 
     def made_within(self, tensor: Any, module: Any) -> None:
         """A result that only another node of its operation has."""
-        self._put(tensor.grad_fn, tensor, module, is_leaf=False)
+        self._put(tensor.grad_fn, tensor, module, False)
 
     def unmet(self, tell: Callable[[Observer], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""
@@ -128,7 +129,7 @@ class Values(Spectator):
 
     # ---- results that have not been read
 
-    def _put(self, node: Any, tensor: Any, module: Any, *, is_leaf: bool) -> None:
+    def _put(self, node: Any, tensor: Any, module: Any, is_leaf: bool) -> None:
         """Holds it as it is; it is copied on demand, or before it changes."""
         count = self._count = self._count + 1
         self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
@@ -319,8 +320,8 @@ class Values(Spectator):
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""
-        now = self.passes.now
-        if now is None:
+        running = self.passes.running
+        if not running or not (now := running[-1]).is_kept:
             return
         if is_alone(grad):
             now.of_leaf, now.unread[id(variable)] = self.of_leaf, grad
