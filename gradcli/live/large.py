@@ -134,9 +134,10 @@ class Piece:
 
 def packed(tensors: Sequence[Any], flatten: Callable[[Sequence[Any]], Any]) -> Sequence[Any]:
     """Copies of small tensors in one piece of memory, where they are of one kind: that is made, and
-    gone, sooner than many small pieces."""
+    gone, sooner than many small pieces. Of a single one PyTorch's flattening is no copy."""
+    kinds = {one.dtype for one in tensors}
     try:
-        if len({one.dtype for one in tensors}) == 1 and tensors[0].is_floating_point():
+        if len(tensors) > 1 and len(kinds) == 1 and tensors[0].is_floating_point():
             whole, ends = flatten(tensors), accumulate(one.numel() for one in tensors)
             return [Piece(whole, end, one.shape) for one, end in zip(tensors, ends, strict=True)]
     except RuntimeError:  # some are sparse, or on another device

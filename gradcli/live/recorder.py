@@ -175,9 +175,11 @@ class Recorder:
                 if len(self.registered) >= MOST:
                     self.registered.clear()
                 self.registered[id(parameter)] = ref(parameter)
-                self.observer.parameter(parameter)
+                with self.side.hands_off():
+                    self.observer.parameter(parameter)
             if self.on_parameter is not None:
-                self.on_parameter(parameter)
+                with self.side.hands_off():
+                    self.on_parameter(parameter)
 
     @contextmanager
     def _functions(self) -> Iterator[None]:
