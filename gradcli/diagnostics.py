@@ -138,6 +138,11 @@ class Diagnostic(NamedTuple):
         span = self.span
         return span.line if span is not None else None
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it has nothing beside its own place and words."""
+        return len(self.labels) < 2 and not self.notes
+
     def bounded(self) -> Diagnostic:
         """The same on one screen; what does not fit is counted."""
         labels = tuple(label._replace(text=bounded(label.text, 200)) for label in self.labels[:8])

@@ -141,7 +141,7 @@ class Recording:
 
     def __enter__(self) -> Recording:
         from .live.library import require_torch
-        from .live.own_engine import OwnRecorder, OwnSide
+        from .live.own_engine import OwnRecorder, OwnSide, is_own
         from .live.session import Session
         from .live.side import torch_side
         from .questions.flow import attach_flow
@@ -159,7 +159,7 @@ class Recording:
             attach_flow(recording)
         self._provenance = Provenance(recording) if self._reasons else None
         observer: Any = recording.observer
-        if _is_own(self._frame):
+        if is_own(self._frame):
             session = Session(self._frame, OwnSide(), observer, OwnRecorder)
         else:
             session = Session(self._frame, torch_side(require_torch("inspect.record")), observer)
@@ -284,13 +284,6 @@ class Recording:
 
         error: Any = self._error
         return diagnostic_of(error, self._session.text, self._session.recorder.explained(error))
-
-
-def _is_own(frame: FrameType) -> bool:
-    """Whether gradcli's own engine runs: PyTorch is not there, or its name means gradcli."""
-    if "torch" not in sys.modules:
-        return "gradcli.engine.tensor" in sys.modules
-    return frame.f_globals.get("torch") is sys.modules["gradcli"]
 
 
 def record(*, reasons: bool = True, steps: bool = False) -> Recording:

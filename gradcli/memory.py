@@ -17,7 +17,8 @@ SPARE = 112 << 20  # bytes for NumPy and for what is not yet given back, beyond 
 MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # <malloc.h> of glibc
+MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
 
 
 def standard(sharing: int = 1) -> int:
@@ -67,7 +68,6 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
     except ImportError:
         yield
         return
-    keep_freed()
     mapped, data = _now()
     wishes = [(resource.RLIMIT_AS, mapped + limit + MAPPED)]
     if not foreign:
@@ -79,6 +79,7 @@ def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
             resource.setrlimit(kind, (most, hard))
         except (ValueError, OSError, OverflowError):  # more than any machine has
             pass
+    keep_freed()
     try:
         yield
     finally:
@@ -138,9 +139,22 @@ def _allocator(function: str, *numbers: int) -> None:
 def keep_freed() -> None:
     """Memory of arrays is used again. By default glibc returns that of large ones to the system at
     once, and every page of the next one costs a fault: a sixth of a step of two residual blocks,
-    nothing where arrays are smaller (LeNet)."""
+    a third of one of ten million numbers, nothing where arrays are small (LeNet).
+
+    Where memory is limited those beyond KEPT go back all the same: what is free would count.
+    """
+    _allocator("mallopt", M_MMAP_MAX, MAPPINGS if _is_limited() else 0)
     _allocator("mallopt", M_MMAP_THRESHOLD, KEPT)
     _allocator("mallopt", M_TRIM_THRESHOLD, KEPT)
+
+
+def _is_limited() -> bool:
+    try:
+        import resource
+    except ImportError:
+        return False
+    kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
+    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
 
 def give_back() -> None:

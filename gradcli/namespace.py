@@ -63,16 +63,6 @@ PLACES: dict[str, str] = {
     "binomial": "gradcli.distributions.drawing:binomial",
     "poisson": "gradcli.distributions.drawing:poisson",
     "random.fork_rng": _RANDOM + "fork_rng",
-    "is_tensor": "gradcli.namespace:is_tensor",
-    "is_storage": "gradcli.namespace:is_storage",
-    "is_floating_point": "gradcli.namespace:is_floating_point",
-    "is_complex": "gradcli.namespace:is_complex",
-    "is_nonzero": "gradcli.namespace:is_nonzero",
-    "numel": "gradcli.namespace:numel",
-    "set_num_threads": "gradcli.namespace:set_num_threads",
-    "get_num_threads": "gradcli.namespace:get_num_threads",
-    "typename": "gradcli.namespace:typename",
-    "broadcast_shapes": "gradcli.namespace:broadcast_shapes",
     "OutOfMemoryError": _ENGINE + "errors:OutOfMemoryError",
     "linalg.LinAlgError": _ENGINE + "errors:_LinAlgError",
     "cuda.is_available": _ENGINE + "device:cuda_available",
@@ -84,15 +74,8 @@ PLACES: dict[str, str] = {
     "get_default_device": _ENGINE + "device:default_device",
     "set_default_device": _ENGINE + "device:set_default_device",
     "backends.cudnn.version": "gradcli.namespace:nothing",
-    "use_deterministic_algorithms": "gradcli.namespace:use_deterministic_algorithms",
-    "are_deterministic_algorithms_enabled": (
-        "gradcli.namespace:are_deterministic_algorithms_enabled"
-    ),
-    "set_float32_matmul_precision": "gradcli.namespace:set_float32_matmul_precision",
-    "get_float32_matmul_precision": "gradcli.namespace:get_float32_matmul_precision",
     "compile": "gradcli.utils.compiled:compile_",
     "set_num_interop_threads": "gradcli.namespace:set_num_threads",
-    "set_default_tensor_type": "gradcli.namespace:set_default_tensor_type",
     "autograd.Variable": "gradcli.autograd:Variable",
     "autograd.backward": "gradcli.autograd:backward",
     "autograd.grad": "gradcli.autograd:grad",
@@ -157,8 +140,18 @@ LISTED: dict[str, str] = {
         "is_pruned l1_unstructured ln_structured random_structured random_unstructured remove"
     ),
 }
+# What stands below.
+for _name in (
+    "is_tensor is_storage is_floating_point is_complex is_nonzero numel set_num_threads "
+    "get_num_threads typename broadcast_shapes use_deterministic_algorithms "
+    "are_deterministic_algorithms_enabled set_float32_matmul_precision "
+    "get_float32_matmul_precision set_default_tensor_type"
+).split():
+    PLACES[_name] = f"gradcli.namespace:{_name}"
 for _space, _names in LISTED.items():
     PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
+for _name in "make_functional make_functional_with_buffers combine_state_for_ensemble".split():
+    PLACES[f"_functorch.make_functional.{_name}"] = f"gradcli.func.functional_modules:{_name}"
 PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
@@ -166,7 +159,8 @@ for _name in (
     PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
 for _name in (
     "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
-    "backends.cuda.is_built mps.is_available xpu.is_available"
+    "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
+    "cuda.is_bf16_supported jit.is_scripting jit.is_tracing"
 ).split():
     PLACES[_name] = "gradcli.namespace:never"
 for _name in "GradScaler autocast custom_bwd custom_fwd".split():
@@ -182,8 +176,6 @@ PLACES["_assert"] = "gradcli.namespace:assert_"
 PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
     PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
-for _name in "cuda.is_initialized cuda.is_bf16_supported jit.is_scripting jit.is_tracing".split():
-    PLACES[_name] = "gradcli.namespace:never"
 for _name in "mkl openmp mkldnn".split():
     PLACES[f"backends.{_name}.is_available"] = "gradcli.namespace:always"
 for _name in (

@@ -28,7 +28,7 @@ from gradcli.engine.run_state import as_new
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.tried_advice import MOST_MEMORY, MOST_STEPS, with_trials
+from gradcli.questions.tried_advice import MOST_MEMORY, MOST_STEPS, with_cut, with_trials
 from gradcli.render import error as render
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -50,7 +50,7 @@ def explained(text: str) -> Ran:
     started = time.process_time()
     with as_new():
         ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
-        return with_trials(ran, started)
+        return with_cut(with_trials(ran, started), started)
 
 
 def page_of(text: str) -> str:

@@ -236,6 +236,29 @@ def test_a_call_of_a_method_on_a_line_of_its_own(tmp_path: Path) -> None:
     assert [node["line"] for node in nodes if node["next"]] == [7, 6, 5]
 
 
+def test_functions_defined_within_the_recording_are_followed(tmp_path: Path) -> None:
+    text = (
+        "from torch import nn\nwith inspect.record() as run:\n"
+        "    class Scaled(nn.Module):\n        def __init__(self):\n"
+        "            super().__init__()\n            self.log = nn.Parameter(torch.ones(()))\n"
+        "            self.lin = nn.Linear(2, 2)\n"
+        "        def forward(self, x):\n            scale = 2 * self.log.exp().item()\n"
+        "            return self.lin(x) * scale ** 2\n"
+        "    def mean(x):\n        weight = float(bias.exp()) + 1\n"
+        "        return x.mean() * weight\n"
+        "    bias = torch.zeros((), requires_grad=True)\n    net = Scaled()\n"
+        "    for i in range(2):\n        loss = mean(net(torch.ones(1, 2)))\n"
+        "        loss.backward()\n"
+    )
+    file = tmp_path / "p.py"
+    file.write_text(text, "utf-8")
+    space: dict[str, Any] = {"__name__": "__main__", "inspect": inspect, "torch": torch}
+    exec(compile(text, str(file), "exec"), space)
+    for name, line in (("net.log", 9), ("bias", 12)):
+        answer = space["run"].why(name)
+        assert (answer.verdict, answer.lines) == ("item", (line,))
+
+
 def test_memory_is_bounded() -> None:
     """Beyond two thousand steps nothing more is kept."""
     net = torch.nn.Linear(8, 8)
@@ -288,6 +311,19 @@ OTHERWISE = {
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
 }
+
+
+def test_pytorch_is_imported_within_the_recording(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "from gradcli import inspect\nwith inspect.record() as run:\n    import torch\n"
+        "    x = torch.ones(2, requires_grad=True)\n    (x.detach() * x).sum().backward()\n"
+        "    y = torch.ones(2, requires_grad=True)\n    (x * y.detach()).sum().backward()\n"
+        "print(run.why('y').to_dict()['verdict'])\n",
+        "utf-8",
+    )
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout == "detached\n"
 
 
 def test_importing_it_imports_no_torch() -> None:

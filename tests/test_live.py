@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_here import here
 from oracle import oracle, torch
 from programs_under import sections
 from test_cli import gradcli
@@ -172,6 +174,44 @@ def test_an_error_is_explained_in_the_own_engine_s_words(text: str, tmp_path: Pa
     )
     told = json.loads(own.stdout)["error"]
     assert json.loads(live.stdout)["error"] == told and told["notes"]
+
+
+CAUGHT = """import traceback
+import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+class Wrong(torch.nn.Module):
+    def forward(self, x):
+        try:
+            return torch.nn.functional.linear(x, torch.ones(2, 5))
+        except RuntimeError as error:
+            raise ValueError("wrong") from error
+def twice():
+    y = (x * 2).sum()
+    y.backward()
+    y.backward()
+for wrong in (twice, lambda: x @ torch.ones(3), lambda: torch.nn.Linear(3, 4)(x),
+              lambda: Wrong()(x), lambda: torch.autograd.grad(x.sum(), torch.ones(1)),
+              lambda: torch.optim.SGD([x]).step(lambda: 1 / 0)):
+    try:
+        wrong()
+    except Exception:
+        print(traceback.format_exc())
+"""
+
+
+@needs_torch
+@pytest.mark.parametrize("words", [("run",), ("why", "x", "--no-try")])
+def test_an_error_that_the_program_catches_has_its_own_traceback(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(CAUGHT, "utf-8")
+    plain = io.StringIO()
+    with contextlib.redirect_stdout(plain):
+        exec(compile(CAUGHT, str(file), "exec"), {"__name__": "__main__"})
+    done = here(words[0], str(file), *words[1:], "--engine", "torch")
+    assert plain.getvalue().count("Traceback") == 7
+    assert plain.getvalue() == done.stdout[: len(plain.getvalue())]
 
 
 @needs_torch

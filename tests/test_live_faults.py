@@ -132,3 +132,63 @@ def test_a_number_that_goes_nowhere_is_no_reason(tmp_path: Path) -> None:
     exec(compile(file.read_text(), str(file), "exec"), space)
     answer = space["run"].why("a")
     assert (answer.verdict, answer.lines) == ("unexplained", (5,))
+
+
+PARTS = """import torch
+from torch import nn
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain, self.norm = nn.Parameter(torch.ones(4)), nn.LayerNorm(4)
+        self.scale, self.lin = nn.Parameter(torch.ones(())), nn.Linear(4, 1)
+    def forward(self, x):
+        scale = 2 * self.scale.exp().item()
+        return self.lin(x * self.gain.detach()) * scale
+
+def number(x):
+    return x.mean().item()
+"""
+TRAIN = """import torch
+from torch import nn
+from live_parts import Head, number
+head, gate, body = Head(), nn.Linear(3, 1), nn.Linear(3, 4)
+{start}    for i in range(2):
+        x = torch.randn(5, 3)
+        loss = head(torch.tanh(body(x))).mean() * number(gate(x))
+        loss.backward()
+"""
+IN_PARTS = {
+    "head.gain": ("detached", "detach() on line 11 of live_parts.py"),
+    "head.scale": ("item", "item() on line 10 of live_parts.py"),
+    "head.norm.weight": ("unused", "loss was not computed from head.norm.weight"),
+    "gate.weight": ("item", "item() on line 14 of live_parts.py"),
+    "head.lin.bias": ("fine", ""),
+}
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_what_another_file_does_is_named(
+    is_running: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line is the one that calls it; the words name the other file and its line."""
+    (tmp_path / "live_parts.py").write_text(PARTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "live_parts", raising=False)
+    text = TRAIN.format(start=START if is_running else "if True:\n")
+    file = tmp_path / "train.py"
+    file.write_text(text)
+    space: dict[str, Any] = {"__name__": "__main__", "inspect": inspect}
+    if is_running:
+        exec(compile(text, str(file), "exec"), space)
+    for name, (verdict, words) in IN_PARTS.items():
+        if is_running:
+            answer: Any = space["run"].why(name).to_dict()
+            found, reason, lines = answer["verdict"], answer["reason"], answer["lines"]
+        else:
+            request = Request(text.encode(), str(file), str(file), engine="torch")
+            _, report = why_report(request, name, None, trials=False)
+            found, reason, lines = report.verdict, report.sentence, list(report.lines)
+        assert (found, words in reason) == (verdict, True), (name, reason)
+        assert lines == [8] or verdict not in ("detached", "item")
+    del sys.modules["live_parts"]

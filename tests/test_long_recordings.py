@@ -56,7 +56,7 @@ def test_answers_are_those_of_the_whole_run(engine: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(watched, "ROOM", 50)
     monkeypatch.setattr(forgetting, "BEHIND", 100)
     ran, provenance = provenance_of(140, engine)
-    assert len(provenance.flow.steps) < len(everything.flow.steps) / 2
+    assert len(provenance.flow.numbers()) < len(everything.flow.numbers()) / 2
     for name in NAMES:
         found = reported(ran, provenance, name)
         assert found == reported(whole, everything, name), name
@@ -72,7 +72,7 @@ def test_what_is_kept_has_a_bound(engine: str, monkeypatch: pytest.MonkeyPatch) 
         _, provenance = provenance_of(steps, engine)
         flow, values = provenance.flow, provenance.flow.values
         made_by = len(flow.nodes.firsts) + len(flow.nodes.others)
-        held.append((len(flow.steps), len(flow.known), len(flow.floats), made_by,
+        held.append((len(flow.numbers()), len(flow.known), len(flow.floats), made_by,
                      sum(value is not forgetting.GONE for value in values)))  # fmt: skip
         for entries in provenance.passes.entries.values():
             assert sum(entry.grad is not None for entry in entries) <= watched.ADDED

@@ -122,7 +122,7 @@ def test_timeit_takes_no_texts() -> None:
 
 
 @pytest.mark.parametrize("title", LEARNING)
-def test_as_sklearn(title: str) -> None:
+def test_as_sklearn_and_einops(title: str) -> None:
     program, _, expected = LEARNING[title].partition("---\n")
     out, outcome = ran(program)
     assert outcome.error is None, outcome.error
@@ -312,12 +312,12 @@ def test_an_import_that_nothing_uses_is_left_out() -> None:
 
 
 def test_an_import_that_the_top_level_does_not_read_fails_where_code_reads_it() -> None:
-    imports = "import pandas as pd\nfrom torchvision import models\nfrom einops import repeat\n"
+    imports = "import pandas as pd\nfrom torchvision import models\nfrom wandb import init\n"
     functions = "def read(): return pd.read_csv('x')\ndef net(): return models.vgg16()\n"
     told = "for f in (read, net):\n    try: f()\n    except ImportError as e: print(e)\n"
-    out, outcome = ran(f"{imports}{functions}def last(): repeat(torch.ones(2))\n{told}last()\n")
+    out, outcome = ran(f"{imports}{functions}def last(): init(torch.ones(2))\n{told}last()\n")
     assert out == ("No module named 'pandas'\ncannot import name 'models' from 'torchvision'\n")
-    assert outcome.error is not None and outcome.error.message == "No module named 'einops'"
+    assert outcome.error is not None and outcome.error.message == "No module named 'wandb'"
     assert outcome.error.notes == (
         "help: run the file by real Python with --engine torch, which trusts it",
     )

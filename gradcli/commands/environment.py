@@ -180,12 +180,14 @@ class Environment:
     def explained(self, ran: Ran, *, tries: bool = True) -> Ran:
         """The same run; what its error advises was tried, where that is cheap."""
         is_own = ran.request.engine == "own"
-        if ran.error is None or (is_own and not (tries and ran.error.cures)):
+        if ran.error is None or (is_own and ran.outcome is None):  # it did not run
             return ran
-        from ..questions.tried_advice import in_own_words, with_trials
+        if is_own and not ran.error.is_bare and not (tries and ran.error.cures):
+            return ran
+        from ..questions.tried_advice import in_own_words, with_cut, with_trials
 
         if is_own:
-            return with_trials(ran, self.started)
+            return with_cut(with_trials(ran, self.started) if tries else ran, self.started)
         return in_own_words(ran, self.started, tries=tries)
 
     def finish(self, ran: Ran) -> int:

@@ -141,9 +141,11 @@ def _names(row: Row) -> dict[str, Any]:
     ufunc = getattr(row.forward, "ufunc", None)
     return {
         "ufunc": ufunc and getattr(numpy, ufunc),
+        "single": numpy.dtype("float32"), "double": numpy.dtype("float64"),
         "Tensor": Tensor, "Node": Node, "new": object.__new__, "state": state, "row": row,
         "UnimplementedNode": UnimplementedNode,
         "kernel": row.forward, "reduced": row.reduced.forward, "numpy": numpy, "edge_of": edge_of,
+        "ndarray": numpy.ndarray,
         "SavedOutput": SavedOutput, "SharedOutput": SharedOutput, "next_sequence": next_sequence,
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "version_of": version_of, "element_strides": element_strides,

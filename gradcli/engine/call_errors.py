@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .carriers import RUNTIME
-from .errors import type_name
+from .errors import type_name, unbound
 from .mode import state
 from .overloads import (
     CHOOSING,
@@ -71,14 +71,6 @@ def misfit(
     return TypeError(
         f"{name}() received an invalid combination of arguments - "
         f"{_combination(readings, given, kwargs)}"
-    )
-
-
-def unbound(name: str, value: Any) -> str:
-    """Python's words for a method of tensors, taken from their class, that gets something else."""
-    return (
-        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
-        f"'{type_name(value)}' object"
     )
 
 

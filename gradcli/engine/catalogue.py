@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .carriers import RUNTIME, Body
 from .row import Inplace
 from .signature import MANY, REQUIRED
+
+V = TypeVar("V")
 
 # The in-place forms that PyTorch has as functions too: torch.sin_(x).
 TWINS = frozenset(
@@ -218,28 +220,77 @@ def _key(overload: Any) -> str:
     return f"{overload.name}.{variant}" if variant else str(overload.name)
 
 
-class Rows(dict[str, Any]):
-    """Rows by schema name. A row whose file was not read yet is read on demand; whoever
-    goes through all of them reads everything."""
+class OnDemand(dict[str, V]):
+    """A dictionary whose values are made when they are asked for; whoever goes through all of them
+    makes all. `waiting` has what the values are made of."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
         self.load: Callable[[str], Any] = str
-        self.rooms: list[str] = []
-        self.looks: list[Callable[[Any], None]] = []
 
-    def __missing__(self, key: str) -> Any:
-        room = self.waiting.get(key)
-        if room is None:
-            raise KeyError(key)
-        self.load(room)
-        return dict.__getitem__(self, key)
+    def _all(self) -> None:
+        raise NotImplementedError
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default  # noqa: SIM401 - this is what get means
 
     def __contains__(self, key: object) -> bool:
         return key in self.waiting or dict.__contains__(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._all()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        self._all()
+        return dict.__len__(self)
+
+    def keys(self) -> Any:
+        self._all()
+        return dict.keys(self)
+
+    def values(self) -> Any:
+        self._all()
+        return dict.values(self)
+
+    def items(self) -> Any:
+        self._all()
+        return dict.items(self)
+
+
+class Names(OnDemand[Function]):
+    """Functions by the names that programs write, in the order of declaration."""
+
+    def __init__(self, method: bool) -> None:
+        super().__init__()
+        self.method = method
+
+    def __missing__(self, name: str) -> Function:
+        function = Function(name, self.method)
+        function._waiting = self.waiting[name], self.load
+        function.settle()
+        self[name] = function
+        return function
+
+    def _all(self) -> None:
+        if self.waiting:
+            known = {name: self[name] for name in (*self.waiting, *dict.keys(self))}
+            self.clear()
+            self.update(known)
+            self.waiting = {}
+
+
+class Rows(OnDemand[Any]):
+    """Rows by schema name. A row whose file was not read yet is read on demand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rooms: list[str] = []
+        self.looks: list[Callable[[Any], None]] = []
+
+    def __missing__(self, key: str) -> Any:
+        self.load(self.waiting[key])
+        return dict.__getitem__(self, key)
 
     def read(self) -> list[Any]:
         """The rows whose files were read."""
@@ -267,26 +318,6 @@ class Rows(dict[str, Any]):
         for room in rooms:
             self.load(room)
 
-    def __iter__(self) -> Iterator[str]:
-        self._all()
-        return dict.__iter__(self)
-
-    def __len__(self) -> int:
-        self._all()
-        return dict.__len__(self)
-
-    def keys(self) -> Any:
-        self._all()
-        return dict.keys(self)
-
-    def values(self) -> Any:
-        self._all()
-        return dict.values(self)
-
-    def items(self) -> Any:
-        self._all()
-        return dict.items(self)
-
 
 def _lines(table: Any, face: str) -> Iterator[tuple[str, str]]:
     """The names of a face, and what was kept of each."""
@@ -298,9 +329,7 @@ class Catalogue:
     """All declarations: by the names that programs write, and by the schema names of rows."""
 
     def __init__(self) -> None:
-        self.functions: dict[str, Function] = {}
-        self.methods: dict[str, Function] = {}
-        self.properties: dict[str, Function] = {}
+        self.functions, self.methods, self.properties = Names(False), Names(True), Names(True)
         self.rows = Rows()
         self.rooms: dict[str, str] = {}  # the file in which a row is declared, once it was read
         # (face, name, key, file) of everything declared, while `rooms` wants to know it.
@@ -312,11 +341,7 @@ class Catalogue:
             ("functions", self.functions), ("methods", self.methods),
             ("properties", self.properties),
         ):  # fmt: skip
-            method = face != "functions"
-            for name, kept in _lines(table, face):
-                function = known[name] = Function(name, method)
-                function._waiting = kept, load
-                function.one, function.two = function._find_one, function._find_two
+            known.waiting, known.load = dict(_lines(table, face)), load
         rows = self.rows
         rows.waiting = dict(_lines(table, "rows"))
         rows.load, rows.rooms = load, list(rooms)

@@ -28,6 +28,7 @@ class Cause:
     root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
     nan        anomaly mode: `node`, made at `origin`, passed on a NaN; result (that one gradient)
                and its place, grads (of the node's outputs), saved (what it had saved)
+    underived  `node`, made at `origin`, has no derivative
     shapes     operands that do not fit together, in the order of the call; shapes
     """
 

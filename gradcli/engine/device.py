@@ -152,7 +152,7 @@ def use_cuda(device: Device) -> Device:
     return device if device.index is not None else Device("cuda", int(number))
 
 
-RUNTIME.double = numpy.float64
+RUNTIME.double = numpy.dtype("float64")
 RUNTIME.ones.update({a.dtype: a for a in (numpy.array(1, "f4"), numpy.array(1, "f8"))})
 RUNTIME.arrays.update(
     dict.fromkeys((numpy.ndarray, *(numpy.dtype(d.numpy).type for d in OF_ARRAY.values())), numpy)

@@ -8,8 +8,8 @@ from typing import Any
 from . import dtypes
 from .assembly import assemble
 from .call import lanes, python_operator
-from .call_errors import unbound
 from .catalogue import Function, catalogue
+from .errors import unbound
 from .mode import state
 from .numpy_wrappers import WrappedNumber
 from .tensor import Tensor

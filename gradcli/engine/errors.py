@@ -46,3 +46,11 @@ def check_gradient(by: str, place: int, have: Sequence[int], shape: Sequence[int
             f"{by}invalid gradient at index {place} - got {list(have)} but expected shape "
             f"compatible with {list(shape)}"
         )
+
+
+def unbound(name: str, value: Any) -> str:
+    """Python's words for a method of tensors, taken from their class, that gets something else."""
+    return (
+        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+        f"'{type_name(value)}' object"
+    )

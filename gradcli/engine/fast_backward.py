@@ -23,7 +23,7 @@ from .hook_calls import as_tensor
 from .leaf import check_leaf, edge_of
 from .mode import state
 from .node import AccumulateGrad, Node, Several
-from .observer import NOBODY, Applied, OfNodes, Ran
+from .observer import NOBODY, OfNodes
 from .saved import check_attached, look_through
 from .tensor import Tensor
 
@@ -58,6 +58,7 @@ def sweep(
         receive(start, root._output_nr, array_for(root, gradient), ready)
     take, place = ready.pop, max(ready)
     node: Node | None = None
+    results: Any
     saved: Any  # a cast is a call, at every node
     frees = None if keep else mark
     told_of = watched or arrived or ran or applied
@@ -82,11 +83,17 @@ def sweep(
                 for tell in arrived:
                     tell(node, grads)
             if applied:
-                _run_watched(node, grad, ready, ran, applied)
+                state.origin = node.origin
+                results = node.row.backward(node, grad)
             else:
                 node.row.step(node, grad, ready, None)
-                for tell_ran in ran:
-                    tell_ran(node)
+            for tell_ran in ran:
+                tell_ran(node)
+            if applied:
+                for tell_applied in applied:
+                    tell_applied(node, (grad,), results)
+                hand_on(node, results, ready)
+                results = None  # a leaf asks whether anybody else has what came
             if frees is not None and node.saved.__class__ is not Freed:
                 freed.append(node)
                 row = node.row
@@ -195,19 +202,6 @@ def _above(
         found.add(node)
         above[node] = asked
     return above
-
-
-def _run_watched(
-    node: Node, grad: Any, ready: Ready, ran: list[Ran], applied: list[Applied]
-) -> None:
-    """The work of a node for those who look at its results."""
-    state.origin = node.origin
-    results = node.row.backward(node, grad)
-    for tell_ran in ran:
-        tell_ran(node)
-    for tell_applied in applied:
-        tell_applied(node, (grad,), results)
-    hand_on(node, results, ready)
 
 
 def _taken(node: Node, held: Any) -> tuple[Any, ...]:

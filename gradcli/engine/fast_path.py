@@ -171,7 +171,8 @@ class FastPath:
         if p.number:
             return f"{p.name}._data if {p.name}.__class__ is Tensor else {p.name}"
         if self.row.view:
-            return f"{p.name}._need_array()"
+            array = f"{p.name}._data"
+            return f"{array} if {array}.__class__ is ndarray else {p.name}._need_array()"
         return f"None if {p.name} is None else {p.name}._data" if p.optional else f"{p.name}._data"
 
     def result_kind(self) -> str:
@@ -204,8 +205,7 @@ class FastPath:
             x, y = (p.name for p in row.tensors)
             self.write(f"n_{x} = a_{x}.size; n_{y} = a_{y}.size")
             side = f"n_{x} > {SIDE} or n_{y} > {SIDE}"
-            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape):")
-            self.write(ask, 2)
+            self.write(f"if ({side}) and (n_{x} > {LARGE} or a_{x}.shape != a_{y}.shape): {ask}")
         elif not row.view:
             sizes = [f"a_{p.name}.size" for p in row.tensors if self.a_tensor(p)]
             sizes += [
@@ -232,9 +232,10 @@ class FastPath:
             write("except ValueError as error:")
             write(f"raise shape_error(({arrays}), error) from None", 2)
         elif hasattr(row.forward, "ufunc"):  # a function of the array library: `transcendental`
-            array = f"a_{self.first}"
-            most = row.forward.most  # type: ignore[attr-defined]
-            write(f"if kind.xp is numpy and {array}.size > {most}: data = ufunc({array})")
+            a, (few, most) = f"a_{self.first}", row.forward.bounds  # type: ignore[attr-defined]
+            rounded = f"kind.settled is single and kind.is_plain and 1 < {a}.size <= {few}"
+            write(f"if {rounded}: data = ufunc({a}, dtype=double).astype(single)")
+            write(f"elif kind.xp is numpy and {a}.size > {most}: data = ufunc({a})")
             write(f"else: data = {call}")
         else:
             write(f"data = {call}")
@@ -291,11 +292,10 @@ class FastPath:
         write(f"if {' and '.join(tests)}: {relay}")
 
     def cast(self) -> None:
-        write = self.write
-        if self.row.view:
-            write("if data.dtype is not result_kind.array_dtype: data = result_kind.settle(data)")
-        else:
-            write("if data.dtype is not result_kind.settled: data = result_kind.settle(data)")
+        if self.row.view and self.result_kind() == "kind":
+            return  # the same memory
+        known = "array_dtype" if self.row.view else "settled"
+        self.write(f"if data.dtype is not result_kind.{known}: data = result_kind.settle(data)")
 
     # ---- the graph
 
@@ -357,7 +357,7 @@ class FastPath:
         write("out._requires_grad = True; out._grad_fn = node")
         if row.signature.outputs[0] in row.saved_keys:
             self.saved_output(write)
-        write(f"if state.watched: watch(node, (out,), ({self.given},))")
+        write(f"if state.told: watch(node, (out,), ({self.given},))")
         write("return out")
 
     def edges(self, write: Callable[[str], None]) -> tuple[str, str, str]:

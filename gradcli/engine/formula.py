@@ -15,7 +15,7 @@ from .arrays import on_arrays, plain_expression
 from .call import compiled
 from .carriers import NOTICED, RUNTIME
 from .catalogue import catalogue
-from .causes import Freed
+from .causes import Cause, Freed, because
 from .device import module_of, placed
 from .errors import check_gradient
 from .gradient_buffers import Ready, hand_on, receive, step_lines
@@ -80,32 +80,36 @@ def specialise_step(row: Row) -> Callable[..., Any]:
     if RUNTIME.complex and row.holomorphic and row.saved_keys:
         lines += _conjugation(row, False)
     body, parts = _gradients(row, edges, inline=True)
-    lines += _fitting(row, body, parts, edges)
-    lines += body
-    lines += step_lines(list(zip(edges.values(), parts, strict=True)))
+    end = []
     if row.freeing:
         tests = [f"saved[{place}] is not None" for place in row.freeing if place >= 0]
         holds = f" and ({' or '.join(tests)})" if tests else ""
-        lines.append(f"    if frees is not None{holds}: node.saved = frees")
+        end.append(f"    if frees is not None{holds}: node.saved = frees")
+    lines += _fitting(row, body, parts, edges, end)
+    lines += body
+    lines += step_lines(list(zip(edges.values(), parts, strict=True))) + end
     names = _names(row) | {"hand_on": hand_on, "receive": receive, "Several": Several}
-    names["hand_fitted"] = hand_fitted
+    names["fitted"] = fitted
     return compiled(row, "step", lines, names | {"otherwise": otherwise, "runtime": RUNTIME})
 
 
 def _fitting(
-    row: Row, body: Sequence[str], parts: Sequence[str], edges: Mapping[str, str]
-) -> list[str]:
+    row: Row, body: Sequence[str], parts: Sequence[str], edges: Mapping[str, str],
+    end: Sequence[str],
+) -> list[str]:  # fmt: skip
     """Lines for a node whose inputs differ from its result."""
     if not row.broadcasts or not parts:
         return []
-    keys = _array_keys(row)
-    given = [f"{part} if {edge} is not None else None" for part, edge in zip(parts, edges.values())]
-    return [
-        "    if rest is not None and rest.inputs is not None:",
-        *[f"        {key} = alike({key}, grad)" for key in keys],
-        *[f"    {line}" for line in body],
-        f"        return hand_fitted(node, ({', '.join(given)},), ready, frees)",
+    fits = [
+        (e, f"fitted({part}, rest.inputs[{i}])")
+        for i, (e, part) in enumerate(zip(edges.values(), parts))
     ]
+    lines = [
+        *[f"    {key} = alike({key}, grad)" for key in _array_keys(row)],
+        *body, *step_lines(fits), *end, "    return",
+    ]  # fmt: skip
+    test = "    if rest is not None and rest.inputs is not None:"
+    return [test, *[f"    {line}" for line in lines]]
 
 
 def _array_keys(row: Row) -> list[str]:
@@ -231,7 +235,8 @@ def _gradients(
 
 def underivable(node: Any) -> Any:
     """PyTorch's error for a derivative that it does not have."""
-    raise RuntimeError(f"derivative for aten::{node.called} is not implemented")
+    error = RuntimeError(f"derivative for aten::{node.called} is not implemented")
+    raise because(error, Cause("underived", node.origin, node))
 
 
 def _wanted(edge: str) -> str:
@@ -275,29 +280,16 @@ def fit(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
             grad if grad is None or given is None else _homed(grad, *given)
             for grad, given in zip(grads, inputs)
         ]
-    fitted = []
-    for grad, given in zip(grads, inputs):
-        if grad is not None and given is not None:
-            shape, kind = given
-            if grad.shape != shape or grad.dtype is not kind.array_dtype:
-                grad = reduce_to(grad, shape, kind)
-        fitted.append(grad)
-    return tuple(fitted)
+    return tuple([fitted(grad, given) for grad, given in zip(grads, inputs)])
 
 
-def hand_fitted(node: Node, grads: Sequence[Any], ready: Ready, frees: Freed | None) -> None:
-    """The same, each handed to the node that it goes to, where all memory is of one device."""
-    assert node.rest is not None and node.rest.inputs is not None
-    for edge, grad, given in zip(node.edges, grads, node.rest.inputs):
-        if edge is None:
-            continue
-        if grad is not None and given is not None:
-            shape, kind = given
-            if grad.shape != shape or grad.dtype is not kind.array_dtype:
-                grad = reduce_to(grad, shape, kind)
-        receive(edge, 0, grad, ready)
-    if frees is not None:
-        node.release(frees)
+def fitted(grad: Any, given: tuple[Any, Any] | None) -> Any:
+    """A gradient for an input of this shape and kind, where all memory is of one device."""
+    if grad is not None and given is not None:
+        shape, kind = given
+        if grad.shape != shape or grad.dtype is not kind.array_dtype:
+            return reduce_to(grad, shape, kind)
+    return grad
 
 
 def _homed(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:

@@ -54,7 +54,7 @@ def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
     for edge, gradient in parts:
         wait = f"{edge}.buffer = {{}}; ready[{edge}.sequence] = {edge}"
         lines.append(f"    if {edge} is not None:")
-        if " * " in gradient and not gradient.startswith("formula"):
+        if " * " in gradient and gradient.startswith("("):
             lines += [
                 f"        held = {edge}.buffer",
                 f"        if held is None: {wait.format(gradient)}",
@@ -63,9 +63,9 @@ def step_lines(parts: Sequence[tuple[str, str]]) -> list[str]:
             ]
             continue
         lines += [
-            f"        value = {gradient}; held = {edge}.buffer",
-            f"        if held is None: {wait.format('value')}",
-            f"        elif held.__class__ is Several: receive({edge}, 0, value, ready)",
-            f"        elif value is not None: {edge}.buffer = held + value",
+            f"        g_new = {gradient}; held = {edge}.buffer",
+            f"        if held is None: {wait.format('g_new')}",
+            f"        elif held.__class__ is Several: receive({edge}, 0, g_new, ready)",
+            f"        elif g_new is not None: {edge}.buffer = held + g_new",
         ]
     return lines

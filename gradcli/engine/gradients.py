@@ -96,7 +96,9 @@ def _fits(value: Any, own: Any) -> bool:
             return True
     elif 0 in value.strides:  # spread out, if only over sizes of 1
         return False
-    if _is_filled(own):
+    if value.strides == own.strides and own.flags.c_contiguous:
+        alike = True
+    elif _is_filled(own):
         steps = zip(value.shape, element_strides(value), element_strides(own))
         alike = all(size == 1 or step == had for size, step, had in steps)
     else:

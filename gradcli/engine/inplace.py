@@ -14,7 +14,7 @@ from .catalogue import catalogue
 from .causes import Freed, mismatch
 from .leaf import edge_of
 from .mode import next_sequence, state
-from .node import Node, SharedOutput, UnimplementedNode, WrittenOutput
+from .node import Node, SharedOutput, UnimplementedNode, WrittenOutput, inputs_of
 from .overlap import check_overlap, write_changed
 from .promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from .results import guard, infer, refused, versions_of, watch
@@ -150,15 +150,13 @@ def _by_kernel(row: Row) -> list[str]:
 def _general(row: Row) -> Callable[..., Any]:
     """Every case, by looking at the arguments."""
     node_row = named_row(row)
+    asked = [p.name for p in row.tensors if p.name in row.differentiable or p is row.tensors[0]]
 
     def run(*values: Any) -> Tensor:
         tensor: Tensor = values[0]
         arguments = dict(zip(row.signature.names, values, strict=True))
         tracked = state.grad_enabled and any(
-            t.requires_grad
-            for p in row.tensors
-            if p.name in row.differentiable or p.name == row.tensors[0].name
-            for t in _each(arguments[p.name])
+            t.requires_grad for name in asked for t in _each(arguments[name])
         )
         check_inplace(tensor, tracked)
         if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
@@ -180,7 +178,7 @@ def _general(row: Row) -> Callable[..., Any]:
         if node is not None:
             rebase(tensor, node)
             _save_output(row, node, tensor)
-            if state.watched:
+            if state.told:
                 watch(node, (tensor,), values, before)
         return tensor
 
@@ -261,23 +259,18 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
     node: Node = made
     node.row, node.origin = node_row, state.origin
     node.rest = node.buffer = None
-    edges: list[Any] = []
-    numbers: list[int] = []
-    inputs: list[Any] = []
+    given: list[Any] = []
     for p in row.tensors:
-        if p.name not in row.differentiable and row.formulas:
-            continue
-        value = arguments[p.name]
-        for t in value if value.__class__ is list else [value]:
-            edge = edge_of(t) if t.__class__ is Tensor else None
-            edges.append(edge)
-            numbers.append(t._output_nr if edge is not None else 0)
-            inputs.append((t._data.shape, t._kind) if t.__class__ is Tensor else None)
-    node.edges = tuple(edges)
+        if p.name in row.differentiable or not row.formulas:
+            value = arguments[p.name]
+            given += value if value.__class__ is list else (value,)
+    node.edges = edges = tuple([edge_of(t) if t.__class__ is Tensor else None for t in given])
+    numbers = [0 if edge is None else t._output_nr for edge, t in zip(edges, given)]
     if any(numbers):
         node.numbers = tuple(numbers)
     if row.broadcasts:
-        node.inputs = tuple(inputs)
+        inputs = [(t._data.shape, t._kind) if t.__class__ is Tensor else None for t in given]
+        node.rest = inputs_of(node.rest, tuple(inputs))
     node.saved = saved = _saved(row, arguments)
     node.sequence = next_sequence()
     versions = versions_of(saved)

@@ -40,7 +40,7 @@ class State:
 
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched",
+        "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
         "keep_graph", "create_graph", "hooked", "reduced", "reshaped", "sweeping", "walk",
         "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
@@ -65,6 +65,7 @@ class State:
         self._observer: Any = None
         self._recorder: Any = None
         self.watched = False  # there are hooks or an observer: one test per operation
+        self.told = False  # somebody asks for new nodes
         self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
@@ -88,7 +89,10 @@ class State:
     recorder: Any = property(attrgetter("_recorder"), _record)
 
     def _look(self) -> None:
-        self.watched = bool(self.saved_hooks) or not (self._observer is self._recorder is None)
+        observer = self._observer
+        told = bool(self.saved_hooks) or self._recorder is not None
+        self.watched = told or observer is not None
+        self.told = told or (observer is not None and observer.hears("made", "used"))
 
     def switch_anomaly(self, mode: bool, check_nan: bool) -> None:
         """Turns anomaly mode on or off."""

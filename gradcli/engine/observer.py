@@ -149,12 +149,20 @@ class Observer:
         """The receivers of the nodes of the pass that has just begun: these three methods, or what
         stands for them in this pass. With `at_once` one call for all nodes does as well: it is
         given a `recording.captured_pass.CapturedPass` when they have run."""
-        told: Any = [
-            [] if getattr(getattr(self, event), "__func__", None) is getattr(Observer, event)
-            else [getattr(self, event)]
-            for event in ("arrived", "ran", "applied")
-        ]  # fmt: skip
+        told: Any = [[getattr(self, event)] if self.hears(event) else []
+                     for event in ("arrived", "ran", "applied")]  # fmt: skip
         return OfNodes(*told)
 
+    def hears(self, *events: str) -> bool:
+        """Whether it does anything about one of these events."""
+        return any(
+            getattr(getattr(self, event), "__func__", None) is not getattr(Observer, event)
+            for event in events
+        )
 
-EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_") and name != "of_nodes")
+
+EVENTS = tuple(
+    name
+    for name in vars(Observer)
+    if not name.startswith("_") and name not in ("of_nodes", "hears")
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from . import dtypes
@@ -13,7 +14,7 @@ from .mode import state
 from .node import Node, SavedOutput, Several, SharedOutput
 from .promotion import shape_error
 from .row import OF, Row
-from .tensor import Tensor, mark_of, plain
+from .tensor import AutogradMeta, Tensor, mark_of, plain
 from .tensor_type import LARGE, TensorType, kind_of
 
 
@@ -58,6 +59,9 @@ def refused(row: Row, kind: TensorType, arrays: Sequence[Any] = ()) -> None:
     raise shape_error(arrays, refusal) if error is NotImplementedError else refusal
 
 
+COUNTED = LARGE // 256  # elements from which the memory of a result counts
+
+
 def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
     """Asks for the result's memory before it is made."""
     if row.cost is not None:
@@ -69,25 +73,21 @@ def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
             for t in (v if v.__class__ is list else (v,))
             if t.__class__ is Tensor
         ]
-        if row.broadcasts:
-            elements = _broadcast_numel([array.shape for array in arrays])
+        sizes = [array.size for array in arrays]
+        if not row.broadcasts:
+            elements = sum(sizes)
+        elif prod(sizes) < COUNTED:
+            return
         else:
-            elements = sum([array.size for array in arrays])
-    if elements >= LARGE // 256:
+            elements = _broadcast_numel([array.shape for array in arrays])
+    if elements >= COUNTED:
         state.reserve(elements * kind.array_dtype.itemsize)
-
-
-def _numel(shape: Sequence[int]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _broadcast_numel(shapes: Sequence[Sequence[int]]) -> int:
     width = max(len(s) for s in shapes)
     padded = [(1,) * (width - len(s)) + tuple(s) for s in shapes]
-    return _numel([max(sizes) for sizes in zip(*padded, strict=True)])
+    return prod([max(sizes) for sizes in zip(*padded, strict=True)])
 
 
 def version_of(value: Any) -> Any:
@@ -109,7 +109,7 @@ def versions_of(saved: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any = None) -> None:
-    """Tells of a new node while an observer is set: saved_tensors_hooks, observer, recorder.
+    """Tells of a new node whoever asks for it: saved_tensors_hooks, observer, recorder.
 
     `before` is what an operation in place found in its tensor.
     """
@@ -132,20 +132,19 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
 
 def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
     """Ties a result to the tensor whose memory it shares."""
-    given = source._meta
-    if given is not None and given.inference:
-        mark_inference(out)
-        return
-    meta = out._need_meta()
-    meta.base = source if given is None or given.base is None else given.base
+    given, base = source._meta, source
+    if given is not None:
+        if given.inference:
+            mark_inference(out)
+            return
+        base = source if given.base is None else given.base
+        creation = creation or given.creation
     storage = out._storage = source._storage or source._need_storage()
-    meta.view_version = storage.version
+    out._meta = meta = AutogradMeta(base, storage.version)
     if not state.grad_enabled:
         meta.creation = "inference" if state.inference else "no_grad"
     elif creation:
         meta.creation = creation
-    elif given is not None and given.creation:
-        meta.creation = given.creation
 
 
 def tracked_by_base(view: Tensor) -> Any:
@@ -153,9 +152,6 @@ def tracked_by_base(view: Tensor) -> Any:
     assert view._meta is not None
     base = view._meta.base
     return False if base is None else mark_of(base)
-
-
-LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
 
 
 def finish(
@@ -186,23 +182,18 @@ def finish(
     if node is not None:
         assert not isinstance(node.saved, Freed)  # the node is new
         saved = list(node.saved or ())
-        changed = False
-        for place, (name, out) in enumerate(zip(row.signature.outputs, outs)):
-            if name in row.saved_keys and out is not None:
-                at = row.saved_keys.index(name)
+        for place, (out, (at, size_at)) in enumerate(zip(outs, row.keeps)):
+            if at >= 0 and out is not None:
                 saved[at] = SharedOutput(out, place) if out._grad_fn is node else out
-                changed = True
-            if out is not None and name + LAST_SIZE in row.saved_keys:
-                saved[row.saved_keys.index(name + LAST_SIZE)] = out._data.shape[-1]
-                changed = True
-        if changed:
-            node.saved = tuple(saved)
-        versions = versions_of(node.saved or ())
+            if size_at >= 0 and out is not None:
+                saved[size_at] = out._data.shape[-1]
+        node.saved = tuple(saved)
+        versions = versions_of(saved)
         if any(versions):
             node.versions = versions
         node.buffer = Several()
         node.extra = [None if out is None else (out._data.shape, out._kind) for out in outs]
-        if state.watched:
+        if state.told:
             watch(node, outs, arguments)
     if row.outputs_named:
         from .returns import named

@@ -237,6 +237,15 @@ class Row(Declaration):
         """Does a node keep its only output?"""
         return self.output_count == 1 and self.signature.outputs[0] in self.saved_keys
 
+    @cached_property
+    def keeps(self) -> list[tuple[int, int]]:
+        """Where a node keeps each output, and its last size; -1 for nowhere."""
+        places = {key: place for place, key in enumerate(self.saved_keys)}
+        return [
+            (places.get(name, -1), places.get(name + LAST_SIZE, -1))
+            for name in self.signature.outputs
+        ]
+
     def served_by(self, key: str) -> str | None:
         """The input whose gradient alone needs a saved tensor: without an edge there it stays
         None. PyTorch asks no more than one edge, and none of lists and of backward functions."""
@@ -316,6 +325,7 @@ class Row(Declaration):
         return self.run(*args)
 
 
+LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
 _INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
 
 

@@ -54,11 +54,11 @@ class AutogradMeta:
     base: Tensor | None
     mark: list[bool] | None  # see `mark_of`
 
-    def __init__(self) -> None:
+    def __init__(self, base: Tensor | None = None, version: int = 0) -> None:
         self.grad = self.accumulator = self.hooks = self.post_hooks = None
-        self.persistent = self.base = self.mark = None
+        self.persistent = self.mark = None
         self.retains_grad = self.is_parameter = self.inference = False
-        self.view_version = 0
+        self.base, self.view_version = base, version
         self.creation = ""  # how a view was made, where that forbids changing it in place
 
 

@@ -223,6 +223,16 @@ MODULES: dict[str, Module] = {
         "standard.learning",
         "accuracy_score confusion_matrix mean_squared_error mean_absolute_error r2_score",
     ),
+    "einops": _module(
+        "standard.named_axes",
+        "rearrange reduce repeat einsum pack unpack parse_shape asnumpy EinopsError",
+    ),
+    "einops.layers.torch": _module("standard.named_axes", "Rearrange Reduce"),
+    "functorch": _module(
+        "standard.functorch",
+        "vmap grad grad_and_value vjp jvp jacrev jacfwd hessian make_functional "
+        "make_functional_with_buffers combine_state_for_ensemble",
+    ),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",
@@ -304,7 +314,7 @@ INSTEAD: dict[str, str] = {
 
 # Modules that are often imported and seldom needed; nothing is in their place.
 ELSEWHERE = frozenset(
-    "torchvision torchinfo torchsummary einops datasets build_vocab tensorflow_datasets zipfile "
+    "torchvision torchinfo torchsummary datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
     "torch.utils.benchmark torch.utils.data.distributed torch.quantization torch.nn.parallel "

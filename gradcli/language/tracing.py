@@ -13,12 +13,13 @@ from typing import Any
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor
+from ..named import NamedTuple
 from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
 from .compile.flow import _with
 from .compile.names import NOTHING, Store
-from .compile.operators import OPERATORS, _computed, _is_long
+from .compile.operators import OPERATORS, _is_long
 from .compile.statements import STATEMENTS, StatementCompiler
 from .compile.suspended import Suspended
 from .names import Scope
@@ -30,13 +31,25 @@ QUIET = (
 )  # fmt: skip
 
 
-class Listener:
-    """The listener of a traced run. A base class whose methods do nothing."""
+class Inner(NamedTuple):
+    """An operation that code outside of the text did within an expression: its name, its line."""
 
-    __slots__ = ()
+    word: str
+    place: str
+
+
+class Listener:
+    """The listener of a traced run. A base class whose other methods do nothing."""
+
+    __slots__ = ("stack",)
+
+    def __init__(self) -> None:
+        # What is in progress: of expressions the parts that were left, None stands for a statement.
+        self.stack: list[list[Any] | None] = []
 
     def enter(self) -> None:
         """An expression begins."""
+        self.stack.append([])
 
     def leave(self, node: ast.AST, value: Any) -> None:
         """It has this value; what was left since its beginning stood inside of it."""
@@ -49,6 +62,7 @@ class Listener:
 
     def begin(self) -> None:
         """A statement begins."""
+        self.stack.append(None)
 
     def end(self) -> None:
         """A statement has ended, or a jump or an error has left it."""
@@ -83,6 +97,10 @@ class Listener:
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, whose parts were not reported."""
 
+    def lost(self, node: ast.AST, value: Any, inner: Inner) -> None:
+        """The same as `leave`, of an operation that lost the graph, or goes on from one that did;
+        it may be a part of what an expression calls."""
+
     def refused_pass(self, node: ast.AST, root: Any, *, shaped: bool) -> None:
         """A call could not begin its pass: its root requires no grad, or is no scalar."""
 
@@ -105,7 +123,7 @@ class TracingCompiler(StatementCompiler):
         super().__init__(program, store, overrides)
         self.listener = listener
         self.table = {kind: _traced(make) for kind, make in EXPRESSIONS.items()}
-        self.table[ast.BinOp] = _traced(TracingCompiler.binary)
+        self.table[ast.BinOp] = TracingCompiler.binary
         self.table[ast.Name] = TracingCompiler.name
         for kind in QUIET:
             if kind in EXPRESSIONS:
@@ -119,10 +137,10 @@ class TracingCompiler(StatementCompiler):
         closure = TRACED[type(node)](self, node, scope)
         if closure is None:
             return None
-        run, begin, end = closure, self.listener.begin, self.listener.end
+        run, push, end = closure, self.listener.stack.append, self.listener.end
 
         def told(frame: list[Any]) -> Any:
-            begin()
+            push(None)  # as `begin` does
             try:
                 return run(frame)
             finally:
@@ -136,10 +154,26 @@ class TracingCompiler(StatementCompiler):
         """Both operands are expressions of their own."""
         if type(node.left) is ast.BinOp and type(node.left.left) is ast.BinOp:
             if _is_long(node.left):
-                return self.long_chain(node, scope)
+                return _told(node, self.long_chain(node, scope), self.listener)
         left, right = self.expression(node.left, scope), self.expression(node.right, scope)
         light, kinds, guarded = OPERATORS[type(node.op)]
-        return _computed(light, kinds, guarded, left, right, node)
+        listener = self.listener
+        push, leave = listener.stack.append, listener.leave
+
+        def run(frame: list[Any]) -> Any:
+            push([])
+            try:
+                a = left(frame)
+                b = right(frame)
+                state.origin = node
+                value = light(a, b) if type(a) in kinds else guarded(a, b)
+            except BaseException as error:
+                listener.fail(node, error)
+                raise
+            leave(node, value)
+            return value
+
+        return run
 
     def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
         """Each step of the loop is reported as an operation of its own."""
@@ -172,7 +206,10 @@ class TracingCompiler(StatementCompiler):
         values = self.globals.values
 
         def run_global(frame: list[Any]) -> Any:
-            found = values[name] if name in values else read(frame)
+            try:
+                found = values[name]
+            except KeyError:
+                found = read(frame)
             loaded(node, name, scope, found)
             return found
 
@@ -311,24 +348,29 @@ def _traced(make: Callable[[Any, Any, Scope], Closure]) -> Any:
     """The maker of an expression's closure, with a listener around what it makes."""
 
     def traced(compiler: TracingCompiler, node: ast.AST, scope: Scope) -> Closure:
-        closure, listener = make(compiler, node, scope), compiler.listener
+        closure = make(compiler, node, scope)
         if compiler.static(node, scope) is not NOTHING:
             return closure
-        enter, leave = listener.enter, listener.leave
-
-        def run(frame: list[Any]) -> Any:
-            enter()
-            try:
-                value = closure(frame)
-            except BaseException as error:
-                listener.fail(node, error)
-                raise
-            leave(node, value)
-            return value
-
-        return run
+        return _told(node, closure, compiler.listener)
 
     return traced
+
+
+def _told(node: ast.AST, closure: Closure, listener: Listener) -> Closure:
+    """A closure that reports when an expression begins, and its value."""
+    push, leave = listener.stack.append, listener.leave
+
+    def run(frame: list[Any]) -> Any:
+        push([])  # as `enter` does
+        try:
+            value = closure(frame)
+        except BaseException as error:
+            listener.fail(node, error)
+            raise
+        leave(node, value)
+        return value
+
+    return run
 
 
 TRACED: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure | None]] = {

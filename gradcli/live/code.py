@@ -11,8 +11,9 @@ from ..language.echo import shown
 from .expectations import Expecting
 from .node_hooks import REGISTERING, NodeHookRewriter
 from .reporting import Reporter
-from .rewrite import STORED, Rewriter, planted_call
+from .rewrite import CAUGHT, STORED, Rewriter, planted_call
 from .text import Text
+from .tracebacks import catching
 from .tracing import Tracer
 
 ECHO = "echo"
@@ -40,8 +41,9 @@ def compiled(text: Text, machine: Any) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
         code = compile(module, text.filename, "exec", dont_inherit=True)
-    planted = {f"gradcli: {STORED}": rewriter.stored(), f"gradcli: {ECHO}": echo}
-    return _planted(code, {**planted, **rewriter.values, **more})
+    planted = {STORED: rewriter.stored(), CAUGHT: catching(text), ECHO: echo}
+    table = {f"gradcli: {name}": called for name, called in planted.items()}
+    return _planted(code, {**table, **rewriter.values, **more})
 
 
 def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:

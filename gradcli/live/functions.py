@@ -24,16 +24,18 @@ class Functions:
 
     def __init__(self, text: Text, names: Mapping[str, Any]) -> None:
         self.text, self.names = text, names
+        self.codes: dict[Place, CodeType] = {}
         self.swapped: list[tuple[FunctionType, CodeType, CodeType]] = []
 
     def rewrite(self, machine: Any) -> None:
         """From here on they report what they compute to the machine's listener."""
-        found = list(self._functions())
+        found = [one for one in self._functions() if one.__code__ not in self.text.told]
         if not found or any(map(_is_compiled, self.names.values())):
             return  # torch.compile reads the code of functions
-        codes = {_place(code): code for code in codes_of(compiled(self.text, machine))}
+        if not self.codes:
+            self.codes = {_place(code): code for code in codes_of(compiled(self.text, machine))}
         for function in found:
-            old, new = function.__code__, codes.get(_place(function.__code__))
+            old, new = function.__code__, self.codes.get(_place(function.__code__))
             if new is not None and _is_alike(old, new):
                 function.__code__ = new
                 self.text.told.add(new)

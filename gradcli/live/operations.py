@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..engine.mode import state
+from ..language.tracing import Inner
 from .causes import SCALAR, Change, Refusal
+from .text import CALLER
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -33,6 +36,7 @@ OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad
 SILENT, PLAIN, SPECIAL = range(3)
 MOST = 10_000  # functions whose sort is known
 NOTHING: dict[str, Any] = {}
+OURS = os.path.dirname(os.path.dirname(__file__))
 
 
 class Operations:
@@ -45,6 +49,7 @@ class Operations:
         tensor = recorder.torch.Tensor
         self.set_grad, self.delete_grad = tensor.grad.__set__, tensor.grad.__delete__
         self.set_requires_grad = tensor.requires_grad.__set__
+        self.torchs = os.path.dirname(recorder.torch.__file__)
         self.sorts: dict[Any, int] = {}  # by the function
         self.plain = {tensor, recorder.torch.nn.Parameter}  # classes that observe nothing
         self.others = recorder.torch._C._len_torch_function_stack  # of modes of the program
@@ -186,7 +191,7 @@ class Operations:
         before: Sequence[tuple[Any, int]],
     ) -> None:  # fmt: skip
         """Tells of an operation: what it changed, what it made."""
-        name = getattr(function, "__name__", "")
+        name = _name_of(function)
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
                 self.changed(tensor)
@@ -211,18 +216,32 @@ class Operations:
     ) -> None:
         """Tells of an operation that nothing else reports: where the program's code reports itself,
         or a module of a library is called, it is one that goes on with what has left the graph."""
-        told = self.recorder.on_operation
-        if told is None:
-            return
-        if not isinstance(result, self.side.tensor):
-            if getattr(function, "__name__", "") in SHAPES:
-                return  # as type(dtype) gives
+        told, place = self.recorder.on_operation, None
+        name = _name_of(function)
+        if told is None or (name in SHAPES and not isinstance(result, self.side.tensor)):
+            return  # as type(dtype) gives
         if spot.is_reported or self.labels.modules:
             cut = self.recorder.on_cut
             if cut is None or not cut(args, result):
                 return
+            place = self._elsewhere(sys._getframe(2))
+        elif not getattr(result, "requires_grad", False):
+            place = self._elsewhere(sys._getframe(2)) or None
+        inner = None if place is None else Inner(name, place)
         with self.side.hands_off():
-            told(spot.node, args, kwargs, result)
+            told(spot.node, args, kwargs, result, inner)
+
+    def _elsewhere(self, frame: Any) -> str:
+        """The line that an operation stands on, in another file of the program or in a library;
+        empty for one of the text, and for what PyTorch does by itself."""
+        while frame is not None and frame.f_code.co_filename != self.text.filename:
+            filename = frame.f_code.co_filename
+            if not filename.startswith((OURS, self.torchs)):
+                return f"line {frame.f_lineno} of {os.path.basename(filename)}"
+            frame = frame.f_back
+            while frame is not None and frame.f_code.co_name == CALLER:
+                frame = frame.f_back
+        return ""
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -350,6 +369,12 @@ class Operations:
             for item in result:
                 self.tell_new(item, fresh)
         return False
+
+
+def _name_of(function: Any) -> str:
+    """What a program calls it: data, of what reads x.data."""
+    name = getattr(function, "__name__", "")
+    return str(getattr(function.__self__, "__name__", "") if name == "__get__" else name)
 
 
 def _may_change(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ..engine.mode import state
@@ -17,6 +17,15 @@ from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
 from ..recording.sides import Side
 from .text import Text
+
+
+def is_own(frame: FrameType) -> bool:
+    """Whether gradcli's own engine runs. PyTorch may be imported within the recording."""
+    if "torch" in sys.modules:
+        return frame.f_globals.get("torch") is sys.modules["gradcli"]
+    names = {**frame.f_globals, **frame.f_locals}.values()
+    homes = {getattr(one, "__module__", None) or getattr(one, "__name__", "") for one in names}
+    return any(str(home).split(".")[0] == "gradcli" and home != "gradcli.inspect" for home in homes)
 
 
 class OwnSide(Side):

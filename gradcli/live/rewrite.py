@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..engine.mode import state
+from ..language.tracing import Inner
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .program import Globals
     from .text import Text
 
-STORED = "stored"
+STORED, CAUGHT = "stored", "caught"
 
 
 class Listeners:
@@ -39,13 +40,17 @@ class Listeners:
         self.recorder.tells(listener)
         self.recorder.on_operation = self.operation
 
-    def operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def operation(
+        self, node: Any, args: Any, kwargs: Any, result: Any, inner: Inner | None = None
+    ) -> None:
         """A call of PyTorch that no rewritten code reports: its operands and what it gave."""
         if node is not None:
-            heard(self.listener, node, (*args, *kwargs.values()), result)
+            heard(self.listener, node, (*args, *kwargs.values()), result, inner)
 
 
-def heard(listener: Any, node: ast.AST, operands: tuple[Any, ...], result: Any) -> None:
+def heard(
+    listener: Any, node: ast.AST, operands: tuple[Any, ...], result: Any, inner: Inner | None = None
+) -> None:
     """An expression is reported as a whole, with what it was computed from."""
     listener.begin()
     listener.enter()
@@ -53,7 +58,10 @@ def heard(listener: Any, node: ast.AST, operands: tuple[Any, ...], result: Any) 
         listener.given(value)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         listener.written(node, operands[0], operands[-1])
-    listener.leave(node, result)
+    if inner is None:
+        listener.leave(node, result)
+    else:
+        listener.lost(node, result, inner)
     listener.drop()
 
 
@@ -193,6 +201,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> Any:
         self.generic_visit(node)
         node.body[:0] = self.calls(*(item.optional_vars for item in node.items))
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        self.generic_visit(node)
+        call = planted_call(CAUGHT, node.body[0])
+        node.body.insert(0, ast.copy_location(ast.Expr(call), call))
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:

@@ -10,7 +10,6 @@ import ast
 import linecache
 import os
 import sys
-import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from types import CodeType, FrameType
@@ -22,6 +21,7 @@ from ..engine.observer import Observer
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source
+from ..language.tracing import Inner
 from ..recording.modules import named_modules
 from .code import compiled
 from .functions import Functions, codes_of
@@ -32,9 +32,11 @@ from .program import Globals, live_program, parsed
 from .recorder import Recorder
 from .rewrite import heard, names_of
 from .side import TorchSide
-from .text import CALLER, Text
+from .text import Text
+from .tracebacks import without
 
 MOST = 100  # texts that are remembered
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -136,8 +138,17 @@ class Session:
                 self._made_before(self.frame.f_lineno)
             self.recorder.on_parameter = self._registered
             self.functions.rewrite(self)
+            if any(isinstance(part, DEFINITIONS) and part.lineno > self.frame.f_lineno
+                   for part in ast.walk(self.text.tree)):  # fmt: skip
+                self.text.on_place = self._defined
         self.stack.callback(self.functions.restore)
         self.stack.enter_context(self.recorder.recording())
+
+    def _defined(self, frame: FrameType) -> None:
+        """Functions may have come up since: what they are called for next is told in full."""
+        with self.recorder.telling():
+            self.functions.names = _values(frame)
+            self.functions.rewrite(self)
 
     def code(self) -> CodeType:
         """Of a text that does not run yet: everything is reported."""
@@ -214,10 +225,12 @@ class Session:
 
     # ------------------------------------------------------------ operations
 
-    def _operation(self, node: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _operation(
+        self, node: Any, args: Any, kwargs: Any, result: Any, inner: Inner | None = None
+    ) -> None:
         """A call of PyTorch, or of what writes to a tensor, with its parts and what it gave."""
         if self.listener is not None and node is not None:
-            heard(self.listener, node, (*args, *kwargs.values()), result)
+            heard(self.listener, node, (*args, *kwargs.values()), result, inner)
         target = self.targets.of.get(id(node))
         if target is not None and isinstance(result, self.side.tensor):
             self._bound(target, result)
@@ -270,23 +283,4 @@ def _targets(tree: ast.Module) -> _Targets:
     return found
 
 
-def without(traceback: Any, text: Text) -> Any:
-    """A traceback without the frames of the recording, and those of PyTorch that lead to it."""
-    kept: list[Any] = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_name == "handle_torch_function" and kept:
-            asking = kept.pop().tb_frame.f_code  # it is called once more behind the mode
-            if asking.co_filename == text.filename:
-                kept.append(traceback)
-        elif code.co_name != CALLER and not code.co_filename.startswith(_HERE):
-            kept.append(traceback)
-        traceback = traceback.tb_next
-    made = None
-    for one in reversed(kept):
-        made = types.TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return made
-
-
-_HERE = os.path.dirname(__file__)
-__all__ = ["Session", "parsed", "program_of", "without"]
+__all__ = ["Session", "parsed", "program_of"]

@@ -47,6 +47,7 @@ class Text:
         self.callers: list[list[Any]] = []
         self.told: set[CodeType] = set()  # what runs rewritten
         self.is_reported = False  # all of it does
+        self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -92,6 +93,8 @@ class Text:
             node = self.node_at(code, frame.f_lasti)
             told = self.is_reported or code in self.told
             spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_reported=told)
+            if self.on_place is not None and not told:
+                self.on_place(frame)
         return spot
 
     def _caller(self, frame: FrameType) -> Callable[..., Any]:

@@ -136,7 +136,8 @@ def _multiplied(xp: Any, a: Any, b: Any) -> Any:
     width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
     if width == columns:
-        product = xp.matmul(left, b if _as_it_lies(xp, a, b) else xp.ascontiguousarray(b))
+        lies = b.flags.c_contiguous or _as_it_lies(xp, a, b)
+        product = xp.matmul(left, b if lies else xp.ascontiguousarray(b))
     else:
         filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
         filled[..., :columns] = b

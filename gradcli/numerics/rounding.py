@@ -88,12 +88,13 @@ def _covers(x: Any, operand: Any) -> bool:
 
 def less_square(x: Any) -> Any:
     """1 - x * x, rounded once where a reader sees the number."""
-    if x.dtype.char != "f":
+    dtype = x.dtype
+    if dtype.char != "f":
         return multiply_add(-x, x, one(x))
     if x.size > ROUNDED:
         return one(x) - x * x
     wide = x.astype(RUNTIME.double)
-    return (one(wide) - wide * wide).astype(x.dtype)
+    return (one(wide) - wide * wide).astype(dtype)
 
 
 def transcendental(
@@ -103,17 +104,18 @@ def transcendental(
     More numbers than `few` go to `vectors`, which works as PyTorch's vector code does."""
 
     def forward(xp: Any, self: Any) -> Any:
-        function, size = getattr(xp, name), self.size
+        function, size, dtype = getattr(xp, name), self.size, self.dtype
         if size > most:
             return function(self)
-        if size > 1 and self.dtype.char == "f":
+        if size > 1 and dtype.char == "f":
             if size > few and vectors is not None and xp.__name__ == "numpy":
                 return vectors(self)
-            return function(self, dtype=RUNTIME.double).astype(self.dtype)
+            return function(self, dtype=RUNTIME.double).astype(dtype)
         return precise(function, self)
 
-    forward.ufunc = name  # type: ignore[attr-defined]  # calls of larger arrays go there directly
-    forward.most = most  # type: ignore[attr-defined]
+    # Calls of many numbers, and of singles that are only rounded once, go there directly.
+    forward.ufunc = name  # type: ignore[attr-defined]
+    forward.bounds = min(few, most), most  # type: ignore[attr-defined]
     return forward
 
 

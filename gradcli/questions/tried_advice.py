@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..diagnostics import Cure, Diagnostic, ExitStatus, Span
+from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, Span
 from ..engine.run_state import as_new
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
@@ -24,6 +24,7 @@ MOST_MEMORY = 1 << 30  # bytes that the first run left; what the process held be
 MOST_CURES = 4
 OTHER_PART = 10  # of the time limit, which a run under PyTorch took at most
 TRIED = "      tried: "
+NO_GRAPH = "does not require grad and does not have a grad_fn"
 
 
 def with_trials(ran: Ran, started: float) -> Ran:
@@ -31,11 +32,7 @@ def with_trials(ran: Ran, started: float) -> Ran:
     error, outcome = ran.error, ran.outcome
     if error is None or outcome is None or not error.cures:
         return ran
-    if outcome.steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
-        return ran
-    if error.exit_status is not ExitStatus.PROGRAM_ERROR:
-        return ran
-    if memory_in_use()[0] - ran.held_before > MOST_MEMORY:
+    if _is_long(ran):
         return ran
     room = Room(ran, time.process_time() - started)
     answers: dict[str, str | None] = {}
@@ -51,6 +48,40 @@ def with_trials(ran: Ran, started: float) -> Ran:
         elif answer is None and not (resorts and note.startswith("help: ")):
             notes.append(note)
     return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
+
+
+def _is_long(ran: Ran) -> bool:
+    """Whether it is too much to run again, or was ended by a limit."""
+    steps = 0 if ran.outcome is None else ran.outcome.steps
+    if steps > MOST_STEPS or len(ran.request.data) > MOST_SOURCE:
+        return True
+    if ran.error is None or ran.error.exit_status is not ExitStatus.PROGRAM_ERROR:
+        return True
+    return memory_in_use()[0] - ran.held_before > MOST_MEMORY
+
+
+def with_cut(ran: Ran, started: float) -> Ran:
+    """The same run, whose error also names what took the root of its pass out of the graph.
+
+    Where the text alone does not show it, the program runs once more, and is followed.
+    """
+    error = ran.error
+    if error is None or not error.is_bare or NO_GRAPH not in error.message:
+        return ran
+    if _is_long(ran) or not Room(ran, time.process_time() - started).is_there:
+        return ran
+    from ..pipeline.run import execute
+    from .why.provenance import Provenance
+    from .why.refused import causes_of_refusal
+
+    provenance = Provenance()
+    with as_new():
+        again = execute(ran.request, None, provenance.recording)
+    if again.program is None or again.error is None or again.error.span != error.span:
+        return ran
+    span_of = again.program.source.span_of
+    cuts = [Label(span_of(node), text) for node, text in causes_of_refusal(again, provenance)]
+    return ran._replace(error=error._replace(labels=(*error.labels, *cuts)))
 
 
 def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
@@ -77,7 +108,9 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
         return ran
     if (own.error.type, own.error.span.line) != (error.type, error.span.line):
         return ran
-    return ran._replace(error=(with_trials(own, time.process_time()) if tries else own).error)
+    started = time.process_time()
+    own = with_trials(own, started) if tries else own
+    return ran._replace(error=with_cut(own, started).error)
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

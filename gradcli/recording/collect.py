@@ -167,7 +167,7 @@ class Graph:
 def short_name(node: Any) -> str:
     """Node.name() without the C++ namespace that a few carry."""
     name: str = node.name()
-    return name.rpartition("::")[2]
+    return name.rpartition("::")[2] if ":" in name else name
 
 
 def frozen(value: Any) -> Nested:

@@ -17,6 +17,20 @@ def is_module(value: Any) -> bool:
     return type(value) is not super and isinstance(_table(value, "_modules"), dict)
 
 
+def is_distribution(value: Any) -> bool:
+    """A distribution of either library: its class says whether its samples have gradients."""
+    return hasattr(type(value), "has_rsample")
+
+
+def tensors_of(distribution: Any, depth: int = 4) -> Iterator[Any]:
+    """The tensors that a distribution keeps, and those of the distributions in it."""
+    for value in vars(distribution).values():
+        if is_distribution(value):
+            yield from tensors_of(value, depth - 1) if depth else ()
+        else:
+            yield value
+
+
 def named_modules(root: Any) -> Iterator[tuple[str, Any]]:
     """The module and those inside it with their paths, each once, in the order of PyTorch."""
     seen: set[int] = set()

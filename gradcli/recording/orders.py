@@ -29,6 +29,7 @@ class Orders(Spectator):
     def __init__(self) -> None:
         self.running: list[Maker | None] = []  # None: a pass that makes no graph
         self._makers: WeakKeyDictionary[Any, Maker] = WeakKeyDictionary()  # by a node's mark
+        self.is_any = False  # whether some pass made a graph
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
@@ -47,6 +48,7 @@ class Orders(Spectator):
         maker = self.running[-1] if self.running else None
         if maker is not None and tensor is not None and tensor.grad_fn is not None:
             self._makers.setdefault(mark_of(tensor.grad_fn), maker)
+            self.is_any = True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         """A requested gradient."""
@@ -66,6 +68,7 @@ class Orders(Spectator):
         for node in pending:
             if node is None or is_end(node) or sequence_of(node) <= maker.newest:
                 continue
+            self.is_any = True
             if self._makers.setdefault(mark_of(node), maker) is maker:
                 pending.extend(child for child, _ in node.next_functions)
 
@@ -81,11 +84,6 @@ class Orders(Spectator):
         """A pass that makes no graph has nothing to report."""
         makes = self.running and self.running[-1] is not None
         return OfNodes([], [self.ran], []) if makes else NOBODY
-
-    @property
-    def is_any(self) -> bool:
-        """Whether some pass made a graph."""
-        return bool(self._makers)
 
     def maker(self, node: Any) -> Maker | None:
         """The pass that made a node; None of one that the program made by itself."""

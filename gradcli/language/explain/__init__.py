@@ -14,7 +14,7 @@ from ..explanation import Explanation
 from ..places import Bindings, Places
 from ..program import Program
 from ..values import UNBOUND
-from .backward import freed, nan
+from .backward import freed, nan, underived
 from .calls import calls
 from .damage import changed, damage_advice, leaf, saved, view
 from .hooks import hook
@@ -26,6 +26,7 @@ from .roots import constant, root, unused
 _TOLD: dict[str, Callable[[Explanation, Cause], None]] = {
     "freed": freed, "saved": saved, "changed": changed, "constant": constant,
     "unused": unused, "leaf": leaf, "view": view, "root": root, "nan": nan,
+    "underived": underived,
 }  # fmt: skip
 
 

@@ -59,6 +59,13 @@ def freed(out: Explanation, cause: Cause) -> None:
         out.advise(f"compute line {places.line(node.origin)} again before each backward")
 
 
+def underived(out: Explanation, cause: Cause) -> None:
+    """A pass comes to an operation that has no derivative."""
+    out.primary = "goes back to it"
+    out.put(cause.origin, "this has no derivative")
+    out.advise("another function, or detach() where no gradient is to go back")
+
+
 def _runs_within(places: Places, node: Any, loop: ast.AST) -> bool:
     """Stands a node's place in the loop, or in a function, which any turn may call?"""
     around = list(places.ancestors(node.origin)) if isinstance(node.origin, ast.AST) else []

@@ -347,7 +347,9 @@ def _lerp(xp: Any, self: Any, end: Any, weight: Any) -> Any:
 
 def _check_lerp(self: Any, end: Any, weight: Any) -> None:
     for name, value in (("end", end), ("weight", weight)):
-        if hasattr(value, "ndim") and value.dtype is not self.dtype:
+        if value is weight and (not hasattr(value, "ndim") or not value.ndim):
+            continue  # a number
+        if value.dtype is not self.dtype:
             mine, its = (t.dtype.c_word for t in (self, value))
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import log_gamma_many
 from ...numerics.special import in_double
-from ..conventions import Late, floating_only, full_precision
+from ..conventions import Late, floating_only, full_precision, real_only
 from ..reduce.sums import sum_dims
 from .special import digamma, lgamma, zeta_of
 
@@ -95,6 +95,7 @@ operator(
     node="SpecialZetaBackward2",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("zeta_cpu"),
     forward=_zeta,
     self=lambda grad: _underivable("zeta"),
     doc="Hurwitz's zeta function at a number.",
@@ -106,6 +107,7 @@ zeta_of_number = operator(
     node="SpecialZetaBackward1",
     dtype="promote_float",
     where="special",
+    refuse=full_precision("zeta_cpu"),
     forward=_zeta,
     other=lambda grad, self, other: grad * -self * zeta_of_number(self + 1.0, other),
     doc="Hurwitz's zeta function of a number's order.",
@@ -130,6 +132,8 @@ def _mvlgamma(xp: Any, self: Any, p: int) -> Any:
 
 
 def _check_dimension(self: Any, p: int) -> None:
+    if self.dtype.word == "Bool":
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
 
@@ -141,6 +145,7 @@ mvlgamma = operator(
     cast_words="mvlgamma: result type {given} can't be cast to the desired output type {result}",
     dtype="promote_float",
     check=_check_dimension,
+    refuse=real_only("arange_cpu"),
     forward=_mvlgamma,
     reduced=Reduced(lambda kind, self, p: log_gamma_many(kind, lgamma.forward, self, p)),
     self=lambda grad, self, p: (

@@ -8,6 +8,7 @@ from ...engine.operator import Domain, Reduced, composite, one, operator
 from ...numerics.reduced_kernels import sigmoid_slope
 from ...numerics.rounding import exp_in_kernel, less_square, transcendental
 from ..shape.constants import number_as
+from .complex_parts import is_complex
 from .power import rsqrt
 
 sinh = operator(
@@ -74,13 +75,19 @@ asinh = operator(
     samples=("torch.asinh(x)", "x.asinh()"),
 )
 
+
+def _acosh_slope(self: Any) -> Any:
+    """Of complex numbers in two factors, whose roots lie on the right side each."""
+    return rsqrt(self + 1) * rsqrt(self - 1) if is_complex(self) else rsqrt(self * self - 1)
+
+
 acosh = operator(
     "acosh(Tensor self) -> Tensor",
     node="AcoshBackward0",
     aliases=("arccosh",),
     dtype="promote_float",
     forward=transcendental("arccosh"),
-    self=lambda grad, self: grad * rsqrt(self * self - 1),
+    self=lambda grad, self: grad * _acosh_slope(self),
     doc="Inverse hyperbolic cosine, for x of at least 1.",
     computes="log(self + sqrt(self**2 - 1))",
     corners=("tensor([1., 0.5]).acosh()",),

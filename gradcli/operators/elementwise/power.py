@@ -12,6 +12,7 @@ from ...numerics.rounding import precise
 from ...numerics.thresholds import FUSED
 from ..conventions import Late
 from ..shape.constants import zeros_as
+from .complex_parts import imaginary_part, is_complex, real_part
 
 where = Late("where.self")
 log = Late("log")
@@ -79,7 +80,10 @@ def _self_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
 
 def _exponent_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     base = _promoted(self, result)
-    cond = logical_and(equal(base, 0), at_least(exponent, 0))
+    small = at_least(real_part(exponent), 0)
+    if is_complex(exponent):
+        small = logical_and(equal(imaginary_part(exponent), 0), small)
+    cond = logical_and(equal(base, 0), small)
     return grad * where(cond, 0.0, result * log(base))
 
 

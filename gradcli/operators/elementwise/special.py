@@ -117,6 +117,7 @@ xlog1py_number = operator(
     node="SpecialXlog1PyBackward2",
     dtype="promote_float",
     where="special",
+    refuse=unimplemented("xlog1py_cpu", *COMPLEX),
     forward=_xlog1py,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     self=lambda grad, self, other: (
@@ -134,6 +135,7 @@ operator(
     node="SpecialXlog1PyBackward1",
     dtype="promote_float",
     where="special",
+    refuse=unimplemented("xlog1py_cpu", *COMPLEX),
     forward=_xlog1py,
     reduced=Reduced(lambda kind, self, other: times_logarithm(kind, self, other, True)),
     other=lambda grad, self, other: grad * self / (other + 1),
@@ -218,6 +220,9 @@ def _polygamma(xp: Any, n: int, self: Any) -> Any:
 def _check_order(n: int, self: Any) -> None:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if self.dtype.is_complex:
+        kernel = ("digamma", "trigamma", "polygamma")[min(n, 2)]
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{self.dtype.word}'")
 
 
 polygamma = operator(

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.layout import once
 from ...engine.operator import composite, operator
+from ...engine.signature import is_int
 from ..geometry import broadcast_sizes, wrap_dim
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.shape import expand, reshape
@@ -166,7 +167,13 @@ one_hot = operator(
 )
 
 
-def _unraveled(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+def _unraveled(indices: Any, shape: Any) -> tuple[Any, ...]:
+    if not is_int(shape) and not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if is_int(shape) else tuple(shape)
+    other = next((size for size in shape if not is_int(size)), None)
+    if other is not None:
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(other)}")
     if indices.dtype.category != 1:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not shape:
@@ -184,7 +191,7 @@ unraveled = operator(
 )
 
 unravel_index = composite(
-    "unravel_index(Tensor indices, int[] shape) -> Tensor[]",
+    "unravel_index(Tensor indices, any shape) -> Tensor[]",
     _unraveled,
     where="torch",
     doc="The coordinates of flat positions, one tensor a dimension.",

@@ -153,6 +153,11 @@ def _check_batches(self: Any, batch1: Any, batch2: Any, rows: Sequence[int]) -> 
     for name, batch in (("batch1", batch1), ("batch2", batch2)):
         if batch.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
+    if self.dtype is not batch2.dtype:
+        raise RuntimeError(
+            "self and mat2 must have the same dtype, but got "
+            f"{self.dtype.word} and {batch2.dtype.word}"
+        )
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
             "batch1 and batch2 must have same number of batches, got "

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.operator import Reduced, composite, operator, warn
-from ..conventions import check_square
+from ..conventions import check_square, unimplemented
 from ..elementwise.complex_parts import conj
 from ..geometry import broadcast_sizes, is_contiguous, sizes_text, wrap_dim
 from ..index.index_dim import index_fill_tensor
@@ -421,6 +421,7 @@ trace = operator(
     "trace(Tensor self) -> Tensor",
     node="TraceBackward0",
     check=_check_trace,
+    refuse=unimplemented("trace", "Bool"),
     dtype="sum",
     forward=lambda xp, self: self.trace(dtype="int64" if self.dtype.kind in "iub" else None),
     self=lambda grad, self_sym_sizes: _trace_gradient(grad, self_sym_sizes),

@@ -7,13 +7,14 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
 from ..conventions import check_floating, check_square
+from ..elementwise.complex_parts import is_complex
 from ..shape.constants import zeros_of
 from ..shape.diagonals import diag_embed, diagonal
 from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
-from ..shape.transposed import mt
+from ..shape.transposed import mh
 from .inverse import column_major, floating, named_outputs
 from .product import matmul_of
 from .triangular import solve_triangular
@@ -72,15 +73,29 @@ def _eigh_kernel(xp: Any, A: Any, UPLO: str, compute_v: bool) -> tuple[Any, Any]
     return values, column_major(xp, vectors)
 
 
+def check_phase(place: Any, function: str) -> None:
+    """An eigenvector may be turned by any angle; a loss that feels it has no gradient."""
+    array = place._data if hasattr(place, "detach") else place
+    if array.dtype.kind != "c" or not array.size:
+        return
+    if bool((abs(array.imag) > 1e-2 * (abs(array).max() + 1e-12) + 1e-3).any()):
+        raise RuntimeError(
+            f"{function}: The eigenvectors in the complex case are specified up to "
+            "multiplication by e^{i phi}. The specified loss function depends on this quantity, so "
+            "it is ill-defined."
+        )
+
+
 def _eigh_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
     of_values, of_vectors = grads
     if of_vectors is None:
-        return matmul_of(V * unsqueeze(of_values, -2), mt(V))
-    product = matmul_of(mt(V), of_vectors)
-    inner = ((product - mt(product)) * 0.5) / _gaps(L)
+        return matmul_of(V * unsqueeze(of_values, -2), mh(V))
+    product = matmul_of(mh(V), of_vectors)
+    check_phase(diagonal(product, 0, -2, -1), "linalg_eigh_backward")
+    inner = ((product - mh(product)) * 0.5) / _gaps(L)
     if of_values is not None:
         inner = _with_diagonal(inner, of_values)
-    return matmul_of(V, matmul_of(inner, mt(V)))
+    return matmul_of(V, matmul_of(inner, mh(V)))
 
 
 def _check_eigh(A: Any) -> None:
@@ -93,6 +108,7 @@ eigh_row = operator(
     "(Tensor eigenvalues, Tensor eigenvectors)",
     node="LinalgEighBackward0",
     where="hidden",
+    holomorphic=False,
     check=lambda A, UPLO, compute_v: _check_eigh(A),
     forward=_eigh_kernel,
     A=lambda grads, eigenvalues, eigenvectors: _eigh_gradient(grads, eigenvalues, eigenvectors),
@@ -133,7 +149,28 @@ def _svd_kernel(
 
 
 def _skew(self: Any) -> Any:
-    return self - mt(self)
+    return self - mh(self)
+
+
+def _check_turn(turned_u: Any, turned_v: Any) -> None:
+    """Pairs of singular vectors may be turned by any angle, which a loss must not feel."""
+    if not is_complex(turned_v if turned_u is None else turned_u):
+        return
+    one, other = (_imaginary_diagonal(part) for part in (turned_u, turned_v))
+    apart = abs(one + other) - 1e-2 * abs(other)
+    if apart.size and apart.max() > 1e-2:
+        raise RuntimeError(
+            "svd_backward: The singular vectors in the complex case are specified up to "
+            "multiplication by e^{i phi}. The specified loss function depends on this phase term, "
+            "making it ill-defined."
+        )
+
+
+def _imaginary_diagonal(matrix: Any) -> Any:
+    if matrix is None:
+        return 0.0
+    array = matrix._data if hasattr(matrix, "detach") else matrix
+    return array.diagonal(0, -2, -1).imag
 
 
 def _svd_gradient(grads: Sequence[Any], full: bool, U: Any, S: Any, Vh: Any) -> Any:
@@ -151,8 +188,9 @@ def _svd_gradient(grads: Sequence[Any], full: bool, U: Any, S: Any, Vh: Any) -> 
         return matmul_of(U * unsqueeze(of_s, -2), Vh)
     squares = S * S
     gaps = _gaps(squares)
-    turned_u = None if of_u is None else _skew(matmul_of(mt(U), of_u))
-    turned_v = None if of_v is None else _skew(matmul_of(Vh, mt(of_v)))
+    turned_u = None if of_u is None else _skew(matmul_of(mh(U), of_u))
+    turned_v = None if of_v is None else _skew(matmul_of(Vh, mh(of_v)))
+    _check_turn(turned_u, turned_v)
     if turned_v is None:
         inner = (turned_u / gaps) * unsqueeze(S, -2)
     elif turned_u is None:
@@ -161,15 +199,17 @@ def _svd_gradient(grads: Sequence[Any], full: bool, U: Any, S: Any, Vh: Any) -> 
         inner = (turned_u * unsqueeze(S, -2) + unsqueeze(S, -1) * turned_v) / gaps
     if of_s is not None:
         inner = inner + diag_embed(of_s, 0, -2, -1)
+    if is_complex(U) and turned_u is not None and turned_v is not None:
+        inner = inner + diag_embed(diagonal(turned_u, 0, -2, -1) / (S * 2), 0, -2, -1)
     if rows > count and of_u is not None:
         inner = matmul_of(U, inner)
         scaled = of_u / unsqueeze(S, -2)
-        inner = inner + scaled - matmul_of(U, matmul_of(mt(U), scaled))
+        inner = inner + scaled - matmul_of(U, matmul_of(mh(U), scaled))
         return matmul_of(inner, Vh)
     if columns > count and of_v is not None:
         inner = matmul_of(inner, Vh)
         scaled = of_v / unsqueeze(S, -1)
-        inner = inner + scaled - matmul_of(matmul_of(scaled, mt(Vh)), Vh)
+        inner = inner + scaled - matmul_of(matmul_of(scaled, mh(Vh)), Vh)
         return matmul_of(U, inner)
     return (
         matmul_of(U, matmul_of(inner, Vh))
@@ -183,6 +223,7 @@ svd_row = operator(
     "(Tensor U, Tensor S, Tensor Vh)",
     node="LinalgSvdBackward0",
     where="hidden",
+    holomorphic=False,
     check=lambda A, full_matrices, compute_uv, driver: check_matrix(
         A, "linalg.svd", "linalg_svd_cpu"
     ),
@@ -218,7 +259,7 @@ def _old_svd(self: Any, some: bool, compute_uv: bool) -> Any:
             "instead"
         )
     left, values, right = svd_row.run(self, not some, True, None)
-    return named_outputs("svd", ("U", "S", "V"), (left, values, mt(right)))
+    return named_outputs("svd", ("U", "S", "V"), (left, values, mh(right)))
 
 
 composite(
@@ -258,27 +299,32 @@ def _qr_kernel(xp: Any, A: Any, mode: str) -> tuple[Any, Any]:
     return column_major(xp, q), column_major(xp, r)
 
 
-def _symmetric(self: Any) -> Any:
-    """Mirrored, the diagonal once."""
-    mirrored = self + mt(self)
-    place = diagonal(mirrored, 0, -2, -1)
+def _halved_diagonal(self: Any) -> Any:
+    place = diagonal(self, 0, -2, -1)
     if hasattr(place, "mul_"):
         catalogue.row("_scaled_by_").run(place, 0.5)
     else:
         place *= 0.5
-    return mirrored
+    return self
+
+
+def _lower(self: Any) -> Any:
+    """The lower part of what is left of a matrix without its mirror image, the diagonal once."""
+    part = tril(self - mh(self), 0)
+    return _halved_diagonal(part) if is_complex(self) else part
 
 
 def _square_qr(of_q: Any, of_r: Any, Q: Any, R: Any) -> Any:
     inner = None
     if of_r is not None:
-        inner = matmul_of(of_r, mt(R))
+        inner = matmul_of(of_r, mh(R))
     if of_q is not None:
-        part = matmul_of(mt(Q), of_q)
+        part = matmul_of(mh(Q), of_q)
         inner = -part if inner is None else inner - part
-    result = matmul_of(Q, _symmetric(triu(inner, 0)))
+    upper = triu(inner, 0)
+    result = matmul_of(Q, _halved_diagonal(upper + mh(upper)))
     result = result if of_q is None else result + of_q
-    return solve_triangular(mt(R), result, False, False, False)
+    return solve_triangular(mh(R), result, False, False, False)
 
 
 def _qr_gradient(grads: Sequence[Any], Q: Any, R: Any, mode: str) -> Any:
@@ -295,14 +341,14 @@ def _qr_gradient(grads: Sequence[Any], Q: Any, R: Any, mode: str) -> Any:
         )
     if rows >= columns:
         return _square_qr(of_q, of_r, Q, R)
-    turned = None if of_q is None else matmul_of(mt(Q), of_q)
+    turned = None if of_q is None else matmul_of(mh(Q), of_q)
     if of_r is None:
         inner = turned
     else:
-        inner = matmul_of(of_r, mt(R))
+        inner = matmul_of(of_r, mh(R))
         inner = -(inner if turned is None else inner - turned)
-    result = matmul_of(Q, tril(inner - mt(inner), 0))
-    result = solve_triangular(mt(slice_(R, -1, 0, rows, 1)), result, False, False, False)
+    result = matmul_of(Q, _lower(inner))
+    result = solve_triangular(mh(slice_(R, -1, 0, rows, 1)), result, False, False, False)
     result = cat([result, zeros_of(result, (*R.shape[:-2], rows, columns - rows))], -1)
     return result if of_r is None else result + matmul_of(Q, of_r)
 
@@ -311,6 +357,7 @@ qr_row = operator(
     "_linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
     node="LinalgQrBackward0",
     where="hidden",
+    holomorphic=False,
     check=_check_qr,
     forward=_qr_kernel,
     A=lambda grads, Q, R, mode: _qr_gradient(grads, Q, R, mode),

@@ -10,8 +10,8 @@ from ...engine.operator import composite, operator
 from ..elementwise.complex_parts import conj, real_part
 from ..shape.diagonals import diagonal
 from ..shape.squeeze import unsqueeze
-from ..shape.transposed import mt
-from .decompose import _gaps, write_over
+from ..shape.transposed import mh
+from .decompose import _gaps, check_phase, write_over
 from .inverse import check_floating_square, column_major, named_outputs, solve_row
 from .product import matmul_of
 
@@ -25,33 +25,18 @@ def _eigen_kernel(xp: Any, A: Any) -> tuple[Any, Any]:
     return values.astype(kind), column_major(xp, vectors.astype(kind))
 
 
-def _adjoint(self: Any) -> Any:
-    return conj(mt(self))
-
-
 def _eigen_gradient(grads: Sequence[Any], L: Any, V: Any) -> Any:
     of_values, of_vectors = grads
     if of_vectors is None:
-        return solve_row(_adjoint(V), unsqueeze(of_values, -1) * _adjoint(V), True, False)[0]
-    product = matmul_of(_adjoint(V), of_vectors)
+        return solve_row(mh(V), unsqueeze(of_values, -1) * mh(V), True, False)[0]
+    product = matmul_of(mh(V), of_vectors)
     place = diagonal(product, 0, -2, -1)
-    _check_phase(place)
-    inner = product - matmul_of(_adjoint(V), V * unsqueeze(real_part(place), -2))
+    check_phase(place, "linalg_eig_backward")
+    inner = product - matmul_of(mh(V), V * unsqueeze(real_part(place), -2))
     inner = inner / _gaps(conj(L))
     if of_values is not None:
         write_over(diagonal(inner, 0, -2, -1), of_values)
-    return solve_row(_adjoint(V), matmul_of(inner, _adjoint(V)), True, False)[0]
-
-
-def _check_phase(place: Any) -> None:
-    """An eigenvector may be turned by any angle; a loss that feels it has no gradient."""
-    array = place._data if hasattr(place, "detach") else place
-    if array.size and bool((abs(array.imag) > 1e-2 * (abs(array).max() + 1e-12) + 1e-3).any()):
-        raise RuntimeError(
-            "linalg_eig_backward: The eigenvectors in the complex case are specified up to "
-            "multiplication by e^{i phi}. The specified loss function depends on this quantity, so "
-            "it is ill-defined."
-        )
+    return solve_row(mh(V), matmul_of(inner, mh(V)), True, False)[0]
 
 
 def _check_eigen(A: Any, name: str) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 from ...engine.operator import composite, operator
 from ..conventions import check_precision
+from ..elementwise.complex_parts import conj
 from ..shape.constants import zeros_of
 from ..shape.join import cat
 from ..shape.rearrange import tril
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
-from ..shape.transposed import mt
+from ..shape.transposed import mh
 from .inverse import column_major, named_outputs
 from .product import matmul_of
 
@@ -47,13 +48,13 @@ def _check(input: Any, tau: Any) -> None:
 
 
 def _product_kernel(xp: Any, input: Any, tau: Any) -> Any:
-    """The first columns of H_1 ... H_k, where H_i = 1 - tau_i v_i v_i^T."""
+    """The first columns of H_1 ... H_k, where H_i = 1 - tau_i v_i v_i^H."""
     rows, columns = input.shape[-2:]
     vectors = xp.tril(input, -1) + xp.eye(rows, columns, dtype=input.dtype)
     result = xp.zeros_like(input) + xp.eye(rows, columns, dtype=input.dtype)
     for place in reversed(range(tau.shape[-1])):
         vector = vectors[..., place : place + 1]
-        row = vector.swapaxes(-1, -2) @ result
+        row = xp.conj(vector.swapaxes(-1, -2)) @ result
         result = result - tau[..., None, place : place + 1] * vector * row
     return column_major(xp, result)
 
@@ -74,16 +75,18 @@ def _columns(input: Any, tau: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _gradients(grad: Any, input: Any, tau: Any, result: Any) -> tuple[Any, Any]:
-    """Reflection by reflection: R_(i-1) = R_i - tau_i v_i (v_i^T R_i), and R_0 is the result."""
+    """Reflection by reflection: R_(i-1) = R_i - tau_i v_i (v_i^H R_i), and R_0 is the result."""
     vectors, taus = _columns(input, tau)
     rest = _last(result, vectors, taus)
     of_vectors, of_taus = [], []
     for vector, factor, right in zip(vectors, taus, rest, strict=True):
-        ahead = matmul_of(mt(vector), right)
-        back = matmul_of(mt(vector), grad)
-        of_taus.append(-matmul_of(back, mt(ahead)))
-        of_vectors.append(-factor * (matmul_of(grad, mt(ahead)) + matmul_of(right, mt(back))))
-        grad = grad - factor * matmul_of(vector, back)
+        turned, ahead = conj(factor), matmul_of(mh(vector), right)
+        back = matmul_of(mh(vector), grad)
+        of_taus.append(-matmul_of(back, mh(ahead)))
+        of_vectors.append(
+            -turned * matmul_of(grad, mh(ahead)) - factor * matmul_of(right, mh(back))
+        )
+        grad = grad - turned * matmul_of(vector, back)
     width = input.shape[-1] - len(vectors)
     if width:
         of_vectors.append(zeros_of(input, (*input.shape[:-1], width)))
@@ -98,7 +101,7 @@ def _last(result: Any, vectors: list[Any], taus: list[Any]) -> list[Any]:
     found = []
     for vector, factor in zip(reversed(vectors), reversed(taus), strict=True):
         found.append(current)
-        current = current - factor * matmul_of(vector, matmul_of(mt(vector), current))
+        current = current - factor * matmul_of(vector, matmul_of(mh(vector), current))
     return found[::-1]
 
 
@@ -108,6 +111,7 @@ householder_product = operator(
     where="linalg",
     check=_check,
     forward=_product_kernel,
+    holomorphic=False,
     joint={("input", "tau"): lambda grad, input, tau, result: _gradients(grad, input, tau, result)},
     acts="leading",
     doc="The first columns of a product of Householder reflections.",
@@ -115,6 +119,7 @@ householder_product = operator(
         "torch.linalg.householder_product(a, a[0])",
         "torch.linalg.householder_product(x.t(), a[0, :2])",
         "torch.linalg.householder_product(a, b[1, :2]).sin()",
+        "torch.linalg.householder_product(torch.complex(a, b), torch.complex(v, w)).abs()",
     ),
     errors=(
         "torch.linalg.householder_product(x, v)", "torch.linalg.householder_product(v, v)",
@@ -134,22 +139,23 @@ def _check_geqrf(self: Any) -> None:
 
 def _geqrf_kernel(xp: Any, self: Any) -> tuple[Any, Any]:
     """Below the diagonal the vectors without their ones, on it and above the factor R."""
-    work = self.astype("float64")
+    work = self.astype("complex128" if self.dtype.kind == "c" else "float64")
     rows, columns = work.shape[-2:]
-    taus = xp.zeros((*work.shape[:-2], min(rows, columns)))
+    taus = xp.zeros((*work.shape[:-2], min(rows, columns)), dtype=work.dtype)
     for place in range(min(rows, columns)):
         first = work[..., place, place]
         below = work[..., place + 1 :, place]
-        length = xp.sqrt(first**2 + (below**2).sum(-1))
-        beta = xp.where(first > 0, -length, length)
-        some = (below != 0).any(-1)
+        length = xp.sqrt(xp.abs(first) ** 2 + (xp.abs(below) ** 2).sum(-1))
+        beta = xp.where(first.real > 0, -length, length)
+        some = (below != 0).any(-1) | (first.imag != 0)
         safe = xp.where(some, beta, 1.0)
         tau = xp.where(some, (safe - first) / safe, 0.0)
         vector = below / xp.where(some, first - beta, 1.0)[..., None]
         right = work[..., place:, place + 1 :]
-        row = right[..., 0, :] + (vector[..., None] * right[..., 1:, :]).sum(-2)
-        right[..., 0, :] -= tau[..., None] * row
-        right[..., 1:, :] -= tau[..., None, None] * vector[..., None] * row[..., None, :]
+        row = right[..., 0, :] + (xp.conj(vector)[..., None] * right[..., 1:, :]).sum(-2)
+        row = xp.conj(tau)[..., None] * row  # H^H from the left
+        right[..., 0, :] -= row
+        right[..., 1:, :] -= vector[..., None] * row[..., None, :]
         work[..., place + 1 :, place] = vector
         work[..., place, place] = xp.where(some, beta, first)
         taus[..., place] = tau
@@ -176,6 +182,6 @@ geqrf = composite(
     lambda self: named_outputs("geqrf", ("a", "tau"), geqrf_row.run(self)),
     where="torch method",
     doc="The QR factorisation as LAPACK keeps it: reflections below the diagonal, R above.",
-    samples=("torch.geqrf(x.detach())[0].abs()",),
+    samples=("torch.geqrf(x.detach())[0].abs()", "torch.geqrf(torch.complex(x, y).data)[0].abs()"),
     errors=("torch.geqrf(v)",),
 )

@@ -11,14 +11,16 @@ from ...engine.operator import composite, operator
 from ...numerics.rounding import precise
 from ...numerics.small_systems import DIVIDED, below_pivot, is_small_system, substituted
 from ..conventions import check_precision, check_square
+from ..elementwise.complex_parts import conj, is_complex
 from ..elementwise.where import where
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_to
+from ..shape.cast import alike
 from ..shape.constants import zeros_as
 from ..shape.diagonals import diag_embed
 from ..shape.shape import expand
 from ..shape.squeeze import squeeze_dim, unsqueeze
-from ..shape.transposed import mt
+from ..shape.transposed import mh, mt
 from .product import matmul_of, product_of
 
 # ---- kernels
@@ -169,15 +171,25 @@ det = composite(
 def _log_determinant(xp: Any, A: Any) -> tuple[Any, Any, Any, Any]:
     lu, pivots = factored_for_det(xp, A)
     diagonal = xp.diagonal(lu, 0, -2, -1)
-    sign = xp.asarray(xp.sign(diagonal).prod(-1) * _sign_of(xp, pivots)).astype(A.dtype)
-    logarithm = xp.asarray(precise(xp.log, xp.abs(diagonal)).sum(-1)).astype(A.real.dtype)
+    size = xp.abs(diagonal)
+    signs = xp.where(size > 0, diagonal, 0) / xp.where(size > 0, size, 1)
+    sign = xp.asarray(signs.prod(-1) * _sign_of(xp, pivots)).astype(A.dtype)
+    logarithm = xp.asarray(precise(xp.log, size).sum(-1)).astype(A.real.dtype)
     return sign, logarithm, column_major(xp, lu), pivots
 
 
-def _slogdet_gradient(grads: Sequence[Any], A: Any) -> Any:
-    if grads[1] is None:
+def _slogdet_gradient(grads: Sequence[Any], sign: Any, A: Any, dtype: Any) -> Any:
+    of_sign, grad = grads[:2]
+    if is_complex(A):
+        if of_sign is not None:
+            felt = conj(of_sign) * sign
+            turn = (conj(felt) - felt) * 0.5  # -i times its imaginary part
+            grad = turn if grad is None else grad + turn
+        else:
+            grad = alike(grad, dtype)
+    if grad is None:
         return None
-    return solve_row(mt(A), _on_diagonal(grads[1], A.shape[-1]), True, False)[0]
+    return solve_row(mh(A), _on_diagonal(grad, A.shape[-1]), True, False)[0]
 
 
 slogdet_row = operator(
@@ -186,7 +198,8 @@ slogdet_row = operator(
     where="hidden",
     check=lambda A: check_floating_square(A, "linalg.slogdet"),
     forward=_log_determinant,
-    A=lambda grads, sign, A, LU, pivots: _slogdet_gradient(grads, A),
+    holomorphic=False,
+    A=lambda grads, sign, A, A_dtype, LU, pivots: _slogdet_gradient(grads, sign, A, A_dtype),
     acts="leading",
     doc="The sign of the determinant and the logarithm of its absolute value.",
     samples=("torch.linalg.slogdet(a)[1]",),
@@ -219,6 +232,8 @@ composite(
 def _logdet(A: Any) -> Any:
     check_floating_square(A, "logdet")
     sign, logabsdet = slogdet_row(A)[:2]
+    if A.dtype.is_complex:
+        return logabsdet + sign.log()
     return where.run(sign == -1.0, float("nan"), logabsdet)
 
 

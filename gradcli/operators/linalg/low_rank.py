@@ -71,7 +71,7 @@ def _components(A: Any, q: int | None, center: bool, niter: int) -> tuple[Any, A
 
 
 pca_lowrank = composite(
-    "pca_lowrank(Tensor A, int? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)",
+    "pca_lowrank(Tensor A, int? q=None, any center=True, int niter=2) -> (Tensor, Tensor, Tensor)",
     _components,
     where="torch",
     doc="Principal components of the rows of a matrix.",

@@ -16,7 +16,7 @@ from ..shape.constants import zeros_of
 from ..shape.join import cat
 from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
-from ..shape.transposed import mt
+from ..shape.transposed import mh, mt
 from .inverse import batch_clause, column_major, factored, named_outputs, solved, solved_by_factors
 from .product import matmul_of, product_of
 from .triangular import check_right_side, solve_triangular
@@ -329,7 +329,7 @@ def _lu_solution(xp: Any, LU: Any, pivots: Any, B: Any, left: bool, adjoint: boo
         return column_major(xp, solved_by_factors(xp, LU, pivots, B))
     L, U = _unpacked(xp, LU)
     A = _permuting(xp, pivots, LU.shape[-2], LU.dtype) @ (L @ U)
-    A = A.swapaxes(-1, -2) if adjoint else A
+    A = xp.conj(A.swapaxes(-1, -2)) if adjoint else A
     if left:
         return column_major(xp, solved(xp, A, B))
     return solved(xp, A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2).copy(order="C")
@@ -341,15 +341,15 @@ def _lu_solve_gradient(
     """The gradient of the packed factors of A = P L U, whichever side was solved for."""
     L, U, P = lu_unpack_row(LU, pivots, True, left == adjoint)
     if left != adjoint:
-        product = -matmul_of(grad if left else mt(grad), mt(result) if left else result)
-        of_u = solve_triangular(mt(U), product, False, True, False)
-        inner = matmul_of(of_u, mt(U))
-        of_l = tril(solve_triangular(mt(L), inner, True, True, True), -1)
+        product = -matmul_of(grad if left else mh(grad), mh(result) if left else result)
+        of_u = solve_triangular(mh(U), product, False, True, False)
+        inner = matmul_of(of_u, mh(U))
+        of_l = tril(solve_triangular(mh(L), inner, True, True, True), -1)
         return of_l + triu(of_u, 0)
-    known = result if left else mt(result)
-    product = matmul_of(matmul_of(mt(P), known), mt(grad) if left else grad)
-    of_l = solve_triangular(mt(L), -matmul_of(product, P), True, False, True)
-    of_u = triu(solve_triangular(mt(U), matmul_of(mt(L), of_l), False, False, False), 0)
+    known = result if left else mh(result)
+    product = matmul_of(matmul_of(mh(P), known), mh(grad) if left else grad)
+    of_l = solve_triangular(mh(L), -matmul_of(product, P), True, False, True)
+    of_u = triu(solve_triangular(mh(U), matmul_of(mh(L), of_l), False, False, False), 0)
     return tril(of_l, -1) + of_u
 
 
@@ -357,6 +357,7 @@ lu_solve = operator(
     "lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
     node="LinalgLuSolveBackward0",
     where="linalg",
+    holomorphic=False,
     check=_check_solvable,
     forward=_lu_solution,
     LU=lambda grad, LU, pivots, result, left, adjoint: _lu_solve_gradient(

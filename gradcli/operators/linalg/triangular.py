@@ -6,9 +6,16 @@ from typing import Any
 
 from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
-from ..conventions import check_floating, check_precision, check_square
+from ..conventions import (
+    INTEGERS,
+    REDUCED,
+    check_floating,
+    check_precision,
+    check_square,
+    unimplemented,
+)
 from ..shape.rearrange import tril, triu
-from ..shape.transposed import mt
+from ..shape.transposed import mh, mt
 from .inverse import (
     batch_clause,
     check_floating_square,
@@ -55,7 +62,7 @@ def _check_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bo
     name = "linalg.solve_triangular"
     check_square(A, name)
     check_right_side(A, B, left, name)
-    check_precision(B, "triangular_solve_cpu", empty=True)
+    check_precision(A, "triangular_solve_cpu", empty=True)
 
 
 def check_right_side(A: Any, B: Any, left: bool, name: str) -> None:
@@ -106,30 +113,32 @@ solve_triangular = operator(
 
 
 def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[Any, Any]:
-    lower = xp.tril(A) if not upper else xp.tril(A.swapaxes(-1, -2))
-    flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype("float64")
+    lower = xp.tril(A) if not upper else xp.tril(xp.conj(A.swapaxes(-1, -2)))
+    wide = "complex128" if A.dtype.kind == "c" else "float64"
+    flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype(wide)
     info = xp.zeros(flat.shape[0], dtype="int32")
     size = flat.shape[-1]
     factor = xp.zeros_like(flat)
     for k in range(size):
-        rest = flat[:, k, k] - (factor[:, k, :k] ** 2).sum(-1)
+        rest = flat[:, k, k].real - (xp.abs(factor[:, k, :k]) ** 2).sum(-1)
         info = xp.where(~(rest > 0) & (info == 0), k + 1, info).astype("int32")
         root = xp.sqrt(xp.where(rest > 0, rest, 1))
         factor[:, k, k] = root
-        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * factor[:, k, None, :k]).sum(-1)
+        row = xp.conj(factor[:, k, None, :k])
+        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * row).sum(-1)
         factor[:, k + 1 :, k] = below / root[:, None]
     result = factor.reshape(A.shape).astype(A.dtype)
-    result = result.swapaxes(-1, -2).copy() if upper else result
+    result = xp.conj(result.swapaxes(-1, -2)).copy() if upper else result
     return column_major(xp, result), info.reshape(A.shape[:-2])
 
 
 def _cholesky_gradient(grad: Any, L: Any, upper: bool) -> Any:
-    """L^-T (tril(L^T gL), symmetric, halved) L^-1."""
+    """L^-H (tril(L^H gL), symmetric, halved) L^-1."""
     if upper:
-        L, grad = mt(L), mt(grad)
-    phi = tril(matmul_of(mt(L), grad), 0)
-    phi = (phi + mt(tril(phi, -1))) * 0.5
-    half = solve_triangular(mt(L), phi, True, True, False)
+        L, grad = mh(L), mh(grad)
+    phi = tril(matmul_of(mh(L), grad), 0)
+    phi = (phi + mh(tril(phi, -1))) * 0.5
+    half = solve_triangular(mh(L), phi, True, True, False)
     return solve_triangular(L, half, False, False, False)
 
 
@@ -138,6 +147,7 @@ cholesky_row = operator(
     "(Tensor L, Tensor info)",
     node="LinalgCholeskyExBackward0",
     where="hidden",
+    holomorphic=False,
     forward=_cholesky_kernel,
     self=lambda grads, L, upper: _cholesky_gradient(grads[0], L, upper),
     doc="The Cholesky factor, and the order of the first minor that is not positive.",
@@ -189,6 +199,7 @@ composite(
 old_cholesky = operator(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyBackward0",
+    holomorphic=False,
     check=lambda self, upper: _check_old(self),
     forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
     self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
@@ -235,8 +246,8 @@ def _cholesky_solve_gradients(
     into_self = cholesky_solve(grad, input2, upper)
     into_factor = None
     if needs["input2"]:
-        common = matmul_of(into_self, mt(result))
-        common = common + mt(common)
+        common = matmul_of(into_self, mh(result))
+        common = common + mh(common)
         into_factor = -(matmul_of(input2, common) if upper else matmul_of(common, input2))
     return into_self if needs["self"] else None, into_factor
 
@@ -274,6 +285,7 @@ def _check_factor(self: Any) -> None:
 cholesky_solve = operator(
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     node="CholeskySolveBackward0",
+    holomorphic=False,
     check=lambda self, input2, upper: _check_system(self, input2),
     forward=_cholesky_solution,
     joint={
@@ -290,7 +302,7 @@ cholesky_solve = operator(
 
 
 def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> Any:
-    common = grad + mt(grad)
+    common = grad + mh(grad)
     common = matmul_of(result, matmul_of(common, result))
     return -(matmul_of(L, common) if upper else matmul_of(common, L))
 
@@ -298,6 +310,8 @@ def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> A
 cholesky_inverse = operator(
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyInverseBackward0",
+    holomorphic=False,
+    refuse=unimplemented("cholesky_inverse_out_cpu", *INTEGERS, "Bool", *REDUCED),
     check=lambda self, upper: _check_factor(self),
     forward=lambda xp, self, upper: column_major(
         xp,

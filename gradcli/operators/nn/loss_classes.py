@@ -8,7 +8,15 @@ from ...engine.conversion import MEAN, NONE
 from ...engine.operator import Reduced, operator
 from ...numerics.reduced_kernels import sum_of_losses
 from ...numerics.summation import sum_of_cases
-from ..conventions import constant, floating_only, full_precision
+from ..conventions import (
+    COMPLEX,
+    INTEGERS,
+    REDUCED,
+    constant,
+    floating_only,
+    full_precision,
+    unimplemented,
+)
 from ..geometry import sizes_text
 from ..shape.constants import zeros_as
 
@@ -406,7 +414,9 @@ multilabel_margin_loss = operator(
     where="hidden",
     undifferentiable="is_target",
     check=_check_multilabel_margin,
-    refuse=full_precision("multilabel_margin_loss_forward_out_frame"),
+    refuse=unimplemented(
+        "multilabel_margin_loss_forward_out_frame", *INTEGERS, "Bool", *REDUCED, *COMPLEX
+    ),
     forward=_multilabel_margin,
     self=lambda grads, self, target, reduction, is_target: multilabel_margin_loss_backward(
         grads[0], self, target, reduction, is_target

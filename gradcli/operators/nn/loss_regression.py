@@ -311,12 +311,17 @@ def _soft_margin_slope(grad: Any, self: Any, target: Any, reduction: int, kind: 
     return soft_margin_loss_backward(grad, self, target, reduction)
 
 
-def _check_soft(self: Any) -> None:
+def _check_soft(self: Any, target: Any) -> None:
     if self.dtype.word == "Bool":
         raise RuntimeError(NEGATED_BOOL)
     if self.dtype.category < 2:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {self.dtype.word}"
+        )
+    if target.dtype.is_complex and not self.dtype.is_complex:
+        raise RuntimeError(
+            f"result type {target.dtype.word} can't be cast to the desired output type "
+            f"{self.dtype.word}"
         )
 
 
@@ -325,7 +330,7 @@ soft_margin_loss = operator(
     node="SoftMarginLossBackward0",
     where="hidden",
     dtype="of:self",
-    check=lambda self, target, reduction: _check_soft(self),
+    check=lambda self, target, reduction: _check_soft(self, target),
     forward=_soft_margin,
     reduced=Reduced(halves.soft_margin),
     self=lambda grad, self, target, reduction, target_kind: _soft_margin_slope(

@@ -400,7 +400,7 @@ def _gaussian(input: Any, target: Any, var: Any, full: bool, eps: float, reducti
 
 
 composite(
-    "gaussian_nll_loss(Tensor input, Tensor target, any var, bool full=False, float eps=1e-06, "
+    "gaussian_nll_loss(Tensor input, Tensor target, any var, any full=False, float eps=1e-06, "
     "str reduction='mean') -> Tensor",
     _gaussian,
     where="functional",

@@ -306,6 +306,11 @@ def _interpolate(
         )
     if min(*input.shape[2:], *sizes) <= 0:
         raise RuntimeError(_no_image(input.shape[2:], sizes))
+    if not math.prod(input.shape[1:]):
+        raise RuntimeError(
+            f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes "
+            f"{list(input.shape)}"
+        )
     given = (align_corners,) if mode not in ("nearest", "nearest-exact") else ()
     return row.run(input, tuple(sizes), *given, *scales)
 
@@ -321,7 +326,7 @@ composite(
         "F.interpolate(c[None], (5, 4), mode='bilinear')",
         "F.interpolate(c[None], scale_factor=2.0, mode='bicubic', align_corners=True)",
     ),
-    errors=("F.interpolate(x, 2)", "F.interpolate(c)"),
+    errors=("F.interpolate(x, 2)", "F.interpolate(c)", "F.interpolate(c[:, :0], 2)"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
-from ..conventions import Late
+from ..conventions import REDUCED, Late
 from ..linalg.distance import norm_dim
 from ..reduce.sums import sum_dims
 from ..reduce.vector_norm import norm_backward
@@ -32,6 +32,11 @@ def _wide(v: Any, dim: int) -> list[int]:
 
 
 def _norms(v: Any, pow: int, dim: int) -> Any:
+    if not (v.is_floating_point() or v.is_complex()):
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {v.dtype.word} instead."
+        )
     if dim == -1:
         return norm_of_all(v, pow)
     if dim in (0, v.ndim - 1):
@@ -58,6 +63,13 @@ def _scaled(xp: Any, v: Any, g: Any, dim: int) -> tuple[Any, Any]:
     return v * (g / norms), norms
 
 
+def _check_scaled(v: Any, g: Any, dim: int) -> None:
+    if v.dtype.word not in ("Float", "Double", *REDUCED):
+        raise NotImplementedError(f"\"weight_norm_kernel\" not implemented for '{v.dtype.word}'")
+    if v.dtype is not g.dtype:
+        raise RuntimeError(f"expected scalar type {v.dtype.word} but found {g.dtype.word}")
+
+
 def _slopes(grads: Any, v: Any, g: Any, result1: Any, dim: int) -> tuple[Any, Any]:
     """The norms count as constants, in PyTorch too: it saves them without their graph."""
     rows = (v.shape[0], -1) if dim == 0 else (-1, v.shape[dim])
@@ -71,6 +83,7 @@ weight_norm_interface = operator(
     "_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor result0, Tensor result1)",
     node="WeightNormInterfaceBackward0",
     where="torch",
+    check=_check_scaled,
     forward=_scaled,
     joint={("v", "g"): _slopes},
     undifferentiable="result1",

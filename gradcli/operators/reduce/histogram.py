@@ -202,6 +202,9 @@ def _as_points(self: Any) -> Any:
 
 def _check_line(self: Any, bins: int, range: Any, weight: Any, density: bool) -> None:
     _check_range(range, 1)
+    if self.dtype.is_complex:
+        kernel = "histogramdd" if range is None else "histogram_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{self.dtype.word}'")
     _check_bins(_as_points(self), bins, range, weight)
 
 

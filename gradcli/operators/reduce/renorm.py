@@ -7,6 +7,7 @@ from typing import Any
 from ...engine.dtypes import FLOATING, float32, float64
 from ...engine.operator import Reduced, catalogue, operator
 from ..conventions import Late, check_precision, full_precision, wrap_dim
+from ..elementwise.complex_parts import conj, real_part
 from ..linalg.distance import _norm, _norm_backward
 from ..shape.cast import to_copy
 from .sums import sum_dims
@@ -33,7 +34,7 @@ def _renorm_backward(grad: Any, self: Any, p: float, dim: int, maxnorm: float) -
     if getattr(self.dtype, "is_reduced", False):
         wide, narrow = float32, self.dtype
     norm = vector_norm(self, float(p), dims, True, wide)  # in PyTorch's accumulating type
-    along = sum_dims(self * grad, dims, True)
+    along = sum_dims(real_part(conj(self) * grad), dims, True)
     through = _norm_backward(along, self, float(p), norm, dims, True)
     inverse = reciprocal(norm + 1e-7)
     scaled = inverse * maxnorm * (grad - inverse * through)
@@ -66,6 +67,7 @@ renorm = operator(
     node="RenormBackward0",
     inplace="renorm_",
     layout="row-major",
+    holomorphic=False,
     check=_check_renorm,
     forward=_renorm,
     reduced=Reduced(lambda kind, *given: _renorm(kind.xp, *given, settle=kind.settle)),

@@ -12,10 +12,12 @@ from ...numerics.rounding import precise
 from ...numerics.summation import squares_of, sum_of
 from ..conventions import Late, wrap_dim
 from ..elementwise.arithmetic import ONE_BOOL, TWO_BOOLS
-from ..geometry import sizes_text
+from ..elementwise.complex_parts import is_complex
+from ..geometry import broadcast_sizes, sizes_text
 from ..linalg.inverse import floating
+from ..shape.cast import alike
 from .reduce import as_kind, axes, unreduced
-from .sums import sum_dims
+from .sums import sum_dims, sum_to
 
 masked_fill = Late("masked_fill.Scalar")
 absolute = Late("abs")
@@ -340,11 +342,31 @@ def _check_dist(self: Any, other: Any, p: Any) -> None:
     bools = [tensor.dtype.word == "Bool" for tensor in (self, other)]
     if any(bools):
         raise RuntimeError(TWO_BOOLS if all(bools) else ONE_BOOL)
+    broadcast_sizes(self.shape, other.shape)
     if self.dtype.category < dtypes.FLOATING and other.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
             f"{self.dtype.word} instead."
         )
+
+
+def _real_result(self: Any, other: Any) -> Any:
+    from ...engine.promotion import result_dtype
+
+    return dtypes.real_of(result_dtype(self, other))
+
+
+def _to_side(slope: Any, side: Any, dtype: Any) -> Any:
+    """The slope towards one of the two, in its shape and type: both may have been stretched."""
+    if slope is None:
+        return None
+    if is_complex(slope) and not is_complex(side):
+        raise RuntimeError(
+            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
+            "to be true, but got false.  (Could this error message be improved?  If so, please "
+            "report an enhancement request to PyTorch.)"
+        )
+    return alike(sum_to(slope, side.shape), dtype)
 
 
 def _difference(xp: Any, self: Any, other: Any, p: float) -> tuple[Any, float, Any, bool]:
@@ -355,16 +377,19 @@ def _difference(xp: Any, self: Any, other: Any, p: float) -> tuple[Any, float, A
 dist = operator(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     node="DistBackward0",
-    dtype="promote",
+    dtype=lambda self, other, p: _real_result(self, other),
+    holomorphic=False,
     check=_check_dist,
     forward=lambda xp, self, other, p: xp.asarray(
         _length(xp, *_difference(xp, self, other, float(p)))
     ),
-    self=lambda grad, self, other, p, result: norm_backward(
-        grad, self - other, float(p), result, None, True
+    self=lambda grad, self, other, p, result, self_dtype: _to_side(
+        norm_backward(grad, self - other, float(p), result, None, True), self, self_dtype
     ),
-    other=lambda grad, self, other, p, result: _negated(
-        norm_backward(grad, self - other, float(p), result, None, True)
+    other=lambda grad, self, other, p, result, other_dtype: _to_side(
+        _negated(norm_backward(grad, self - other, float(p), result, None, True)),
+        other,
+        other_dtype,
     ),
     acts="along",
     doc="The p-norm of the difference of two tensors.",
@@ -372,7 +397,7 @@ dist = operator(
     corners=("tensor([1., 2.]).dist(tensor([1., 2.]))",),
     samples=("torch.dist(x, y)", "torch.dist(x, y, 1)", "x.dist(v)", "torch.dist(x, y, 3)",
              "torch.dist(x, y.detach(), 0)", "torch.dist(x, y, math.inf)", "torch.dist(x, d)",
-             "torch.dist(x, y, 0.5)"),
+             "torch.dist(x, y, 0.5)", "torch.dist(torch.complex(x, y), y)"),
     errors=("torch.dist(i, i)", "torch.dist(x, r)"),
 )  # fmt: skip
 

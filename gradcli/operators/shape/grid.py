@@ -35,6 +35,8 @@ def _grid(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
                 + str(tensor)
             )
+    if any(tensor.dtype is not tensors[0].dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(tensors) >= 2
     order = [1, 0, *range(2, len(tensors))] if swap else list(range(len(tensors)))
     ordered = [tensors[place] for place in order]
@@ -57,7 +59,7 @@ meshgrid = composite(
         "torch.meshgrid(v, w, indexing='ij')[0]", "torch.meshgrid([v, w], indexing='ij')[1]",
         "torch.meshgrid(v[:2], w, indexing='xy')[0]", "torch.meshgrid(v[:2], w, indexing='xy')[1]",
     ),
-    errors=("torch.meshgrid([v, w], indexing='zz')",),
+    errors=("torch.meshgrid([v, w], indexing='zz')", "torch.meshgrid(v, torch.tensor(2))"),
 )  # fmt: skip
 
 

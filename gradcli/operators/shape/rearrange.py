@@ -104,10 +104,14 @@ def _interleaved(self: Any, repeats: int, dim: int | None, output_size: int | No
     return view(clone(wide, "torch.contiguous_format"), size)
 
 
-def _check_counts(repeats: Any, output_size: int | None) -> None:
+def _check_counted(repeats: Any) -> None:
     if repeats.dtype.word not in ("Int", "Long"):
         word = repeats.dtype.word
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{word}'")
+
+
+def _check_counts(repeats: Any, output_size: int | None) -> None:
+    _check_counted(repeats)
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if (repeats._data < 0).any():
@@ -143,11 +147,12 @@ composite(
     lambda self, repeats, dim, output_size: _counted_by(self, repeats, dim, output_size),
     doc="Repeats each element as often as its count says.",
     samples=("torch.repeat_interleave(x, torch.tensor([1, 2]), dim=0)", "v.repeat_interleave(j)"),
-    errors=("torch.repeat_interleave(x, torch.tensor([1, 2]))",),
+    errors=("torch.repeat_interleave(x, torch.tensor([1, 2]))", "v.repeat_interleave(s)"),
 )
 
 
 def _counted_by(self: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+    _check_counted(repeats)
     if repeats.numel() == 1:
         return _interleaved(self, int(repeats.item()), dim, output_size)
     return _select_counted(self, repeats, dim)

@@ -76,6 +76,11 @@ def mt(self: Any) -> Any:
     return transpose(self, -2, -1)
 
 
+def mh(self: Any) -> Any:
+    """Their conjugate transposes; of real matrices the transposes."""
+    return conj(mt(self))
+
+
 def _check_t(self: Any) -> None:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")

@@ -20,7 +20,7 @@ from .training import Leaf, Training
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
 LATE = 0.1  # of the passes: it has been 0 since
 FEW = 3  # passes in a row, where there are so many
-GROWTH, JUMP = 1e3, 1e2  # of a gradient's norm: over a run, and before the first infinity
+GROWTH, JUMP = 5.0, 1e2  # of a gradient's norm: beside a loss that grows, before an infinity
 WORSE = 10.0  # times the first loss
 HUGE, UNDERFLOW = 1e6, 1e-25
 WHY = {"flat": "has no slope", "cancels": "multiplies by 0"}

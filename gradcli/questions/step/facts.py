@@ -145,13 +145,19 @@ class PassSteps(Sequence[StepFact]):
         line = place.line if place is not None else None
         if is_leaf:
             line = namer.tensor_names(step.variable)[1]
-        hooks, user = self._hooks(step), self._user(step)
+        user = self._user(step)
+        grads: Any = tuple(map(self._value, step.grads))
+        hooks: Any = ()
+        used = None
+        if step.first_hook != step.last_hook:
+            hooks, grads = self._hooks(step), self._incoming(step)
+            used = self._used(step, grads)
         by, name = self.named.pop(id(node), (None, ""))
         if by is None or by is not user:
             name = namer.name(node, user)
         return tuple.__new__(StepFact, (
             number, name, short_name(node), is_leaf, place, line,
-            self._incoming(step), self._parts(step), self._used(step), self._edges(number, step),
+            grads, self._parts(step), used, self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
             namer.is_derived(node), self.ids.get(id(node)),
@@ -175,7 +181,7 @@ class PassSteps(Sequence[StepFact]):
 
     def _incoming(self, step: Step) -> tuple[ValueFact | None, ...]:
         """What came, before any hook: the sum of its parts."""
-        if step.first_hook == step.last_hook or not step.parts:
+        if not step.parts:
             return tuple(map(self._value, step.grads))
         return tuple(self._value(self._sum(parts)) for parts in step.parts)
 
@@ -200,15 +206,13 @@ class PassSteps(Sequence[StepFact]):
         assert value is not None  # nothing is passed on for None
         return tuple.__new__(PartFact, (at, value))
 
-    def _used(self, step: Step) -> tuple[ValueFact | None, ...] | None:
+    def _used(self, step: Step, incoming: tuple[Any, ...]) -> tuple[ValueFact | None, ...] | None:
         """What the node was given, if a hook changed it."""
-        if step.first_hook == step.last_hook:
-            return None
         given = step.grads if step.variable is not None else step.used
         if given is None:
             return None
         used = tuple(map(self._value, given))
-        return None if used == self._incoming(step) else used
+        return None if used == incoming else used
 
     # ---- what was passed on
 
@@ -270,8 +274,6 @@ class PassSteps(Sequence[StepFact]):
         return "skipped" if step.variable is not None else "reached"
 
     def _hooks(self, step: Step) -> tuple[EventFact, ...]:
-        if step.first_hook == step.last_hook:
-            return ()
         runs = self.namer.hooks.runs[step.first_hook : step.last_hook]
         return tuple(
             EventFact(run.name or self._hook_name(run.node), run.words, run.before, run.after,
@@ -292,7 +294,7 @@ class PassSteps(Sequence[StepFact]):
             return None
         name = NUMBERS.get(value.__class__)
         if name is not None and not self.texts:  # as most are in a graph of numbers
-            return tuple.__new__(ValueFact, ((), name, None, value.item(), None))
+            return tuple.__new__(ValueFact, ((), name, None, float(value), None))
         if not self.texts and hasattr(value, "strides"):  # an array needs no tensor for its numbers
             return ValueFact(value.shape, kind_of_array(value).dtype.name, value=numbers(value))
         if isinstance(value, Dropped):

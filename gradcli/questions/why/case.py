@@ -101,23 +101,26 @@ class Case(Enclosing):
     @cached_property
     def made(self) -> Step | None:
         """The expression that made the tensor, before any change in place."""
-        for step in self.flow.steps:
-            reference = self.flow.value(step.out).tensor
-            if reference is not None and reference() is self.tensor:
+        for step in self.steps:
+            if step.tensor is not None and step.tensor() is self.tensor:
                 return step
         return None
 
     def step_of(self, value: int) -> Step | None:
-        place = self.flow.value(value).step
-        return None if place is None else self.flow.steps[place]
+        return self.flow.step(value)
 
     # ------------------------------------------------------------ the flow
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """What made the values, in their order."""
+        return [Step._make(facts) for facts in self.flow.values if facts[1] is not None]
 
     @cached_property
     def users(self) -> dict[int, list[Step]]:
         """For each value the steps that used it."""
         found: dict[int, list[Step]] = {}
-        for step in self.flow.steps:
+        for step in self.steps:
             for source in (*step.live, *step.dead):
                 found.setdefault(source, []).append(step)
         return found
@@ -125,7 +128,7 @@ class Case(Enclosing):
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
         """All values that came from these."""
         seen = set(start)
-        for step in self.flow.steps:  # what a value came from was there before it
+        for step in self.steps:  # what a value came from was there before it
             if not seen.isdisjoint(step.live) or not (live_only or seen.isdisjoint(step.dead)):
                 seen.add(step.out)
         return seen

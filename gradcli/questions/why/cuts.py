@@ -18,6 +18,7 @@ COPIES = frozenset(
     "from_numpy deepcopy scalar_tensor array".split()
 )
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
+SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
@@ -28,6 +29,7 @@ ADVICE = {
     "copied": "torch.stack or the tensor itself instead of a copy",
     "no-grad": "move the line out of the part without gradients",
     "grad-call": "create_graph=True in the call",
+    "sampled": "rsample(), or, where there is none, a loss of log_prob() of what was drawn",
 }
 
 WORDS = {
@@ -39,6 +41,7 @@ WORDS = {
     "comparison": "a comparison has no gradient",
     "no-grad": "computed while gradients were off",
     "grad-call": "made without create_graph=True, so no graph leads to it",
+    "sampled": "draws numbers outside of the graph",
 }
 TOLD = {
     "detached": "{cut} takes it out of the graph",
@@ -49,16 +52,19 @@ TOLD = {
     "comparison": "{cut} is a comparison, which has no gradient",
     "no-grad": "{cut} was computed while gradients were off",
     "grad-call": "{cut} was made without create_graph=True",
+    "sampled": "{cut} draws numbers, and no graph leads through a draw",
 }
 
 
 def verdict_of(step: Step) -> str:
     """What a dead way is called, by the expression that it leads through."""
-    node, word = step.node, name_of(step.node)
+    node, word = step.node, word_of(step)
     if word in ("detach", "detach_"):
         return "detached"
-    if isinstance(node, ast.Attribute) and word == "data":
+    if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
         return "data"
+    if word in SAMPLES:
+        return "sampled"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
@@ -71,6 +77,11 @@ def verdict_of(step: Step) -> str:
     if word in DERIVATIVES:
         return "grad-call"
     return "detached" if step.enabled else "no-grad"
+
+
+def word_of(step: Step) -> str:
+    """What lost the graph: the operation, where it is a part of what the expression calls."""
+    return name_of(step.node) if step.inner is None else step.inner.word
 
 
 def _compares(word: str) -> bool:
@@ -93,7 +104,7 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
                 pending.append(source)
     return [
         step
-        for step in case.flow.steps
+        for step in case.steps
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
@@ -108,7 +119,7 @@ def cut_behind(case: Case, value: int) -> Step | None:
         if step is None or step.tracked:
             continue
         for source in step.dead:
-            if case.flow.value(source).required:
+            if case.flow.value(source).tracked:
                 return step
             if source not in seen:
                 seen.add(source)
@@ -121,7 +132,7 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     alive = case.along(start, live_only=True) | {step.out for step in found}
     leading = case.behind(ends)
     behind: list[Step] = []
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
             alive.add(step.out)
             known = any(step is other for other in found)
@@ -154,7 +165,7 @@ def cut_finding(
     marked = _marked(case, same[0].node) if verdict == "no-grad" else None
     if marked is not None:
         return _not_differentiable(case, beginning, *marked)
-    cut = case.text(same[0].node)
+    cut = _elsewhere(same[0]) or case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
     finding = Finding(verdict, sentence)
     edits: list[Edit] = []
@@ -183,6 +194,14 @@ def cut_finding(
         left_out = f"{trial.advice}, and leave out: {case.text(turned_on[0])}"
         finding.trials[finding.trials.index(trial)] = trial._replace(advice=left_out)
     return finding
+
+
+def _elsewhere(step: Step) -> str:
+    """What lost the graph on a line of another file; empty in the text in question."""
+    if step.inner is None or not step.inner.place:
+        return ""
+    word = step.inner.word.strip("_")
+    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
 
 
 def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
@@ -262,9 +281,15 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
 def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
     node = step.node
+    if _elsewhere(step):
+        return []  # only the text in question is changed
     if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
+    if verdict == "sampled" and isinstance(node, ast.Call):
+        text = case.whole(node)
+        place = len(case.whole(node.func)) - len(name_of(node))
+        return [replace(case, node, f"{text[:place]}r{text[place:]}")]
     if verdict in ("detached", "data", "item"):
         outer = case.parents.get(id(node))
         if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
@@ -308,6 +333,8 @@ def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
     finding.advice = ADVICE.get(verdict, "compute it with tensors that stay in the graph")
+    if _elsewhere(step) and verdict in ("detached", "data", "item"):
+        finding.advice = f"leave out {_elsewhere(step)}"
     if not edits:
         return
     if verdict == "no-grad":

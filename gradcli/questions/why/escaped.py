@@ -27,7 +27,7 @@ def _number(case: Case) -> Finding | None:
     """A number that may have come back as a constant."""
     came = case.along([case.value], live_only=False)
     left = [
-        step for step in case.flow.steps
+        step for step in case.steps
         if step.kind == "number" and step.out in came and not case.users.get(step.out)
         and name_of(step.node) != "step"  # what an optimizer computes stays with it
     ]  # fmt: skip

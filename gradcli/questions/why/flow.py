@@ -7,14 +7,17 @@ made a value from which: along the graph (`live`), or outside it (`dead`), where
 from __future__ import annotations
 
 import ast
+from bisect import insort
 from collections import deque
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ...engine.mode import state
+from ...engine.node import Node
 from ...engine.tensor import Tensor
 from ...language.names import Scope
-from ...recording.modules import is_module, named_parameters
+from ...language.tracing import Inner
+from ...recording.modules import is_distribution, is_module, named_parameters
 from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
 from .marks import Marks
 from .numbered import HELD, Numbered
@@ -24,7 +27,6 @@ from .values import (
     NUMBERS,
     Chosen,
     Sources,
-    Step,
     callee,
     copied_from,
     is_owner,
@@ -44,14 +46,13 @@ class Flow(Numbered):
     """Observes every expression while a program runs."""
 
     __slots__ = (
-        "stack", "shadow", "last", "last_child", "enabled", "pending", "marks", "bindings",
+        "shadow", "last", "last_child", "enabled", "pending", "marks", "bindings",
         "locals", "bound_inside", "aliases", "passes", "last_return", "refused", "inner", "chosen",
     )  # fmt: skip
     passes: Passes
 
     def __init__(self) -> None:
         super().__init__()
-        self.stack: list[list[Any] | None] = []
         self.shadow: dict[str, int | None] = {}  # what stands for the numbers that names hold
         self.chosen: dict[str, Chosen] = {}  # the same of modules that numbers picked out
         self.last: Any = None  # what was evaluated last, and what stands for it
@@ -69,9 +70,6 @@ class Flow(Numbered):
 
     # ------------------------------------------------------------ events of the compiler
 
-    def enter(self) -> None:
-        self.stack.append([])
-
     def leave(self, node: ast.AST, value: Any) -> None:
         children = self.stack.pop() or []
         if self.passes.running:
@@ -84,7 +82,9 @@ class Flow(Numbered):
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
         if value.__class__ is Tensor and type(node) is ast.BinOp:  # what is left most often
-            child = self._known_as(value) if id(value) in self.known else None
+            made_by: Any = value._grad_fn
+            is_new = made_by.__class__ is Node and made_by.sequence not in self.nodes.firsts
+            child = None if is_new else self._known_as(value)
             if child is None:
                 child = self._record(node, value, self.flat(children))
         else:
@@ -95,7 +95,7 @@ class Flow(Numbered):
                 child = self.value_of(value)
         if call is not None:
             self.marks.called(call, value, children)
-        if id(node) in self.whole.names:
+        if self.whole.is_any and id(node) in self.whole.names:
             self.shadow.update(self.whole.gone_through(node, child))
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:
@@ -120,12 +120,27 @@ class Flow(Numbered):
 
     def has_cut(self, operands: tuple[Any, ...], result: Any) -> bool:
         """Whether an operation lost the graph, or goes on with something that had lost it."""
-        tensors = [one for one in items(operands) if is_tensor(one)]
-        if is_tensor(result) and not result.requires_grad and any(t.requires_grad for t in tensors):
+        given = list(items(operands))
+        tensors = [one for one in given if is_tensor(one)]
+        leaves = isinstance(result, HELD) or (
+            is_tensor(result) and node_of(result) is None and all(result is not t for t in tensors)
+        )
+        if leaves and any(t.requires_grad for t in tensors):
             return True
+        if self.cut:
+            held = [self.floats[id(one)][1] for one in given if id(one) in self.floats]
+            if not self.cut.isdisjoint([*held, *map(self._known_as, tensors)]):
+                return True
         numbers = [self._known_as(t) for t in tensors if not t.requires_grad]
-        places = [self.values[number][2] for number in numbers if number is not None]
-        return any(at is not None and self.steps[at].dead + self.steps[at].live for at in places)
+        steps = [self.step(number) for number in numbers if number is not None]
+        return any(step is not None and step.dead + step.live for step in steps)
+
+    def lost(self, node: ast.AST, value: Any, inner: Inner) -> None:
+        self.within = inner
+        self.leave(node, value)
+        self.within = None
+        if type(self.last_child) is int:
+            self.cut.add(self.last_child)
 
     def fail(self, node: ast.AST, error: BaseException) -> None:
         self.stack.pop()
@@ -138,9 +153,6 @@ class Flow(Numbered):
                     self.passes.refuse(node, cause.detail["tensor"], cause.kind == "root")
                     break
 
-    def begin(self) -> None:
-        self.stack.append(None)
-
     def end(self) -> None:
         self.stack.pop()
         self.pending.clear()
@@ -150,14 +162,20 @@ class Flow(Numbered):
     def loaded(self, node: ast.AST, name: str, scope: Scope, value: Any) -> None:
         if self.passes.running:
             return
+        child: Any
         kind = type(value)
         if kind is Tensor:
-            child: Any = self.value_of(value)
+            # As `value_of` finds most: the first output of a node, which nothing has changed.
+            made_by, child = value._grad_fn, None
+            if made_by.__class__ is Node:
+                child = self.nodes.firsts.get(made_by.sequence)
+            if child is None or self.values[child][0]() is not value or value._output_nr:
+                child = self.value_of(value)
         else:
             child = self.shadow.get(name) if kind in NUMBERS else self.chosen.get(name)
             if kind not in NUMBERS and (child is None or child.module is not value):
                 child = self.child_of(value)
-        if id(node) in self.whole.names:
+        if self.whole.is_any and id(node) in self.whole.names:
             self.shadow.update(self.whole.gone_through(node, child))
         self.last, self.last_child = value, child
         if (stack := self.stack) and (inside := stack[-1]) is not None:
@@ -204,20 +222,20 @@ class Flow(Numbered):
             return  # a lazy module's parameter is nothing yet
         if is_leaf(value) and self._known_as(value) is None:
             number = self._record(node, value, ())
-            step = self.values[number][2]
-            if not is_set and step is not None:
-                self.unset[number] = step
-                self.steps[step] = self.steps[step]._replace(bad=0)
+            if not is_set:
+                self.unset.add(number)
+                self.values[number] = self.value(number)._replace(bad=0)
 
     def made_somewhere(self, node: ast.AST, value: Any) -> None:
         """A leaf that was met in the run, and that was not reported when it was created."""
         known = self.known.get(id(value))
-        if known is None or known[0]() is not value:
+        if known is None or self.alive(known) is not value:
             self.made_before(node, value)
-        elif is_leaf(value) and self.values[known[1]][2] is None:
-            self.values[known[1]] = (*self.values[known[1]][:2], len(self.steps))
-            facts = word_of(value), value.requires_grad, None, True, bad(value)
-            self.steps.append(Step(node, known[1], (), (), *facts))
+        elif is_leaf(value) and self.step(known) is None:
+            facts = word_of(value), value.requires_grad, None, True, bad(value), None, None
+            self.values[known] = (self.values[known][0], node, known, (), (), *facts)
+            if known < self.looked:
+                insort(self.held, known)
 
     def inside(self) -> dict[str, Any]:
         """What the names in functions held last."""
@@ -255,9 +273,11 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
+            called = children[0] if named and children and is_module(children[0]) else None
             if known is not None and not any(type(child) is Chosen for child in children):
-                return known
-            number = self._record(node, value, () if shape else self.flat(children))
+                left = self._left_in(node) if self.cut and called is not None else ()
+                return self._record(node, value, [known, *left]) if left else known
+            number = self._record(node, value, () if shape else self.flat(children), called)
             if named and not shape:
                 self._alias(node, value)
             return number
@@ -283,6 +303,8 @@ class Flow(Numbered):
             return Chosen(value, by) if by else value
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
+        if is_distribution(value):
+            return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
 
     def _container(self, node: ast.AST, value: Any, children: list[Any]) -> None:
@@ -333,15 +355,14 @@ class Flow(Numbered):
 
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
-        old = [known[1]] if known is not None and known[0]() is tensor else []
+        old = [known] if known is not None and self.alive(known) is tensor else []
         self._record(node, tensor, [*old, *sources])
 
     def _alias(self, node: ast.AST, tensor: AnyTensor) -> None:
         """x.data and x.detach() share memory with x."""
         word = name_of(node)
         if word in ("data", "detach"):
-            dead = self.steps[-1].dead if self.steps else ()
-            if len(dead) == 1:
-                source = self.values[dead[0]][0]
-                if source is not None:
-                    self.aliases[id(tensor)] = (ref(tensor), source)
+            dead = self.value(self.value_of(tensor)).dead
+            source = self.values[dead[0]][0] if len(dead) == 1 else None
+            if source is not None:
+                self.aliases[id(tensor)] = (ref(tensor), source)

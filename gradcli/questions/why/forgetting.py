@@ -5,44 +5,31 @@ What is alive keeps what it came from, as far as that is near: the step that mad
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from sys import getrefcount
 from typing import TYPE_CHECKING
 
+from .values import Step
+
 if TYPE_CHECKING:
     from .flow import Flow
-    from .passes import Pass
 
 ROOM = 50_000  # steps that may lie between two looks
 BEHIND = 10_000  # steps behind what is alive
 OURS = 2  # references to a number that only the flow holds: its own, and the question's
-GONE = (None, False, None)  # instead of a value's facts
+GONE = Step(None, None, -1, (), (), "", False, None, True, 0, None, None)  # instead of a value
 
 
-def forget(flow: Flow, passes: Sequence[Pass], spans: Iterable[tuple[int, int]]) -> None:
+def forget(flow: Flow, spans: Iterable[tuple[int, int]]) -> None:
     """Gives up all steps but those in these spans, and those behind values that are alive."""
-    steps, values = flow.steps, flow.values
-    kept = {place for span in spans for place in range(*span)}
+    values = flow.values
+    kept = {number for span in spans for number in range(*span)}
     kept |= _behind(flow, kept)
-    places = sorted(kept)
-    for place, step in enumerate(steps):
-        if place not in kept and values[step.out][2] == place:
-            values[step.out] = GONE
-    flow.steps = [steps[place] for place in places]
-    for place, step in enumerate(flow.steps):
-        tensor, required, before = values[step.out]
-        if before == places[place]:
-            values[step.out] = (tensor, required, place)
-
-    def now(place: int) -> int:
-        return bisect_left(places, place)
-
-    flow.unset = {number: now(place) for number, place in flow.unset.items()
-                  if values[number] is not GONE}  # fmt: skip
-    flow.marks.all = [mark._replace(steps=now(mark.steps)) for mark in flow.marks.all]
-    for one in passes:
-        one.since, one.step = now(one.since), now(one.step)
+    for number in flow.numbers():
+        if number not in kept:
+            values[number] = GONE
+    flow.unset = {number for number in flow.unset if values[number] is not GONE}
+    flow.look()
     _sweep(flow)
 
 
@@ -50,27 +37,23 @@ def _behind(flow: Flow, kept: set[int]) -> set[int]:
     """The steps that made what is alive, and the nearest ones behind them."""
     found: dict[int, None] = {}
     met: set[int] = set()  # tensors
-    for place, step in enumerate(flow.steps):
-        tensor = flow.alive(step.out)
+    for number in flow.numbers():
+        tensor = flow.alive(number)
         if tensor is not None:
-            if id(tensor) not in met or not _is_history(flow, step.out):
-                found[place] = None
+            if id(tensor) not in met or not _is_history(flow, number):
+                found[number] = None
             met.add(id(tensor))
-    for number in _numbers(flow):
-        place_of = flow.values[number][2]
-        if place_of is not None:
-            found[place_of] = None
-    pending = [place for place in found if place not in kept][::-1]  # the latest come first
+    found.update((number, None) for number in _numbers(flow) if flow.step(number) is not None)
+    pending = [number for number in found if number not in kept][::-1]  # the latest come first
     seen, most = set(pending), len(pending) + BEHIND
-    for place in pending:
-        step = flow.steps[place]
+    for number in pending:
+        step = flow.value(number)
         for source in (*step.live, *step.dead):
-            before = flow.values[source][2]
-            if before is None or before in kept or before in seen or _is_history(flow, source):
+            if source in kept or source in seen or flow.step(source) is None:
                 continue
-            if len(seen) < most:
-                seen.add(before)
-                pending.append(before)
+            if len(seen) < most and not _is_history(flow, source):
+                seen.add(source)
+                pending.append(source)
     return seen
 
 
@@ -88,13 +71,13 @@ def _is_history(flow: Flow, number: int) -> bool:
     """Whether something in place has replaced a value: what it came from leads nowhere any more."""
     tensor = flow.alive(number)
     known = None if tensor is None else flow.known.get(id(tensor))
-    return known is not None and known[1] != number
+    return known is not None and known != number
 
 
 def _sweep(flow: Flow) -> None:
     """What is dead, or nothing is known of any more, has no entry."""
     values = flow.values
-    flow.known = {key: one for key, one in flow.known.items() if one[0]() is not None}
+    flow.known = {key: one for key, one in flow.known.items() if flow.alive(one) is not None}
     flow.aliases = {key: one for key, one in flow.aliases.items() if one[0]() is not None}
     lists = flow.whole.lists
     flow.whole.lists = {key: one for key, one in lists.items() if values[one[1]] is not GONE}

@@ -19,7 +19,6 @@ from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
 from .gradients import returned_of
-from .numbered import MOST_STEPS
 from .passes import Applied, Pass
 from .values import Mark, Step, name_of
 
@@ -73,7 +72,7 @@ def uncalled(case: Case) -> Finding:
         return finding
     called = case.called(result.out)
     finding.causes.append(Remark(result.node, f"{called} depends on {name}; no backward from it"))
-    reference = case.flow.value(result.out).tensor
+    reference = result.tensor
     tensor = None if reference is None else reference()
     if tensor is None or not called.isidentifier():
         finding.advice = "call backward() on the result"
@@ -107,10 +106,8 @@ def _shapeless(case: Case, call: Any, root: int) -> Finding:
 def _result(case: Case) -> Step | None:
     """The last thing that came from the tensor along the graph, which nothing else used."""
     reach = case.along([case.value], live_only=True)
-    used = {source for step in case.flow.steps for source in step.live}
-    ends = [
-        s for s in case.flow.steps if s.out in reach and s.out not in used and s.out != case.value
-    ]
+    used = {source for step in case.steps for source in step.live}
+    ends = [s for s in case.steps if s.out in reach and s.out not in used and s.out != case.value]
     named = [s for s in ends if case.called(s.out).isidentifier()]
     found = named or ends
     return found[-1] if found else None
@@ -148,14 +145,11 @@ def _missed(case: Case, off: Mark, on: Mark) -> str | None:
     passes = case.passes.passes
     if any(case.reached(one) for one in passes if off.passes < one.number <= on.passes):
         return "backward came"
-    used = [
-        place for place, step in enumerate(case.flow.steps)
-        if case.value in step.live or case.value in step.dead
-    ]  # fmt: skip
-    within = [place for place in used if off.steps <= place < on.steps]
+    within = [step for step in case.users.get(case.value, ())
+              if off.steps <= step.out < on.steps]  # fmt: skip
     if not within or any(case.reached(one) for one in passes):
         return None
-    line = case.line(case.flow.steps[within[-1]].node)
+    line = case.line(within[-1].node)
     return "it was used" if line is None else f"line {line} used it"
 
 
@@ -280,6 +274,9 @@ def broken_finding(case: Case, one: Pass) -> Finding:
     sentence = case.none(f"backward on line {case.line(one.origin)} failed before it reached it.")
     finding = Finding("backward-not-called", sentence)
     finding.causes.append(Remark(one.origin, "fails"))
+    error = case.ran.error
+    if error is not None and error.line == case.line(one.origin):
+        finding.others += [Remark(label.span, label.text) for label in error.labels[1:]]
     return finding
 
 
@@ -322,10 +319,10 @@ def _apart(case: Case) -> Finding:
 
 def _bound_anew(case: Case) -> Finding | None:
     """Its name meant another leaf until the last pass was over."""
-    name, passes, step = case.name, case.passes.passes, case.flow.value(case.value).step
-    if not passes or case.passes.refusals or step is None or step < passes[-1].step:
+    name, passes, step = case.name, case.passes.passes, case.step_of(case.value)
+    if not passes or case.passes.refusals or step is None or step.out < passes[-1].step:
         return None
-    node = case.flow.steps[step].node
+    node = step.node
     held = [tensor for _, _, tensor in case.flow.bindings.get(name, ())]
     if not case.is_here(node) or all(
         tensor is case.tensor or not tensor.requires_grad for tensor in held
@@ -352,11 +349,11 @@ def goal(case: Case) -> str:
 def _required_late(case: Case) -> Finding | None:
     """requires_grad_() came after the tensor was used."""
     marks = [m for m in case.marks if m.kind == "requires_grad_" and m.on]
-    if not marks or case.flow.value(case.value).required:
+    if not marks or case.flow.value(case.value).tracked:
         return None
     mark = marks[-1]
     uses = [s for s in case.users.get(case.value, ()) if case.value in s.dead]
-    early = [s for s in uses if case.flow.steps.index(s) < mark.steps]
+    early = [s for s in uses if s.out < mark.steps]
     if not early:
         return None
     name, line = case.name, case.line(mark.node)
@@ -375,7 +372,7 @@ def _only_tested(case: Case) -> list[Step]:
     """Comparisons that decide an `if`, where the tensor's numbers do nothing else."""
     alive = case.along([case.value], live_only=False)
     found = []
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.out not in alive or verdict_of(step) not in ("comparison", "item") or step.tracked:
             continue
         for part in case.ancestors(step.node):
@@ -390,7 +387,7 @@ def _only_tested(case: Case) -> list[Step]:
 
 def _unused(case: Case) -> Finding:
     name, made = case.name, case.made
-    if len(case.flow.steps) >= MOST_STEPS:
+    if case.flow.is_full:
         sentence = case.none(
             "the program created more values than are kept: the reason is unknown."
         )
@@ -420,7 +417,7 @@ def _unused(case: Case) -> Finding:
 def _added(case: Case, call: Any, result: Step) -> list[Trial]:
     """What came from the tensor, added to what backward is called on: a part that was forgotten."""
     part = case.called(result.out)
-    reference = case.flow.value(result.out).tensor
+    reference = result.tensor
     tensor = None if reference is None else reference()
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)) or call.args:
         return []

@@ -55,7 +55,7 @@ class Marks:
 
     def note(self, kind: str, node: ast.AST, tensor: AnyTensor, *, on: bool) -> None:
         """One of them. The recorder and the text may both report it: it counts once."""
-        passes, steps = self.flow.passes.numbers.count, len(self.flow.steps)
+        passes, steps = self.flow.passes.numbers.count, len(self.flow.values)
         key = kind, id(node), id(tensor), on, passes
         if len(self.all) < MOST and key not in self.noted:
             self.noted.add(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...recording.modules import is_module, named_buffers
 from ...recording.sides import AnyTensor, is_differentiable, is_parameter
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
@@ -12,7 +13,7 @@ from .cuts import cut_behind, cut_finding
 from .edits import advised, call_on, first, floating, replace, requiring, then, without
 from .leaf import broken_finding, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
-from .values import Mark
+from .values import Mark, name_of
 from .zero_trials import read_before
 
 
@@ -115,7 +116,7 @@ def _with_retained_grad(case: Case, trial: Trial) -> Trial:
 
 def _was_on(case: Case, mark: Mark) -> bool:
     """Whether the tensor required grad before it was turned off."""
-    if mark.kind == "detach_" or case.flow.value(case.value).required:
+    if mark.kind == "detach_" or case.flow.value(case.value).tracked:
         return True
     return is_parameter(case.tensor) or any(m.on for m in case.marks if m.steps <= mark.steps)
 
@@ -155,6 +156,9 @@ def _never(case: Case) -> Finding:
             return finding
         finding.advice = f"{name}.requires_grad_() before it is used"
         return finding
+    buffer = _buffer(case)
+    if buffer is not None:
+        return buffer
     behind = [maker for maker in makers if maker is not node]
     if behind:
         sentence = case.none(f"{name} does not require grad, for it was computed from constants.")
@@ -178,6 +182,40 @@ def _never(case: Case) -> Finding:
         finding.advice = f"a floating type: {name} is {kind}, and only floats can require grad"
         edits = floating(case, value) if isinstance(value, ast.Call) else []
     return finding
+
+
+def _buffer(case: Case) -> Finding | None:
+    """A buffer is no parameter: a layer updates its own, and the program may have meant one."""
+    path, _, name = case.code.rpartition(".")
+    made = case.made
+    registers = [
+        part
+        for statement in case.program.body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Call) and name_of(part) == "register_buffer"
+        and part.args and isinstance(part.args[0], ast.Constant) and part.args[0].value == name
+    ]  # fmt: skip
+    if registers:
+        sentence = case.none(f"{case.name} is a buffer, and only parameters get gradients.")
+        finding = Finding(
+            "not-requires-grad", sentence, [Remark(registers[0], "makes it a buffer")]
+        )
+        if len(registers[0].args) > 1:
+            text = f"self.{name} = nn.Parameter({case.whole(registers[0].args[1])})"
+            finding.trials.append(Trial(text, (replace(case, registers[0], text),)))
+        return finding
+    if not path or made is None or not _is_buffer(case):
+        return None
+    sentence = case.none(f"{case.name} is a buffer, which the layer itself updates in forward.")
+    finding = Finding("not-requires-grad", sentence, [Remark(made.node, "the layer is made here")])
+    finding.advice = f"nothing: no gradient is needed for it; {path}.eval() stops the updates"
+    return finding
+
+
+def _is_buffer(case: Case) -> bool:
+    assert case.ran.outcome is not None
+    modules = filter(is_module, case.ran.outcome.bindings.values())
+    return any(one is case.tensor for module in modules for _, one in named_buffers(module))
 
 
 def _value(case: Case, node: ast.AST) -> ast.AST:

@@ -134,8 +134,8 @@ def _births(case: Case, one: Pass, wanted: int) -> list[Step]:
     """The steps behind a pass's roots that made it of values that had none."""
     leading = case.behind(one.roots)
     found = []
-    for step in case.flow.steps[: one.step]:
-        if step.out not in leading or not step.bad & wanted:
+    for step in case.steps:
+        if step.out >= one.step or step.out not in leading or not step.bad & wanted:
             continue
         sources = [case.step_of(source) for source in (*step.live, *step.dead)]
         if not any(source is not None and source.bad & wanted for source in sources):
@@ -182,7 +182,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     ways = _leading(case, gradients, applied)
     birth = _birth(applied, ways, wanted)
     if birth is None:
-        return None
+        return _opposed(case, _birth(applied, ways, INF)) if wanted == NAN else None
     node, origin = birth.node, origin_of(birth.node)
     place = case.text(origin) or node_name(node)
     if wanted == INF:
@@ -206,6 +206,17 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         finding.causes.append(Remark(origin, f"{node_name(node)} makes NaN on the way back"))
         finding.trials += bounded(case, origin)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
+    return finding
+
+
+def _opposed(case: Case, birth: Applied | None) -> Finding | None:
+    """No node made the NaN: infinite gradients of two paths were added up."""
+    if birth is None or not case.is_here(origin := origin_of(birth.node)):
+        return None
+    why = f"the slope of {case.text(origin)} is infinite, and infinity - infinity is no number"
+    finding = Finding("nan-born-backward", _sentence(case, NAN, why))
+    finding.causes.append(Remark(origin, "an infinite slope on the way back"))
+    finding.trials += bounded(case, origin)
     return finding
 
 

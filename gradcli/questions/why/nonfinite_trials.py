@@ -140,7 +140,7 @@ def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
         return []
     maker: Any = part
     if isinstance(part, ast.Name):
-        made = [step.node for step in case.flow.steps if case.line(step.node) <= case.line(origin)
+        made = [step.node for step in case.steps if case.line(step.node) <= case.line(origin)
                 and _binds(case.statement(step.node), part.id, step.node)]  # fmt: skip
         maker = made[-1] if made else None
     whole = logarithm_of(name_of(maker)) if isinstance(maker, ast.Call) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ...recording.optimizers import Optimizer
 from ...recording.sides import is_leaf, is_parameter
@@ -51,11 +52,14 @@ def _resting(case: Case, one: Optimizer) -> Finding:
 
 
 # What registers the parts of a plain list or dictionary, where they are parameters or modules.
-REGISTERED: dict[type[ast.expr], tuple[str, str]] = {
-    ast.List: ("ParameterList", "ModuleList"), ast.ListComp: ("ParameterList", "ModuleList"),
-    ast.Tuple: ("ParameterList", "ModuleList"), ast.Dict: ("ParameterDict", "ModuleDict"),
-    ast.DictComp: ("ParameterDict", "ModuleDict"),
+REGISTERED = {
+    "list": ("ParameterList", "ModuleList"), "dictionary": ("ParameterDict", "ModuleDict"),
 }  # fmt: skip
+KINDS: dict[type[ast.expr], str] = {
+    ast.List: "list", ast.ListComp: "list", ast.Tuple: "list",
+    ast.Dict: "dictionary", ast.DictComp: "dictionary",
+}  # fmt: skip
+INDEXED = re.compile(r"\.(\w+)(?:\.\d+|\[)")  # layers in net.layers[0].weight
 
 
 def _unregistered(case: Case) -> Finding | None:
@@ -63,24 +67,46 @@ def _unregistered(case: Case) -> Finding | None:
     made = case.made
     if made is None or not is_parameter(case.tensor):
         return None
-    statement = case.statement(made.node)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if not isinstance(target, ast.Attribute) or not isinstance(statement, ast.Assign):
+    statement = _plain(case, case.statement(made.node)) or _held_in(case)
+    if statement is None:
         return None
-    classes = REGISTERED.get(type(statement.value))
-    inside = any(isinstance(part, ast.ClassDef) for part in case.ancestors(statement))
-    if classes is None or not inside:
-        return None
-    kind = "dictionary" if classes[0].endswith("Dict") else "list"
-    word = classes[name_of(made.node) != "Parameter"]
+    kind = _kind(statement.value)
+    word = REGISTERED[kind][name_of(made.node) != "Parameter"]
     finding = Finding(
         "not-registered",
         f"{case.name}.grad is there, but no optimizer has {case.name}: a module does not see "
         f"parameters in a plain {kind}.",
         [Remark(statement.value, f"a plain {kind}, which registers nothing")],
     )
-    finding.advice = f"{case.whole(target)} = nn.{word}({case.text(statement.value, 200)})"
+    target, value = case.whole(statement.targets[0]), case.text(statement.value, 200)
+    finding.advice = f"{target} = nn.{word}({value})"
     return finding
+
+
+def _kind(value: ast.expr) -> str:
+    """Whether an expression makes a list or a dictionary; empty if neither."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return {"list": "list", "dict": "dictionary"}.get(value.func.id, "")
+    return KINDS.get(type(value), "")
+
+
+def _plain(case: Case, statement: ast.stmt | None) -> ast.Assign | None:
+    """`self.layers = [...]` in a class."""
+    if not isinstance(statement, ast.Assign) or not _kind(statement.value):
+        return None
+    inside = any(isinstance(part, ast.ClassDef) for part in case.ancestors(statement))
+    return statement if inside and isinstance(statement.targets[0], ast.Attribute) else None
+
+
+def _held_in(case: Case) -> ast.Assign | None:
+    """The list that its name leads through, where no other line binds that attribute."""
+    for name in INDEXED.findall(case.name):
+        bound = [node for body in case.program.body for node in ast.walk(body)
+                 if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+                 and node.targets[0].attr == name]  # fmt: skip
+        if len(bound) == 1 and _plain(case, bound[0]):
+            return bound[0]
+    return None
 
 
 def _left_out(case: Case, made: list[Optimizer]) -> Finding:

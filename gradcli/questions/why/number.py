@@ -24,13 +24,12 @@ def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding
     held = flow.floats.get(id(asked.value))
     number = held[1] if held is not None and held[0] is asked.value else flow.shadow.get(asked.name)
     if number is not None:
-        place = flow.value(number).step
-        step = None if place is None else flow.steps[place]
+        step = flow.step(number)
         while step is not None and step.dead:
-            source = flow.value(step.dead[0])
-            if source.tensor is not None or source.step is None:
+            source = flow.step(step.dead[0])
+            if source is None or source.tensor is not None:
                 break
-            step = flow.steps[source.step]
+            step = source
         if step is not None:
             sentence = f"{asked.name} is {kind}: {name_of(step.node) or 'it'} left the graph."
             finding = Finding("item", sentence, [Remark(step.node, "a Python number has no graph")])

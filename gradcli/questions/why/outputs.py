@@ -15,12 +15,13 @@ WALKED = 100_000  # nodes between a value and those it came from
 class Outputs:
     """The numbers of values by the nodes that made them; `leaf` gives the number of a leaf."""
 
-    __slots__ = ("leaf", "firsts", "others")
+    __slots__ = ("leaf", "firsts", "leaves", "others")
 
     def __init__(self, leaf: Callable[[Any], int]) -> None:
         self.leaf = leaf
         # What most values are: the first output of a node of ours, by its number in the graph.
         self.firsts: dict[int, int] = {}
+        self.leaves: dict[int, int] = {}  # the same of leaves, until one of them is given a number
         # Other nodes by their identity, and held weakly: what came out of each output.
         self.others: dict[int, tuple[Any, dict[int, int]]] = {}
 
@@ -44,12 +45,13 @@ class Outputs:
         """Values and nodes that are gone have no entry."""
         self.firsts = {key: one for key, one in self.firsts.items() if not is_gone(one)}
         self.others = {key: one for key, one in self.others.items() if one[0]() is not None}
+        self.leaves.clear()
 
     def above(self, made_by: Any) -> tuple[int, ...]:
         """The values known already from which a node's gradient path starts."""
         if made_by.__class__ is not Node or made_by.rest is not None:
             return self._walked(made_by)
-        found: tuple[int, ...] = ()
+        found: list[int] = []
         edge: Any
         for edge in made_by.edges:  # each leads to one, as most do in a graph of ours
             if edge.__class__ is Node:
@@ -57,14 +59,16 @@ class Outputs:
                 if value is None:
                     return self._walked(made_by)
             elif edge.__class__ is AccumulateGrad:
-                value = self.leaf(edge.variable)
+                value = self.leaves.get(edge.sequence)
+                if value is None:
+                    value = self.leaves[edge.sequence] = self.leaf(edge.variable)
             elif edge is None:
                 continue
             else:
                 return self._walked(made_by)
             if value not in found:
-                found += (value,)
-        return found
+                found.append(value)
+        return tuple(found)
 
     def _walked(self, made_by: Any) -> tuple[int, ...]:
         """The same for any node, however far they are."""

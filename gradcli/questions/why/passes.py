@@ -107,10 +107,8 @@ class Pass:
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
         self.known, self.roots = one, tuple(roots)
-        self.since, self.step = (
-            since,
-            step,
-        )  # how many steps there were before it, and the one before
+        # How many values there were before the one before, and before it.
+        self.since, self.step = since, step
         # (node or None, leaf or None) of each root
         self.nodes = [(node, root if node is None else None) for root, node in
                       ((root, node_of(root)) for root in one.roots)]  # fmt: skip
@@ -176,7 +174,7 @@ class Passes(Spectator):
         self.optimizers = recording.optimizers
         self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
         self.bytes = 0
-        self.most = ROOM  # steps, until it is time to give some up
+        self.most = ROOM  # values, until it is time to give some up
         self.before_step: list[Pass] = []  # those behind which optimizers stepped last
         self.given: list[_HookInput] = []  # to the hook that is running
 
@@ -236,8 +234,9 @@ class Passes(Spectator):
     def began(self, one: recorded.Pass) -> None:
         flow = self.flow
         since = self.passes[-1].step if self.passes else 0
-        made = Pass(one, [flow.value_of(root) for root in one.roots], since, len(flow.steps))
+        made = Pass(one, [flow.value_of(root) for root in one.roots], since, len(flow.values))
         flow.last_return = None
+        flow.cut.clear()
         self.running += 1
         self.passes.append(made)
         if len(self.passes) > DETAILED:
@@ -246,17 +245,17 @@ class Passes(Spectator):
             self._forget(self.passes[-LATEST - 1])
         if len(self.passes) > FIRST + LAST and self.passes[FIRST] is not self.first_bad:
             del self.passes[FIRST]
-            if len(flow.steps) > self.most:
+            if len(flow.values) > self.most:
                 self._forget_steps()
 
     def _forget_steps(self) -> None:
         """Of passes that were dropped, the steps before them are too."""
         passes, flow = self.passes, self.flow
-        spans = [(0, passes[FIRST - 1].step), (passes[FIRST].since, len(flow.steps))]
+        spans = [(0, passes[FIRST - 1].step), (passes[FIRST].since, len(flow.values))]
         if self.first_bad is not None:
             spans.append((self.first_bad.since, self.first_bad.step))
-        forget(flow, passes, spans)
-        self.most = len(flow.steps) + ROOM
+        forget(flow, spans)
+        self.most = len(flow.values) + ROOM
 
     def applied(self, node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
         current, returned = self.passes[-1], None
@@ -292,9 +291,10 @@ class Passes(Spectator):
         """What observes the nodes of the pass that begins: most are the engine's own, and pass on
         numbers."""
         current = self.passes[-1]
+        passes, ran = self.passes, current.ran
 
         def applied(node: Any, grads: tuple[Any, ...], results: Sequence[Any]) -> None:
-            plain = node.__class__ is Node and self.passes[-1] is current
+            plain = node.__class__ is Node and passes[-1] is current
             if plain and current._applied is not None and self.bytes < HEAVY:
                 copies: list[Any] = []
                 for value in results:  # as `apart` does it: +value is another object
@@ -305,11 +305,9 @@ class Passes(Spectator):
                 else:
                     current.bytes += RECORD
                     self.bytes += RECORD
-                    if len(grads) == 1 and grads[0] is not None:
-                        grads = (+grads[0],)
-                    else:
-                        grads = tuple(map(apart, grads))
-                    current.ran.append((node, grads, tuple(copies), None, node.saved))
+                    alone = len(grads) == 1 and grads[0] is not None
+                    grads = (+grads[0],) if alone else tuple(map(apart, grads))
+                    ran.append((node, grads, tuple(copies), None, node.saved))
                     return
             self.applied(node, grads, results)
 

@@ -90,7 +90,7 @@ def _fine(case: Case) -> Finding:
 def _hidden(case: Case) -> Step | None:
     """The first value on the way to what went back last that is not finite."""
     passes = case.passes.passes
-    wrong = [step for step in case.flow.steps if step.bad]
+    wrong = case.flow.wrong
     if not passes or not wrong:
         return None
     between = case.along([case.value], live_only=True) & case.behind(passes[-1].roots)

@@ -64,11 +64,36 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     for target, value in _bound(statement):
         text, last = ast.unparse(target), case.name.rpartition(".")[2]
         is_attribute = isinstance(target, ast.Attribute) and target.attr == last != case.name
-        if text == case.name or is_attribute:
+        is_item = _is_item(case.name, target)
+        if is_item and _is_update(value) and _is_of(case, statement, target, value):
+            return None, [statement]
+        if text == case.name or is_attribute or is_item:
             read = [part for part in ast.walk(value) if isinstance(part, type(target))]
             if any(ast.unparse(part) == text for part in read) and _of_lost_leaf(case, value):
                 return None, [statement]
     return None
+
+
+def _is_item(name: str, target: ast.expr) -> bool:
+    """params[k], or all of params, for params['w']"""
+    if isinstance(target, ast.Subscript):
+        whole = target.value
+        return not isinstance(target.slice, ast.Constant) and _is_item(name, whole)
+    return name.endswith("]") and name.startswith(f"{ast.unparse(target)}[")
+
+
+def _is_update(value: ast.expr) -> bool:
+    """p - lr * p.grad, of each p too"""
+    value = value.elt if isinstance(value, ast.ListComp) else value
+    return isinstance(value, ast.BinOp) and f"{ast.unparse(value.left)}.grad" in ast.unparse(value)
+
+
+def _is_of(case: Case, statement: Any, target: ast.expr, value: ast.expr) -> bool:
+    """Whether what changes the items of a container goes over its items."""
+    whole = ast.unparse(target.value if isinstance(target, ast.Subscript) else target)
+    loops = [part.iter for part in case.ancestors(statement) if isinstance(part, ast.For)]
+    return any(isinstance(part, ast.expr) and ast.unparse(part) == whole
+               for source in (value, *loops) for part in ast.walk(source))  # fmt: skip
 
 
 def _set_to(statement: Any, attribute: str) -> ast.expr | None:
@@ -116,7 +141,7 @@ def _leaves_of(case: Case, value: ast.expr) -> list[int]:
         step = case.step_of(one)
         if step is not None and step.live:
             pending += step.live if id(step.node) in within else ()
-        elif case.flow.value(one).required:
+        elif case.flow.value(one).tracked:
             found.append(one)
     return found
 
@@ -171,6 +196,11 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
         finding.causes.append(Remark(one, f"{name} is bound again"))
     if leaf is not None:
         finding.others.append(Remark(leaf, "the leaf that it meant before"))
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(value, ast.ListComp) and _is_update(value):
+        each = replace(case, value.elt, f"({case.whole(value.elt)}).detach().requires_grad_()")
+        finding.advice = advised(case, statement, [each])
+        return finding
     for trial in (update_trial(case, statement), _renamed(case, statement)):
         if trial is not None:
             finding.trials.append(trial)
@@ -187,7 +217,10 @@ def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None
     value = _set_to(statement, case.name.rpartition(".")[2])
     name = case.name if value is None else case.whole(getattr(value, "left", value))
     if value is None and isinstance(statement, ast.Assign):
-        value = statement.value
+        target, value = statement.targets[0], statement.value
+        name = case.whole(target)
+        if isinstance(value, ast.BinOp) and _is_item(case.name, target):
+            name = case.whole(value.left)
     if value is None or f"{name}.grad" not in case.whole(statement):
         return None
     signs = {ast.Sub: "-=", ast.Add: "+="}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import log
+from typing import Any, TypeAlias
 
 import numpy
 
@@ -13,8 +14,10 @@ from .passes import Applied
 
 LARGE, TINY = 1e6, 1e-6
 ROUNDING = 1e-6
-LEAST = 4.0  # a factor that is worth a mark
+LEAST = 4.0  # a factor that is worth a mark, of one node or of all at one place
 MARKED = 3
+PART = 4  # of the largest change: places that have less of it are not named
+Jump: TypeAlias = tuple[float, Applied]
 
 
 def size_finding(case: Case, data: Any) -> Finding | None:
@@ -34,21 +37,25 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     gradients = Gradients(case, one)
     jumps = _jumps(case, gradients, verdict == "large")
     if verdict == "tiny":
-        rest = _rest(case, gradients, jumps)
+        rest = _rest(case, gradients, jumps) or _normed_away(case, gradients)
         if rest is not None:
             return rest
     finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
-    if jumps:
-        factor, applied = jumps[0]
+    places = _by_place(jumps)
+    if places:
+        (_, applied), *more = places[0]
         place = case.text(origin_of(applied.node)) or node_name(applied.node)
         finding.sentence = (
-            f"{case.name}.grad{inside} is {verdict}, at most {most:.3g}: "
-            f"the largest step is at {place}."
+            f"{case.name}.grad{inside} is {verdict}, at most {most:.3g}: the largest step"
+            f"{f's are the {len(more) + 1}' if more else ' is'} at {place}."
         )
-    for factor, applied in jumps[:MARKED]:
+    for (factor, applied), *more in places[:MARKED]:
         origin = origin_of(applied.node)
-        if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
-            finding.causes.append(Remark(origin, f"the norm times {factor:.3g}, on the way back"))
+        if case.is_here(origin):
+            times = dict.fromkeys((f"{factor:.3g}", f"{more[-1][0]:.3g}" if more else ""))
+            often = f", in {len(more) + 1} steps" if more else ","
+            said = f"the norm times {' to '.join(filter(None, times))}{often} on the way back"
+            finding.causes.append(Remark(origin, said))
     finding.advice = (
         "torch.nn.utils.clip_grad_norm_, a smaller scale, or log space"
         if verdict == "large"
@@ -57,14 +64,25 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     return finding
 
 
-def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) -> Finding | None:
+def _by_place(jumps: list[Jump]) -> list[list[Jump]]:
+    """The jumps of each expression, which a loop computes many times; what changes most first."""
+    places: dict[Any, list[Jump]] = {}
+    for jump in jumps:
+        places.setdefault(origin_of(jump[1].node), []).append(jump)
+    size = {key: sum(abs(log(factor)) for factor, _ in found) for key, found in places.items()}
+    most = max(size.values(), default=0.0)
+    return [places[key] for key in sorted(size, key=size.__getitem__, reverse=True)
+            if size[key] >= max(log(LEAST), most / PART)]  # fmt: skip
+
+
+def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None:
     """What rounding leaves of contributions that add up to 0."""
     shares = gradients.to_target()
     total = sum((share.value.astype("float64") for share in shares), numpy.zeros(()))
     sizes = [float(numpy.abs(share.value).max()) for share in shares if share.value.size]
     places = [origin_of(share.applied.node) for share in shares]
     if len(shares) < 2 or float(numpy.abs(total).max()) > ROUNDING * max(sizes, default=0.0):
-        applied = jumps[0][1] if jumps else None
+        applied = jumps[0][1] if jumps and jumps[0][0] * LEAST <= 1 else None
         if applied is None or kind_of(applied.node) not in ("Softmax", "LogSoftmax"):
             return None
         came = array_of(applied.grads[0])
@@ -78,6 +96,34 @@ def _rest(case: Case, gradients: Gradients, jumps: list[tuple[float, Applied]]) 
     return finding
 
 
+def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
+    """A bias before a normalisation, which subtracts the mean and so every constant."""
+    for share in gradients.to_target():
+        came = next((array for grad in share.applied.grads
+                     if (array := array_of(grad)) is not None), None)  # fmt: skip
+        if came is None or came.size <= share.value.size:
+            return None
+        most = float(numpy.abs(share.value).max())
+        if most > ROUNDING * float(numpy.abs(came).sum()) / share.value.size:
+            return None
+        above = next((one.applied.node for one in gradients.to_node(share.applied.node)
+                      if "Norm" in kind_of(one.applied.node)), None)  # fmt: skip
+        if above is None:
+            return None
+        place = case.text(origin_of(above)) or node_name(above)
+        finding = Finding(
+            "cancelled", f"{case.name}.grad is zero but for rounding: the normalisation in {place} "
+            "subtracts the mean, and with it every constant that was added before."
+        )  # fmt: skip
+        if case.is_here(origin_of(above)):
+            finding.causes.append(
+                Remark(origin_of(above), f"{node_name(above)} subtracts the mean")
+            )
+        finding.advice = "bias=False in the layer before: the normalisation has a bias of its own"
+        return finding
+    return None
+
+
 def _norm(value: Any) -> float:
     array = array_of(value)
     if array is None or getattr(array, "size", 0) == 0 or array.dtype.kind not in "fc":
@@ -85,9 +131,10 @@ def _norm(value: Any) -> float:
     return float(numpy.sqrt((numpy.abs(array.astype("float64")) ** 2).sum()))
 
 
-def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[tuple[float, Applied]]:
-    """(factor between what came and what went on, node), the largest change first."""
-    found: list[tuple[float, Applied]] = []
+def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
+    """(factor between what came and what went on, node), the largest change first; only those
+    that make it larger, or smaller."""
+    found: list[Jump] = []
     ways = {gradients.target()[0]}
     for one in reversed(list((gradients.one.applied or {}).values())):
         leading = [place for place, edge in enumerate(edges_of(one.node))
@@ -99,7 +146,7 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[tuple[float,
         went = max(_norm(one.results[p]) for p in leading if p < len(one.results))
         if came > 0 and went > 0:
             factor = went / came
-            if (factor if upwards else 1 / factor) >= LEAST:
+            if factor > 1 if upwards else factor < 1:
                 found.append((factor, one))
     found.sort(key=lambda item: -item[0] if upwards else item[0])
     return found

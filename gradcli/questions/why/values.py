@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
+from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
 from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
@@ -32,21 +33,16 @@ LAZY = (Lazy, GeneratorType, map, zip, filter, enumerate, reversed, *ITERATORS, 
 NUMBERS = frozenset({int, bool, str, complex})
 
 
-class Value(NamedTuple):
-    """A tensor (behind a weak reference) or a number, as it was at one moment."""
-
-    tensor: Any
-    required: bool
-    step: int | None
-
-
 class Step(NamedTuple):
-    """An expression that made a value. `kind`: tensor, integer, bool, number, changed.
+    """A value, and the expression that made it; without a node it is not known which.
 
-    `switch` is what had switched gradients off, `bad` tells NaN (1) and infinity (2).
+    `tensor` refers to it weakly, None stands for a number. `out` is the value's own number.
+    `kind`: tensor, integer, bool, number, changed. `switch` is what had switched gradients off,
+    `bad` tells NaN (1) and infinity (2). `made_by` tells one output of a node from others.
     """
 
-    node: ast.AST
+    tensor: Any
+    node: Any
     out: int
     live: tuple[int, ...]
     dead: tuple[int, ...]
@@ -55,10 +51,12 @@ class Step(NamedTuple):
     switch: ast.AST | None
     enabled: bool
     bad: int
+    inner: Inner | None  # what made it within the expression, if that is known
+    made_by: Any
 
 
 class Mark(NamedTuple):
-    """requires_grad_, retain_grad or detach_ of a tensor: how many passes and steps came before."""
+    """requires_grad_, retain_grad, detach_ of a tensor: how many passes and values were before."""
 
     kind: str
     node: ast.AST

@@ -16,13 +16,14 @@ LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 class WholeNumbers:
     """The numbers of the values behind such lists, and behind what names in loops stand for."""
 
-    __slots__ = ("lists", "names", "turns")
+    __slots__ = ("lists", "names", "turns", "is_any")
 
     def __init__(self) -> None:
         self.lists: dict[int, tuple[list[Any], int]] = {}  # by identity, held
         # By what a loop goes through, or what an assignment takes apart: the names it gives out.
         self.names: dict[int, tuple[ast.Name, ...]] = {}
         self.turns: dict[int, int] = {}  # by such a name
+        self.is_any = False  # whether there was such a list
 
     def read(self, body: Iterable[ast.AST]) -> None:
         """Finds the loops and assignments of a program."""
@@ -52,6 +53,7 @@ class WholeNumbers:
 
     def put(self, value: list[Any], number: int) -> None:
         """From here on a list stands for this value, and so do the lists in it."""
+        self.is_any = True
         if len(self.lists) >= MOST:
             self.lists.clear()
         self.lists[id(value)] = value, number

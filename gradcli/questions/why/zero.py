@@ -8,7 +8,15 @@ from typing import Any
 import numpy
 
 from ...recording.hook_log import name_of_hook
-from ...recording.sides import array_of, changed_at, origin_of, row_of, users_class
+from ...recording.sides import (
+    array_of,
+    changed_at,
+    edges_of,
+    is_end,
+    origin_of,
+    row_of,
+    users_class,
+)
 from .case import Case, Finding, Remark
 from .declared import acts_of, zero_of
 from .gradients import (
@@ -43,6 +51,7 @@ LABELS = {
     "tiny": "too small for a number from here on",
     "hook": "a hook of this module gives zeros on",
 }
+ZEROS = "{name}, which {place} multiplies by, is all 0"
 REASONS = {
     "alone": "{place} has one element along its dimension, and is the same for all inputs",
     "constant": "the slope of {place} is constant there, so its second derivative is 0",
@@ -296,6 +305,11 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     place = case.text(origin) if reason == "constant" else _place(case, same[0])
     words = "factor" if reason == "masked" and _factor(same[0]) is not None else reason
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
+    zeros = [name for share in same if (name := _zero_leaf(case, share))]
+    if verdict == "zero-factor" and place and len(zeros) == len(same):
+        named = " and ".join(dict.fromkeys(zeros))
+        finding.sentence = _sentence(case, ZEROS.format(name=named, place=place))
+        finding.advice = f"start {named} with other numbers, such as nn.init.xavier_uniform_"
     for share in same[:6]:
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
@@ -390,6 +404,22 @@ def _factor(share: Share) -> Any:
     return saved_value(share.applied, others[0]) if len(others) == 1 else None
 
 
+def _zero_leaf(case: Case, share: Share) -> str:
+    """The name of the leaf, or of the leaf turned around, that a product multiplies by."""
+    factor, edges = _factor(share), edges_of(share.applied.node)
+    if factor is None or not _is_zero_factor(factor, None):
+        return ""
+    row = row_of(share.applied.node)
+    names = [parameter.name for parameter in row.tensors]
+    for name, edge in zip(names, edges, strict=False):
+        if edge is None or saved_value(share.applied, name) is not factor:
+            continue
+        while not is_end(edge) and acts_of(edge) == "moves" and len(edges_of(edge)) == 1:
+            edge = edges_of(edge)[0]
+        return case.names.get(id(getattr(edge, "variable", None)), "")
+    return ""
+
+
 def _even(share: Share) -> bool:
     """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
     grad = array_of(share.applied.grads[0])
@@ -432,7 +462,7 @@ def _product_dies(share: Share, factor: Any) -> bool:
 def _is_mask(case: Case, share: Share) -> bool:
     """Whether a factor was made by a comparison: a mask."""
     origin = origin_of(share.applied.node)
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.node is origin:
             for value in case.behind(step.dead):
                 made = case.step_of(value)

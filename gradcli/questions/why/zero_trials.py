@@ -159,7 +159,7 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
 def _compared(case: Case, origin: Any) -> list[ast.Compare]:
     """The comparisons that made an operand, on lines of their own."""
     found: dict[int, ast.Compare] = {}
-    for step in case.flow.steps:
+    for step in case.steps:
         if step.node is origin:
             for value in case.behind(step.dead):
                 made = case.step_of(value)

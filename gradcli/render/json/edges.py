@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ...recording.facts import Nested, ShownPass
@@ -50,7 +51,7 @@ def step_edge(edge: EdgeFact) -> str:
     return (
         f'"node": {quoted(node) if node else "null"}, "is_leaf": {FLAGS[is_leaf]}, '
         f'"local": {_local(local)}, "product": {value_row(product)}, '
-        f'"then": {quoted(then)}, "step": {number(step)}'
+        f'"then": "{then}", "step": {number(step)}'
     )
 
 
@@ -59,7 +60,7 @@ def _local(local: LocalFact | None) -> str:
         return "null"
     kind, value, words, text = local
     return (
-        f'{{"kind": {quoted(kind)}, "value": {value_row(value)}, '
+        f'{{"kind": "{kind}", "value": {value_row(value)}, '
         f'"text": {quoted(text) if text else "null"}, '
         f'"words": {quoted(words) if words else "null"}}}'
     )
@@ -71,8 +72,14 @@ def value_row(value: ValueFact | None) -> str:
         return "null"
     shape, dtype, _, found, _ = value
     if found.__class__ is float and not shape and found - found == 0:  # as most are
-        return f'{{"shape": [], "dtype": "{dtype}", "value": {found!r}}}'
+        row = _number_row if found else _number_row.__wrapped__  # 0.0 and -0.0 are one key
+        return row(dtype, found)
     return encoded(value_fields(value))
+
+
+@lru_cache(maxsize=64)  # what one step passes on is what the next one is given
+def _number_row(dtype: str, found: float) -> str:
+    return f'{{"shape": [], "dtype": "{dtype}", "value": {found!r}}}'
 
 
 def value_fields(value: ValueFact) -> dict[str, Any]:

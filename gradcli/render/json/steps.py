@@ -77,7 +77,7 @@ def _step(step: StepFact) -> str:
         f'"node": {quoted(node)}, "is_leaf": {FLAGS[is_leaf]}, '
         f'"is_derived": {FLAGS[is_derived]}, "line": {number(line)}, '
         f'"source": {"null" if place is None else quoted(place.text)}, '
-        f'"outcome": {quoted(outcome)}, "incoming": {_listed(map(value_row, grads))}, '
+        f'"outcome": "{outcome}", "incoming": {_listed(map(value_row, grads))}, '
         f'"parts": {_listed([_listed(map(_part, each)) for each in parts])}, '
         f'"after_hooks": {"null" if used is None else _listed(map(value_row, used))}, '
         f'"edges": {_listed(ends)}, "hooks": {events}, "retains_grad": {FLAGS[retained]}, '
