@@ -143,9 +143,18 @@ def keep_freed() -> None:
 
     Where memory is limited those beyond KEPT go back all the same: what is free would count.
     """
-    _allocator("mallopt", M_MMAP_MAX, 0 if left() == sys.maxsize else MAPPINGS)
+    _allocator("mallopt", M_MMAP_MAX, MAPPINGS if _is_limited() else 0)
     _allocator("mallopt", M_MMAP_THRESHOLD, KEPT)
     _allocator("mallopt", M_TRIM_THRESHOLD, KEPT)
+
+
+def _is_limited() -> bool:
+    try:
+        import resource
+    except ImportError:
+        return False
+    kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
+    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
 
 def give_back() -> None:

@@ -91,7 +91,8 @@ def test_ledgers_are_the_same(title: str, tmp_path: Path) -> None:
 LAYERS = {
     "nn.LayerNorm(4)": "torch.randn(3, 4)", "nn.BatchNorm1d(4)": "torch.randn(3, 4)",
     "nn.GroupNorm(2, 4)": "torch.randn(3, 4)", "nn.PReLU()": "torch.randn(3)",
-    "nn.GRU(4, 3)": "torch.randn(5, 2, 4)", "nn.Embedding(5, 3)": "torch.tensor([1, 2, 1])",
+    "nn.GRU(4, 3)": "torch.randn(5, 2, 4)", "nn.LSTM(2, 2)": "torch.randn(2, 1, 2)",
+    "nn.Embedding(5, 3)": "torch.tensor([1, 2, 1])",
     "nn.ConvTranspose2d(1, 2, 3)": "torch.randn(1, 1, 3, 3)",
 }  # fmt: skip
 
@@ -129,3 +130,15 @@ def test_a_script_under_pytorch_is_run_once(more: tuple[str, ...], tmp_path: Pat
         log.unlink(missing_ok=True)
         here(verb, str(file), "--of", "y * 2", *more, "--engine", "torch")
         assert log.read_text("utf-8") == "ran "
+
+
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_a_view_has_the_line_that_changed_its_base(engine: str, tmp_path: Path) -> None:
+    """PyTorch makes its node anew when somebody asks for it, after the run."""
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\nview = y[1:]\ny.mul_(3)\n", "utf-8"
+    )
+    told = json.loads(here("trace", str(file), "--format", "json", "--engine", engine).stdout)
+    lines = [(node["name"], node["line"]) for node in told["nodes"] if node["next"]]
+    assert sorted(lines) == [("AsStridedBackward0", 4), ("MulBackward0", 2), ("MulBackward0", 4)]

@@ -10,6 +10,7 @@ from typing import Any
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
+from .layout import element_strides
 from .leaf import edge_of, note_shape
 from .mode import state
 from .node import CustomNode, Node
@@ -28,16 +29,18 @@ class Geometry:
     def __init__(self, base: Tensor, view: Tensor) -> None:
         item = base._data.itemsize
         self.shape = view._data.shape
-        self.strides = tuple(step // item for step in view._data.strides)
+        self.strides = tuple([step // item for step in view._data.strides])
         self.offset = offset_in(base._data, view._data)
         self.base_shape = base._data.shape
-        self.base_strides = tuple(step // item for step in base._data.strides)
+        self.base_strides = tuple([step // item for step in base._data.strides])
 
     def window(self, array: Any) -> Any:
         """The view's place in an array laid out like the base; shares its memory."""
         item = array.itemsize
         xp = module_of(array)
-        steps = tuple(step * item for step in self.strides)
+        steps = tuple([step * item for step in self.strides])
+        if array.size and array.flags.c_contiguous and xp.__name__ == "numpy":
+            return xp.ndarray(self.shape, array.dtype, array, self.offset * item, steps)
         flat = (
             xp.lib.stride_tricks.as_strided(array, (array.size,), (item,)) if array.size else array
         )
@@ -45,6 +48,8 @@ class Geometry:
 
     def laid_out(self, array: Any) -> Any:
         """A copy of an array of the base's shape, dense and in the order of the base's strides."""
+        if array.flags.c_contiguous and element_strides(array) == self.base_strides:
+            return array.copy()
         xp = module_of(array)
         order = sorted(range(array.ndim), key=lambda axis: -self.base_strides[axis])
         dense = xp.empty([array.shape[axis] for axis in order], dtype=array.dtype)
@@ -215,7 +220,7 @@ class CopySlices(CustomNode):
         return (first, *inner[1:])
 
 
-def refresh(view: Tensor) -> None:
+def refresh(view: Tensor, geometry: Geometry | None = None) -> None:
     """Gives a view whose base was changed in place since its history anew."""
     meta, storage = view._meta, view._storage
     assert meta is not None and storage is not None and meta.base is not None
@@ -228,7 +233,7 @@ def refresh(view: Tensor) -> None:
         raise RuntimeError(forbidden(view, "its base or another view of its base has been"))
     meta.view_version = storage.version
     before = view._grad_fn
-    view._grad_fn = AsStrided(base, Geometry(base, view))
+    view._grad_fn = AsStrided(base, geometry or Geometry(base, view))
     view._output_nr = 0
     view._requires_grad = True
     if meta.retains_grad:
@@ -324,7 +329,8 @@ def rebase(tensor: Tensor, node: Node) -> None:
             if meta.retains_grad:
                 move_retained(tensor, before)
         return
-    slices = CopySlices(base, Geometry(base, tensor), node)
+    geometry = Geometry(base, tensor)
+    slices = CopySlices(base, geometry, node)
     before = base._grad_fn
     base._grad_fn, base._output_nr, base._requires_grad = slices, 0, True
     set_mark(base, True)
@@ -332,7 +338,7 @@ def rebase(tensor: Tensor, node: Node) -> None:
         move_retained(base, before)
     if state.observer is not None:
         state.observer.made(base)
-    refresh(tensor)
+    refresh(tensor, geometry)
 
 
 def view_inplace(row: Row) -> Callable[..., Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import numpy
 
@@ -13,6 +15,8 @@ from ..engine.tensor import Tensor, plain
 from ..engine.tensor_type import kind_of
 from ..opening import DeviceMissing, UsageError
 from ..recording.sides import array_of
+
+Held: TypeAlias = tuple[Any, int, Any]  # a leaf, its version, and the values that it had
 
 
 def device_of(torch: Any, name: str) -> Any:
@@ -37,6 +41,30 @@ def _to_torch(torch: Any, value: Any, device: Any) -> Any:
     dtype = getattr(torch, str(value.dtype).removeprefix("torch."))
     made = torch.tensor(to_numpy(value._data), dtype=dtype, device=device)
     return made.requires_grad_() if value.requires_grad else made
+
+
+def as_held(tensors: Iterable[Any]) -> list[Held]:
+    """The leaves among what a node has saved, which an optimizer may change."""
+    return [(tensor, tensor._version, tensor.data.clone()) for tensor in tensors
+            if tensor.is_leaf and tensor.requires_grad]  # fmt: skip
+
+
+@contextmanager
+def put_back(held: Iterable[Held]) -> Iterator[None]:
+    """Within it leaves are what they were, and a node that has saved them can run again."""
+    held = list(held)
+    now = as_held(tensor for tensor, _, _ in held)
+    try:
+        _put(held)
+        yield
+    finally:
+        _put(now)
+
+
+def _put(held: Iterable[Held]) -> None:
+    for tensor, version, values in held:
+        tensor.data.copy_(values)  # which does not count as a change
+        sys.modules["torch"]._C._autograd._unsafe_set_version_counter((tensor,), (version,))
 
 
 def own_tensor(tensor: Any) -> Tensor:

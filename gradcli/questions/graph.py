@@ -140,7 +140,14 @@ def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") ->
 def places(program: Program) -> Callable[[Any], Place | None]:
     """Says where in the text a node was made; each expression is looked up once."""
     read = place_reader(program)
-    return lambda node: read(origin_of(node))
+
+    def place_of(node: Any) -> Place | None:
+        place = read(origin_of(node))
+        if place is None and node.name() == "AsStridedBackward0":
+            return place_of(node.next_functions[0][0])  # what changed the base of that view
+        return place
+
+    return place_of
 
 
 def is_here(origin: Any) -> bool:

@@ -79,12 +79,12 @@ def _flash(
     weights = precise(xp.exp, scores)
     total = total_in_a_row(xp, weights)
     weights = weights if settle is None else settle(weights)
-    output = weights @ value / xp.where(total == 0, 1, total)
-    logsumexp = (top + precise(xp.log, total))[..., 0]
+    product = weights @ value
     # In the query's order: where heads were split off a sequence no copy is needed to join them.
-    placed = xp.empty_like(query, shape=output.shape)
-    placed[...] = output
-    return placed, logsumexp.astype(query.dtype)
+    output = xp.empty_like(query, shape=product.shape)
+    xp.divide(product, xp.where(total == 0, 1, total), out=output)
+    logsumexp = (top + precise(xp.log, total))[..., 0]
+    return output, logsumexp.astype(query.dtype)
 
 
 def _flash_backward(

@@ -358,4 +358,5 @@ def _check_copy(self: Any, src: Any) -> None:
 def _copied_over(xp: Any, self: Any, src: Any) -> Any:
     if hasattr(src, "dtype"):
         src = on_library(src, xp)
-    return xp.broadcast_to(xp.asarray(src).astype(self.dtype), self.shape)
+    data = xp.asarray(src).astype(self.dtype)
+    return data if data.shape == self.shape else xp.broadcast_to(data, self.shape)

@@ -20,7 +20,17 @@ from ...engine.mode import next_sequence
 from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput, Several
 from ...engine.tensor import Tensor, from_array
 from ...engine.tensor_type import kind_of
-from ...recording.sides import array_of, is_end, is_number, origin_of, probed, row_of, sequence_of
+from ...live.values import Held, as_held, put_back
+from ...recording.sides import (
+    array_of,
+    is_end,
+    is_number,
+    origin_of,
+    probed,
+    row_of,
+    sequence_of,
+    sides,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..why.passes import Applied
@@ -36,9 +46,10 @@ GONE = (
 class ForeignNode(CustomNode):
     """A node of PyTorch's, which computes by itself."""
 
-    __slots__ = ("foreign", "widths")
+    __slots__ = ("foreign", "widths", "held")
 
     foreign: Any
+    held: list[Held]  # leaves that it has saved, as they were
     widths: list[tuple[tuple[int, ...], str]]  # shape and type of each output
 
     def apply(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
@@ -48,7 +59,11 @@ class ForeignNode(CustomNode):
             for grad, (shape, dtype) in zip(grads, self.widths, strict=False)
         ]  # fmt: skip
         try:
-            found = probed(self.foreign, *given)
+            try:
+                found = probed(self.foreign, *given)
+            except RuntimeError:  # changed since
+                with put_back(self.held):
+                    found = probed(self.foreign, *given)
         except RuntimeError as error:
             raise RuntimeError(f"{self.name()}: {GONE}") from error
         asked = [None if edge is None else value
@@ -136,14 +151,17 @@ class Translation:
         edges = tuple(None if edge is None else self.nodes[id(edge)][1] for edge, _ in pairs)
         numbers = tuple(number for _, number in pairs)
         made = ForeignNode(node.name(), edges, numbers if any(numbers) else None)
-        made.foreign = node
+        made.foreign, made.held = node, []
         made.widths = [(tuple(one.shape), str(one.dtype).removeprefix("torch."))
                        for one in node._input_metadata]  # fmt: skip
         made.origin = origin_of(node)
         given = [self._width(edge, number) for edge, number in pairs]
         if any(one is not None and one != made.widths[0] for one in given):
             made.inputs = _inputs(given)
-        return self._declared(node, made, given) or made
+        declared = self._declared(node, made, given)
+        if declared is None and sides.live is not None:
+            made.held = as_held(tensor for _, tensor in sides.live.kept(node))
+        return declared or made
 
     def _end(self, leaf: Tensor) -> Node:
         """Where gradients for a leaf go; it may have stopped requiring grad since."""
