@@ -32,10 +32,11 @@ def meet(
         flat.extend(value) if value.__class__ is list else flat.append(value)
     tensors = [t for t in flat if t.__class__ is Tensor]
     kind = tensors[0]._kind
-    if kind.is_plain and len(tensors) == len(operands) and list not in map(type, operands):
-        arrays = [t._data for t in tensors if t._kind is kind]
-        if len(arrays) == len(operands):
-            return kind, arrays
+    if kind.is_plain and len(tensors) == len(flat) == len([t for t in tensors if t._kind is kind]):
+        return kind, [
+            [t._data for t in value] if value.__class__ is list else value._data
+            for value in operands
+        ]
     dimensioned = [t._kind.dtype for t in tensors if t._data.ndim]
     zero_dim = [t._kind.dtype for t in tensors if not t._data.ndim]
     numbers = [dtypes.of_number(v) for v in flat if v.__class__ is not Tensor and v is not None]
