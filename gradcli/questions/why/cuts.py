@@ -80,8 +80,8 @@ def verdict_of(step: Step) -> str:
 
 
 def word_of(step: Step) -> str:
-    """What lost the graph: the operation, where it is a part of what the expression calls."""
-    return name_of(step.node) if step.inner is None else step.inner.word
+    """What lost the graph: the operation, where another file does it in what is called."""
+    return step.inner.word if step.inner and step.inner.place else name_of(step.node)
 
 
 def _compares(word: str) -> bool:
