@@ -7,8 +7,10 @@ from math import prod
 from typing import Any
 
 from ...engine.carriers import ARRAYS
+from ...engine.errors import type_name
 from ...engine.layout import alike, check_dimensions
 from ...engine.operator import Reduced, composite, operator, warn
+from ...engine.signature import is_int
 from ...numerics.reduced_kernels import bits_of, read_as
 from ..geometry import (
     broadcast_sizes,
@@ -208,10 +210,12 @@ _resized_copy = operator(
 
 def _resized(self: Any, size: Sequence[int], name: str) -> Any:
     warn(f"non-inplace {name} is deprecated")
-    if prod(size) != self.numel():
+    many = all(map(is_int, size))
+    count = prod(size) if many else size[0]
+    if not many or count != self.numel():
         wanted, given = ("x".join(map(str, sizes)) for sizes in (size, self.shape))
         raise RuntimeError(
-            f"requested resize to {wanted} ({prod(size)} elements in total), but the given tensor "
+            f"requested resize to {wanted} ({count} elements in total), but the given tensor "
             f"has a size of {given} ({self.numel()} elements). autograd's resize can only change "
             "the shape of a given tensor, while preserving the number of elements. "
         )
@@ -219,7 +223,7 @@ def _resized(self: Any, size: Sequence[int], name: str) -> Any:
 
 
 composite(
-    "resize(Tensor self, int[] size) -> Tensor",
+    "resize(Tensor self, int[] size=[]) -> Tensor",
     lambda self, size: _resized(self, size, "resize"),
     where="method",
     doc="reshape under its older name.",
@@ -227,8 +231,24 @@ composite(
     errors=("x.resize(4)", "x.resize(2, -3)"),
 )
 composite(
-    "resize_as(Tensor self, Tensor tensor) -> Tensor",
-    lambda self, tensor: _resized(self, tensor.shape, "resize_as"),
+    "resize.other(Tensor self, any size) -> Tensor",
+    lambda self, size: _resized(self, (size,), "resize"),
+    where="method",
+    doc="What is no size is refused.",
+    samples=(),
+    errors=("x.resize('a')",),
+)
+
+
+def _resized_as(self: Any, tensor: Any) -> Any:
+    if not hasattr(tensor, "size"):
+        raise AttributeError(f"'{type_name(tensor)}' object has no attribute 'size'")
+    return _resized(self, tensor.shape, "resize_as")
+
+
+composite(
+    "resize_as(Tensor self, any tensor) -> Tensor",
+    _resized_as,
     where="method",
     doc="reshape_as under its older name.",
     samples=("x.resize_as(x.t())",),
