@@ -166,7 +166,8 @@ class Recording:
         self._session, self._frame = session, None
         session.recorder.passes.is_light = not self._steps
         session.on_bind, session.on_local = recording.on_bind, recording.on_local
-        recording.begin(session)
+        with session.side.hands_off():
+            recording.begin(session)
         session.begin()
         return self
 

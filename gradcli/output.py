@@ -14,7 +14,7 @@ from typing import TextIO
 from . import progress
 from .opening import OUTSIDE, PATIENCE, leads_out
 from .render.escape import Terminal
-from .render.text import Look
+from .render.look import Look
 
 PAGE = 80
 

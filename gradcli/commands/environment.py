@@ -32,7 +32,7 @@ from ..output import (
     write,
 )
 from ..render.escape import Terminal, block
-from ..render.text import Look
+from ..render.look import Look
 from .printed import Ends, ends_of
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ class LeafNames(Spectator):
         astray: dict[int, Any] = {}
         for identity, leaf in came.items():
             name = self.names.of_leaf(leaf)
-            if is_parameter(leaf) and "." in name:
+            if "." in name and is_parameter(leaf):
                 continue  # what a module holds, it goes on holding
             if not tables:
                 tables = list(self.holding())

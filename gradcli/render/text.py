@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..named import NamedTuple
 from . import escape
 from .escape import Terminal
+from .look import Look as Look, cut as cut, ellipsis as ellipsis, width_of as width_of
 
 CODES = {
     "leaf": "32", "result": "33", "head": "2", "dim": "2", "node": "36", "error": "1;31",
@@ -38,31 +39,9 @@ Giving = int | Sequence[tuple[int, int]]  # a column that goes, or columns that 
 BLANK: Line = ()
 
 
-class Look(NamedTuple):
-    """How the page is shown: colours or not, which drawing characters, how wide."""
-
-    color: bool = False
-    unicode: bool = True
-    width: int = 80
-    whole: bool = False  # not for a screen: sentences are wrapped, nothing is cut
-    rich: bool = False  # on a terminal that shows colours: `terminal` draws what is painted
-    path: str = ""  # of the program, where cells can lead to its lines
-
-    @property
-    def times(self) -> str:
-        """The sign of a product."""
-        return "·" if self.unicode else "*"
-
-    def fit(self, text: str, width: int) -> str:
-        """The text within so many columns, where it has to be."""
-        return text if self.whole else cut(text, width, ellipsis(self))
-
-
 SOME = 5  # columns of an expression that is cut before its tail
 BESIDE = 28  # columns of a page that names leave for numbers
 CONTINUED = str.maketrans("├└─`-", "│    ")  # the lines of a tree, one row further down
-# Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
-DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
 
 
 def cell(text: str, style: str = "") -> Cell:
@@ -73,38 +52,6 @@ def cell(text: str, style: str = "") -> Cell:
 def at(line: int | None) -> Cell:
     """The number of a line of the program, which leads there."""
     return Cell("" if line is None else str(line), "dim", line=line or 0)
-
-
-def width_of(text: str) -> int:
-    """Columns that a terminal needs for the text."""
-    if text.isascii() or text.translate(DRAWN).isascii():
-        return len(text)
-    import unicodedata
-
-    total = 0
-    for character in text:
-        if unicodedata.combining(character) or character in "\u200c\u200d\ufe0f":
-            continue
-        total += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return total
-
-
-def cut(text: str, width: int, mark: str = "…") -> str:
-    """The text within so many columns, its end replaced by … where it is longer."""
-    if width_of(text) <= width:
-        return text
-    if width < len(mark):
-        return ""
-    room = width - len(mark)
-    if text.isascii():
-        return text[:room] + mark
-    kept: list[str] = []
-    for character in text:
-        room -= width_of(character)
-        if room < 0:
-            break
-        kept.append(character)
-    return "".join(kept) + mark
 
 
 def broken(text: str, width: int) -> list[str]:
@@ -316,11 +263,6 @@ def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> N
         for i, _ in () if isinstance(one, int) else one:
             more = min(room, full[i] - widths[i]) if widths[i] else 0
             widths[i], room = widths[i] + more, room - more
-
-
-def ellipsis(look: Look) -> str:
-    """What stands for words that were cut."""
-    return "…" if look.unicode else "..."
 
 
 def fitted(row: Sequence[Cell], look: Look) -> Line:

@@ -16,192 +16,195 @@ from ..suspension import yields
 from ..values import BREAK, CONTINUE, Closure, Lazy
 from .expressions import truth
 from .flow import _quietly, catchable
-from .suspended import SuspensionCompiler, delegated
+from .suspended import delegated, suspended
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
 
 
-class GeneratorCompiler(SuspensionCompiler):
-    """The same statements as elsewhere, where a yield is in them."""
+def generator_function(compiler: Any, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
+    """A call gives the generator; nothing of the body has run yet."""
+    run = steps(compiler, body, scope)
+    return lambda frame: (Lazy("generator", _values_of(run(frame)), name),)
 
-    handling: list[BaseException]
-    statement: Callable[[Any, Scope], Closure | None]
-    handler: Callable[[ast.ExceptHandler, Scope], tuple[Closure | None, Any]]
 
-    def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
-        """A call gives the generator; nothing of the body has run yet."""
-        steps = self.steps(body, scope)
-        return lambda frame: (Lazy("generator", _values_of(steps(frame)), name),)
+def steps(compiler: Any, body: list[ast.stmt], scope: Scope) -> Steps:
+    parts: list[tuple[Any, Any]] = []
+    for node in body:
+        if type(node) not in (ast.FunctionDef, ast.ClassDef) and yields(node):
+            parts.append((STEPS[type(node)](compiler, node, scope), None))
+        elif (closure := compiler.statement(node, scope)) is not None:
+            parts.append((None, closure))
 
-    def steps(self, body: list[ast.stmt], scope: Scope) -> Steps:
-        parts: list[tuple[Any, Any]] = []
-        for node in body:
-            if type(node) not in (ast.FunctionDef, ast.ClassDef) and yields(node):
-                parts.append((STEPS[type(node)](self, node, scope), None))
-            elif (closure := self.statement(node, scope)) is not None:
-                parts.append((None, closure))
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        for several, once in parts:
+            answer = once(frame) if several is None else (yield from several(frame))
+            if answer is not None:
+                return answer
+        return None
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            for several, once in parts:
-                answer = once(frame) if several is None else (yield from several(frame))
-                if answer is not None:
-                    return answer
-            return None
+    return run
 
-        return run
 
-    def simple_steps(self, node: Any, scope: Scope) -> Steps:
-        """A statement of one expression or two: first what stops, then the statement itself."""
-        given: Any = getattr(node, "value", None)
-        alone = type(node) in (ast.Expr, ast.Assign) and type(given) in (ast.Yield, ast.YieldFrom)
-        if alone and not (given.value is not None and yields(given.value)):
-            return self.yield_statement(node, scope)
-        first, rest = self.suspended(node, scope)
-        closure = self.statement(rest, scope)
+def simple_steps(compiler: Any, node: Any, scope: Scope) -> Steps:
+    """A statement of one expression or two: first what stops, then the statement itcompiler."""
+    given: Any = getattr(node, "value", None)
+    alone = type(node) in (ast.Expr, ast.Assign) and type(given) in (ast.Yield, ast.YieldFrom)
+    if alone and not (given.value is not None and yields(given.value)):
+        return yield_statement(compiler, node, scope)
+    first, rest = suspended(compiler, node, scope)
+    closure = compiler.statement(rest, scope)
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        yield from first(frame)
+        return None if closure is None else closure(frame)
+
+    return run
+
+
+def yield_statement(compiler: Any, node: ast.Expr | ast.Assign, scope: Scope) -> Steps:
+    """The usual one: `yield value`, and `received = yield value`."""
+    given: Any = node.value
+    value_of = compiler.expression(given.value, scope) if given.value is not None else None
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    stores = [compiler.target(target, scope) for target in targets]
+    whole = type(given) is ast.YieldFrom
+
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        value = None if value_of is None else value_of(frame)
+        state.origin = node
+        received = (yield from delegated(iterate(value))) if whole else (yield value)
+        session.budget.charge(1)
+        for store in stores:
+            store(frame, received)
+
+    return run
+
+
+def value_steps(compiler: Any, node: Any, scope: Scope) -> tuple[Any, Closure]:
+    """Of a test or of what a loop walks: the steps before it, if any, and its value."""
+    if not yields(node):
+        return None, compiler.expression(node, scope)
+    first, rest = suspended(compiler, node, scope)
+    return first, compiler.expression(rest, scope)
+
+
+def if_steps(compiler: Any, node: ast.If, scope: Scope) -> Steps:
+    (first, test), place = value_steps(compiler, node.test, scope), node.test
+    then, otherwise = steps(compiler, node.body, scope), steps(compiler, node.orelse, scope)
+
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        if first is not None:
             yield from first(frame)
-            return None if closure is None else closure(frame)
+        return (yield from (then if truth(test(frame), place) else otherwise)(frame))
 
-        return run
+    return run
 
-    def yield_statement(self, node: ast.Expr | ast.Assign, scope: Scope) -> Steps:
-        """The usual one: `yield value`, and `received = yield value`."""
-        given: Any = node.value
-        value_of = self.expression(given.value, scope) if given.value is not None else None
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        stores = [self.target(target, scope) for target in targets]
-        whole = type(given) is ast.YieldFrom
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            value = None if value_of is None else value_of(frame)
-            state.origin = node
-            received = (yield from delegated(iterate(value))) if whole else (yield value)
+def for_steps(compiler: Any, node: ast.For, scope: Scope) -> Steps:
+    first, items_of = value_steps(compiler, node.iter, scope)
+    store = compiler.target(node.target, scope)
+    body, otherwise = steps(compiler, node.body, scope), steps(compiler, node.orelse, scope)
+
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        if first is not None:
+            yield from first(frame)
+        items = items_of(frame)
+        state.origin = node.iter
+        for item in iterate(items):
             session.budget.charge(1)
-            for store in stores:
-                store(frame, received)
+            store(frame, item)
+            answer = yield from body(frame)
+            if answer is BREAK:
+                return None
+            if answer is not None and answer is not CONTINUE:
+                return answer
+        return (yield from otherwise(frame))
 
-        return run
+    return run
 
-    def value_steps(self, node: Any, scope: Scope) -> tuple[Any, Closure]:
-        """Of a test or of what a loop walks: the steps before it, if any, and its value."""
-        if not yields(node):
-            return None, self.expression(node, scope)
-        first, rest = self.suspended(node, scope)
-        return first, self.expression(rest, scope)
 
-    def if_steps(self, node: ast.If, scope: Scope) -> Steps:
-        (first, test), place = self.value_steps(node.test, scope), node.test
-        then, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
+def while_steps(compiler: Any, node: ast.While, scope: Scope) -> Steps:
+    (first, test), place = value_steps(compiler, node.test, scope), node.test
+    body, otherwise = steps(compiler, node.body, scope), steps(compiler, node.orelse, scope)
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        while True:
             if first is not None:
                 yield from first(frame)
-            return (yield from (then if truth(test(frame), place) else otherwise)(frame))
+            if not truth(test(frame), place):
+                break
+            session.budget.charge(1)
+            answer = yield from body(frame)
+            if answer is BREAK:
+                return None
+            if answer is not None and answer is not CONTINUE:
+                return answer
+        return (yield from otherwise(frame))
 
-        return run
+    return run
 
-    def for_steps(self, node: ast.For, scope: Scope) -> Steps:
-        first, items_of = self.value_steps(node.iter, scope)
-        store = self.target(node.target, scope)
-        body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            if first is not None:
-                yield from first(frame)
-            items = items_of(frame)
-            state.origin = node.iter
-            for item in iterate(items):
-                session.budget.charge(1)
-                store(frame, item)
-                answer = yield from body(frame)
-                if answer is BREAK:
-                    return None
-                if answer is not None and answer is not CONTINUE:
-                    return answer
-            return (yield from otherwise(frame))
+def with_steps(compiler: Any, node: ast.With, scope: Scope) -> Steps:
+    body = steps(compiler, node.body, scope)
+    for item in reversed(node.items):
+        manager_of = compiler.expression(item.context_expr, scope)
+        store = None if item.optional_vars is None else compiler.target(item.optional_vars, scope)
+        body = _with(manager_of, store, body, item.context_expr)
+    return body
 
-        return run
 
-    def while_steps(self, node: ast.While, scope: Scope) -> Steps:
-        (first, test), place = self.value_steps(node.test, scope), node.test
-        body, otherwise = self.steps(node.body, scope), self.steps(node.orelse, scope)
+def try_steps(compiler: Any, node: ast.Try, scope: Scope) -> Steps:
+    body = steps(compiler, node.body, scope)
+    otherwise, final = steps(compiler, node.orelse, scope), steps(compiler, node.finalbody, scope)
+    handlers = [handler_steps(compiler, handler, scope) for handler in node.handlers]
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            while True:
-                if first is not None:
-                    yield from first(frame)
-                if not truth(test(frame), place):
-                    break
-                session.budget.charge(1)
-                answer = yield from body(frame)
-                if answer is BREAK:
-                    return None
-                if answer is not None and answer is not CONTINUE:
-                    return answer
-            return (yield from otherwise(frame))
-
-        return run
-
-    def with_steps(self, node: ast.With, scope: Scope) -> Steps:
-        body = self.steps(node.body, scope)
-        for item in reversed(node.items):
-            manager_of = self.expression(item.context_expr, scope)
-            store = None if item.optional_vars is None else self.target(item.optional_vars, scope)
-            body = _with(manager_of, store, body, item.context_expr)
-        return body
-
-    def try_steps(self, node: ast.Try, scope: Scope) -> Steps:
-        body = self.steps(node.body, scope)
-        otherwise, final = self.steps(node.orelse, scope), self.steps(node.finalbody, scope)
-        handlers = [self.handler_steps(handler, scope) for handler in node.handlers]
-
-        def attempt(frame: list[Any]) -> Generator[Any, Any, Any]:
-            try:
-                answer = yield from body(frame)
-            except Exception as error:
-                if not catchable(error):
-                    raise
-                for kinds_of, handle in handlers:
-                    if kinds_of is None or matches(error, kinds_of(frame)):
-                        return (yield from handle(frame, error))
+    def attempt(frame: list[Any]) -> Generator[Any, Any, Any]:
+        try:
+            answer = yield from body(frame)
+        except Exception as error:
+            if not catchable(error):
                 raise
-            return answer if answer is not None else (yield from otherwise(frame))
+            for kinds_of, handle in handlers:
+                if kinds_of is None or matches(error, kinds_of(frame)):
+                    return (yield from handle(frame, error))
+            raise
+        return answer if answer is not None else (yield from otherwise(frame))
 
-        def run(frame: list[Any]) -> Generator[Any, Any, Any]:
-            try:
-                answer = yield from attempt(frame)
-            except Exception as error:
-                if not catchable(error):
-                    raise
-                over = yield from final(frame)
-                if over is not None:
-                    return over
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        try:
+            answer = yield from attempt(frame)
+        except Exception as error:
+            if not catchable(error):
                 raise
             over = yield from final(frame)
-            return answer if over is None else over
+            if over is not None:
+                return over
+            raise
+        over = yield from final(frame)
+        return answer if over is None else over
 
-        return run
+    return run
 
-    def handler_steps(self, node: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
-        kinds = None if node.type is None else self.expression(node.type, scope)
-        body, handling = self.steps(node.body, scope), self.handling
-        store = self.store(node.name, scope, node) if node.name else None
-        forget = self.forget(node.name, scope, node) if node.name else None
 
-        def run(frame: list[Any], error: BaseException) -> Generator[Any, Any, Any]:
-            if store is not None:
-                store(frame, value_of(error))
-            handling.append(error)
-            try:
-                return (yield from body(frame))
-            finally:
-                handling.remove(error)
-                if forget is not None:
-                    _quietly(forget, frame)
+def handler_steps(compiler: Any, node: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
+    kinds = None if node.type is None else compiler.expression(node.type, scope)
+    body, handling = steps(compiler, node.body, scope), compiler.handling
+    store = compiler.store(node.name, scope, node) if node.name else None
+    forget = compiler.forget(node.name, scope, node) if node.name else None
 
-        return kinds, run
+    def run(frame: list[Any], error: BaseException) -> Generator[Any, Any, Any]:
+        if store is not None:
+            store(frame, value_of(error))
+        handling.append(error)
+        try:
+            return (yield from body(frame))
+        finally:
+            handling.remove(error)
+            if forget is not None:
+                _quietly(forget, frame)
+
+    return kinds, run
 
 
 def _values_of(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -268,11 +271,11 @@ def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
 STEPS: dict[type[ast.AST], Callable[[Any, Any, Scope], Steps]] = {
     **dict.fromkeys(
         (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert),
-        GeneratorCompiler.simple_steps,
+        simple_steps,
     ),
-    ast.If: GeneratorCompiler.if_steps,
-    ast.For: GeneratorCompiler.for_steps,
-    ast.While: GeneratorCompiler.while_steps,
-    ast.With: GeneratorCompiler.with_steps,
-    ast.Try: GeneratorCompiler.try_steps,
+    ast.If: if_steps,
+    ast.For: for_steps,
+    ast.While: while_steps,
+    ast.With: with_steps,
+    ast.Try: try_steps,
 }

@@ -18,8 +18,6 @@ from ..session import session
 from ..values import BREAK, CONTINUE, Closure
 from .classes import ClassCompiler
 from .flow import FlowCompiler, empty
-from .generators import GeneratorCompiler
-from .matching import MatchCompiler
 from .names import Store
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 Imported = tuple[Store, str, str | None, bool]
 
 
-class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCompiler):
+class StatementCompiler(ClassCompiler, FlowCompiler):
     """One method for each statement node."""
 
     def __init__(self, program: Any, store: Any, overrides: dict[int, Any]) -> None:
@@ -278,6 +276,16 @@ class StatementCompiler(ClassCompiler, GeneratorCompiler, MatchCompiler, FlowCom
             store(frame, value)
 
         return run
+
+    def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:  # type: ignore[override]
+        from .generators import generator_function  # which few programs need, as the next one
+
+        return generator_function(self, body, scope, name)
+
+    def match(self, node: ast.Match, scope: Scope) -> Closure:
+        from .matching import match
+
+        return match(self, node, scope)
 
     def import_(self, node: ast.Import, scope: Scope) -> Closure:
         stores: list[Imported] = []

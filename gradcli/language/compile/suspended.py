@@ -18,7 +18,7 @@ from ..operations import iterate
 from ..session import session
 from ..suspension import parts, yields
 from ..values import Closure
-from .expressions import EXPRESSIONS, ExpressionCompiler, truth
+from .expressions import EXPRESSIONS, truth
 
 # A step on its way: it yields what the program yields.
 Step = Callable[[list[Any]], Generator[Any, Any, None]]
@@ -77,102 +77,106 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
             step, given = (items.__next__, ()) if plain else (send, (received,))
 
 
-class SuspensionCompiler(ExpressionCompiler):
-    def suspended(self, node: Any, scope: Scope) -> tuple[Step, Any]:
-        """Steps to take first, and the node to compile after them."""
-        pairs: list[Pair] = []
-        rest = self._rest(node, scope, pairs)
+def suspended(compiler: Any, node: Any, scope: Scope) -> tuple[Step, Any]:
+    """Steps to take first, and the node to compile after them."""
+    pairs: list[Pair] = []
+    rest = _rest(compiler, node, scope, pairs)
 
-        def run(frame: list[Any]) -> Generator[Any, Any, None]:
-            for several, once in pairs:
-                if several is not None:
-                    yield from several(frame)
-                elif once is not None:
-                    once(frame)
+    def run(frame: list[Any]) -> Generator[Any, Any, None]:
+        for several, once in pairs:
+            if several is not None:
+                yield from several(frame)
+            elif once is not None:
+                once(frame)
 
-        return run, rest
+    return run, rest
 
-    def _rest(self, node: Any, scope: Scope, pairs: list[Pair]) -> Any:
-        """The node with slots where something runs before a `yield`; what runs goes to `pairs`."""
-        kind = type(node)
-        if kind is ast.BoolOp or kind is ast.IfExp:
-            return self._chosen(node, scope, pairs)
-        ordered = parts(node)
-        last = max((at for at, part in enumerate(ordered) if yields(part)), default=-1)
-        new = {}
-        for at, part in enumerate(ordered[: last + 1]):
-            rest = self._rest(part, scope, pairs) if yields(part) else part
-            if at < last:
-                rest = self._before(rest, scope, pairs, part is getattr(node, "func", None))
-            new[id(part)] = rest
-        made = _replaced(node, new)
-        if kind is ast.Yield or kind is ast.YieldFrom:
-            return self._received(made, scope, pairs)
-        return made
 
-    def _before(self, node: Any, scope: Scope, pairs: list[Pair], is_called: bool) -> Any:
-        """A part that runs before a `yield`; the name of what is called is looked up later."""
-        if type(node) in (ast.Constant, Suspended) or (is_called and type(node) is ast.Name):
-            return node
-        if isinstance(node, INSIDE) or (is_called and type(node) is ast.Attribute):
-            return _replaced(node, {id(part): self._before(part, scope, pairs, False)
-                                    for part in parts(node)})  # fmt: skip
-        closure = self.expression(node, scope)
-        held = self._slot(node, scope)
-        slot = held.slot
+def _rest(compiler: Any, node: Any, scope: Scope, pairs: list[Pair]) -> Any:
+    """The node with slots where something runs before a `yield`; what runs goes to `pairs`."""
+    kind = type(node)
+    if kind is ast.BoolOp or kind is ast.IfExp:
+        return _chosen(compiler, node, scope, pairs)
+    ordered = parts(node)
+    last = max((at for at, part in enumerate(ordered) if yields(part)), default=-1)
+    new = {}
+    for at, part in enumerate(ordered[: last + 1]):
+        rest = _rest(compiler, part, scope, pairs) if yields(part) else part
+        if at < last:
+            rest = _before(compiler, rest, scope, pairs, part is getattr(node, "func", None))
+        new[id(part)] = rest
+    made = _replaced(node, new)
+    if kind is ast.Yield or kind is ast.YieldFrom:
+        return _received(compiler, made, scope, pairs)
+    return made
 
-        def keep(frame: list[Any]) -> None:
-            frame[slot] = closure(frame)
 
-        pairs.append((None, keep))
-        return held
+def _before(compiler: Any, node: Any, scope: Scope, pairs: list[Pair], is_called: bool) -> Any:
+    """A part that runs before a `yield`; the name of what is called is looked up later."""
+    if type(node) in (ast.Constant, Suspended) or (is_called and type(node) is ast.Name):
+        return node
+    if isinstance(node, INSIDE) or (is_called and type(node) is ast.Attribute):
+        return _replaced(node, {id(part): _before(compiler, part, scope, pairs, False)
+                                for part in parts(node)})  # fmt: skip
+    closure = compiler.expression(node, scope)
+    held = _slot(compiler, node, scope)
+    slot = held.slot
 
-    def _slot(self, node: ast.AST, scope: Scope) -> Suspended:
-        held = ast.copy_location(Suspended(), node)
-        held.slot = self.new_slot(scope)
-        return held
+    def keep(frame: list[Any]) -> None:
+        frame[slot] = closure(frame)
 
-    def _received(self, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
-        value_of = None if node.value is None else self.expression(node.value, scope)
-        held = self._slot(node, scope)
-        slot, whole = held.slot, type(node) is ast.YieldFrom
+    pairs.append((None, keep))
+    return held
 
-        def run(frame: list[Any]) -> Generator[Any, Any, None]:
-            value = None if value_of is None else value_of(frame)
-            state.origin = node
-            session.budget.charge(1)
-            frame[slot] = (yield from delegated(iterate(value))) if whole else (yield value)
 
-        pairs.append((run, None))
-        return held
+def _slot(compiler: Any, node: ast.AST, scope: Scope) -> Suspended:
+    held = ast.copy_location(Suspended(), node)
+    held.slot = compiler.new_slot(scope)
+    return held
 
-    def _chosen(self, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
-        """and, or, if: which part runs is seen on the way."""
-        values = node.values if type(node) is ast.BoolOp else [node.test, node.body, node.orelse]
-        ways = []
-        for value in values:
-            step, rest = self.suspended(value, scope)
-            ways.append((step, self.expression(rest, scope), value))
-        held = self._slot(node, scope)
-        slot = held.slot
-        stops = type(node) is ast.BoolOp and type(node.op) is ast.Or
 
-        def run_all(frame: list[Any]) -> Generator[Any, Any, None]:
-            for left, (step, value_of, place) in zip(range(len(ways), 0, -1), ways, strict=True):
-                yield from step(frame)
-                frame[slot] = value_of(frame)
-                if left > 1 and bool(truth(frame[slot], place)) is stops:
-                    return
+def _received(compiler: Any, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
+    value_of = None if node.value is None else compiler.expression(node.value, scope)
+    held = _slot(compiler, node, scope)
+    slot, whole = held.slot, type(node) is ast.YieldFrom
 
-        def run_one(frame: list[Any]) -> Generator[Any, Any, None]:
-            step, value_of, place = ways[0]
-            yield from step(frame)
-            step, value_of, _ = ways[1 if truth(value_of(frame), place) else 2]
+    def run(frame: list[Any]) -> Generator[Any, Any, None]:
+        value = None if value_of is None else value_of(frame)
+        state.origin = node
+        session.budget.charge(1)
+        frame[slot] = (yield from delegated(iterate(value))) if whole else (yield value)
+
+    pairs.append((run, None))
+    return held
+
+
+def _chosen(compiler: Any, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
+    """and, or, if: which part runs is seen on the way."""
+    values = node.values if type(node) is ast.BoolOp else [node.test, node.body, node.orelse]
+    ways = []
+    for value in values:
+        step, rest = suspended(compiler, value, scope)
+        ways.append((step, compiler.expression(rest, scope), value))
+    held = _slot(compiler, node, scope)
+    slot = held.slot
+    stops = type(node) is ast.BoolOp and type(node.op) is ast.Or
+
+    def run_all(frame: list[Any]) -> Generator[Any, Any, None]:
+        for left, (step, value_of, place) in zip(range(len(ways), 0, -1), ways, strict=True):
             yield from step(frame)
             frame[slot] = value_of(frame)
+            if left > 1 and bool(truth(frame[slot], place)) is stops:
+                return
 
-        pairs.append((run_all if type(node) is ast.BoolOp else run_one, None))
-        return held
+    def run_one(frame: list[Any]) -> Generator[Any, Any, None]:
+        step, value_of, place = ways[0]
+        yield from step(frame)
+        step, value_of, _ = ways[1 if truth(value_of(frame), place) else 2]
+        yield from step(frame)
+        frame[slot] = value_of(frame)
+
+    pairs.append((run_all if type(node) is ast.BoolOp else run_one, None))
+    return held
 
 
 def _replaced(node: Any, new: dict[int, Any]) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 from ...engine.dtypes import bool_, of_number
 from ...engine.limits import as_element
 from ...engine.operator import Reduced, catalogue, composite, operator
-from ...numerics.reduced_kernels import minus_scaled, plus_scaled
 from ...numerics.rounding import multiply_add, precise
 from ...numerics.thresholds import UPDATED
 from ..conventions import COMPLEX, REDUCED, Late, floating_only, unimplemented
@@ -32,6 +31,18 @@ NEGATED_BOOL = (
 def maybe_multiply(grad: Any, factor: Any) -> Any:
     """A factor of one leaves no node."""
     return grad if factor == 1 else grad * factor
+
+
+def _plus_reduced(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
+    from ...numerics.reduced_kernels import plus_scaled  # which few programs need
+
+    return plus_scaled(kind, self, other, alpha)
+
+
+def _minus_reduced(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
+    from ...numerics.reduced_kernels import minus_scaled
+
+    return minus_scaled(kind, self, other, alpha)
 
 
 def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
@@ -99,7 +110,7 @@ add = operator(
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(grad, alpha),
-    reduced=Reduced(plus_scaled),
+    reduced=Reduced(_plus_reduced),
     doc="Sum of two tensors, the second one scaled by alpha.",
     computes="self + alpha*other",
     samples=("x + y", "x + 2", "2 + x", "torch.add(x, y, alpha=3)", "x.add(z)", "d + x", "i + x"),
@@ -117,7 +128,7 @@ add_scalar = operator(
     dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self + other * alpha,
-    reduced=Reduced(plus_scaled),
+    reduced=Reduced(_plus_reduced),
     self=lambda grad: grad,
     doc="Sum with a number inside a backward formula.",
     samples=("torch.autograd.grad(x.expm1().sum(), x, create_graph=True)[0]",),
@@ -138,7 +149,7 @@ sub = operator(
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(-grad, alpha),
-    reduced=Reduced(minus_scaled),
+    reduced=Reduced(_minus_reduced),
     doc="Difference of two tensors, the second one scaled by alpha.",
     computes="self - alpha*other",
     samples=("x - y", "x - 2", "torch.sub(x, y, alpha=3)", "x.subtract(z)", "i - n", "x - i"),
@@ -153,7 +164,7 @@ sub_scalar = operator(
     dtype="scalar",
     where="hidden",
     forward=lambda xp, self, other, alpha: self - other * alpha,
-    reduced=Reduced(minus_scaled),
+    reduced=Reduced(_minus_reduced),
     self=lambda grad: grad,
     doc="Difference to a number inside a backward formula.",
     samples=("torch.autograd.grad((p ** q).sum(), p, create_graph=True)[0]",),
@@ -175,7 +186,7 @@ rsub = operator(
     forward=lambda xp, self, other, alpha: (
         other - self if alpha == 1 else _plus_scaled(other, -self, alpha)
     ),
-    reduced=Reduced(lambda kind, self, other, alpha: minus_scaled(kind, other, self, alpha)),
+    reduced=Reduced(lambda kind, self, other, alpha: _minus_reduced(kind, other, self, alpha)),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     other=lambda grad: grad,
     doc="The other tensor minus this one.",
@@ -192,7 +203,7 @@ rsub_scalar = operator(
     dtype="scalar",
     refuse={"Bool": (RuntimeError, ONE_BOOL)},
     forward=lambda xp, self, other, alpha: other - (self if alpha == 1 else self * alpha),
-    reduced=Reduced(lambda kind, self, other, alpha: minus_scaled(kind, other, self, alpha)),
+    reduced=Reduced(lambda kind, self, other, alpha: _minus_reduced(kind, other, self, alpha)),
     self=lambda grad, alpha: maybe_multiply(-grad, alpha),
     doc="A number minus a tensor: what `2 - x` runs.",
     samples=("2 - x", "torch.rsub(x, 2, alpha=3)", "1 - i", "1.5 - i"),

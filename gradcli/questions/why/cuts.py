@@ -59,12 +59,12 @@ TOLD = {
 def verdict_of(step: Step) -> str:
     """What a dead way is called, by the expression that it leads through."""
     node, word = step.node, word_of(step)
+    if name_of(node) in SAMPLES:  # under PyTorch the operations inside are seen too
+        return "sampled"
     if word in ("detach", "detach_"):
         return "detached"
     if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
         return "data"
-    if word in SAMPLES:
-        return "sampled"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
@@ -80,8 +80,8 @@ def verdict_of(step: Step) -> str:
 
 
 def word_of(step: Step) -> str:
-    """What lost the graph: the operation, where it is a part of what the expression calls."""
-    return name_of(step.node) if step.inner is None else step.inner.word
+    """What lost the graph: the operation, where another file does it in what is called."""
+    return step.inner.word if step.inner and step.inner.place else name_of(step.node)
 
 
 def _compares(word: str) -> bool:
@@ -167,7 +167,7 @@ def cut_finding(
         return _not_differentiable(case, beginning, *marked)
     cut = _elsewhere(same[0]) or case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
-    finding = Finding(verdict, sentence)
+    finding = Finding(_reported(verdict, same[0]), sentence)
     edits: list[Edit] = []
     for step in same:
         finding.causes.append(Remark(step.node, WORDS[verdict]))
@@ -194,6 +194,12 @@ def cut_finding(
         left_out = f"{trial.advice}, and leave out: {case.text(turned_on[0])}"
         finding.trials[finding.trials.index(trial)] = trial._replace(advice=left_out)
     return finding
+
+
+def _reported(verdict: str, step: Step) -> str:
+    """A draw is told in words of its own, and is one of numbers or without gradients."""
+    drawn = "integer" if step.kind == "integer" else "no-grad"
+    return drawn if verdict == "sampled" else verdict
 
 
 def _elsewhere(step: Step) -> str:

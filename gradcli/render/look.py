@@ -1,0 +1,65 @@
+"""Render: how a page is shown, known before anything is drawn, and what fits on it."""
+
+from __future__ import annotations
+
+from ..named import NamedTuple
+
+# Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
+DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
+
+
+class Look(NamedTuple):
+    """How the page is shown: colours or not, which drawing characters, how wide."""
+
+    color: bool = False
+    unicode: bool = True
+    width: int = 80
+    whole: bool = False  # not for a screen: sentences are wrapped, nothing is cut
+    rich: bool = False  # on a terminal that shows colours: `terminal` draws what is painted
+    path: str = ""  # of the program, where cells can lead to its lines
+
+    @property
+    def times(self) -> str:
+        """The sign of a product."""
+        return "·" if self.unicode else "*"
+
+    def fit(self, text: str, width: int) -> str:
+        """The text within so many columns, where it has to be."""
+        return text if self.whole else cut(text, width, ellipsis(self))
+
+
+def width_of(text: str) -> int:
+    """Columns that a terminal needs for the text."""
+    if text.isascii() or text.translate(DRAWN).isascii():
+        return len(text)
+    import unicodedata
+
+    total = 0
+    for character in text:
+        if unicodedata.combining(character) or character in "\u200c\u200d\ufe0f":
+            continue
+        total += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return total
+
+
+def cut(text: str, width: int, mark: str = "…") -> str:
+    """The text within so many columns, its end replaced by … where it is longer."""
+    if width_of(text) <= width:
+        return text
+    if width < len(mark):
+        return ""
+    room = width - len(mark)
+    if text.isascii():
+        return text[:room] + mark
+    kept: list[str] = []
+    for character in text:
+        room -= width_of(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + mark
+
+
+def ellipsis(look: Look) -> str:
+    """What stands for words that were cut."""
+    return "…" if look.unicode else "..."
