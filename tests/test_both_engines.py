@@ -142,3 +142,13 @@ def test_a_view_has_the_line_that_changed_its_base(engine: str, tmp_path: Path) 
     told = json.loads(here("trace", str(file), "--format", "json", "--engine", engine).stdout)
     lines = [(node["name"], node["line"]) for node in told["nodes"] if node["next"]]
     assert sorted(lines) == [("AsStridedBackward0", 4), ("MulBackward0", 2), ("MulBackward0", 4)]
+
+
+def test_arguments_of_a_lambda_are_names(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "f = lambda v, *, k=2: torch.tanh(v) ** k\n"
+        "J = torch.autograd.functional.jacobian(f, torch.tensor([0.5, -0.2]))\n", "utf-8",
+    )  # fmt: skip
+    own, live = (here("trace", str(file), "--engine", engine).stdout for engine in ("own", "torch"))
+    assert own == live and "─ v" in own and "jacobian" not in own.partition("tensor  ")[2]

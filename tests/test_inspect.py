@@ -170,6 +170,18 @@ def test_a_graph_that_is_there() -> None:
     ]  # fmt: skip
 
 
+def test_leaves_beside_the_model_have_the_names_of_the_caller() -> None:
+    net, heads = torch.nn.Linear(2, 2), [torch.nn.Linear(2, 1)]
+    scale = {"out": torch.ones(1, requires_grad=True)}
+    loss = (heads[0](net(torch.ones(2))) * scale["out"]).sum()
+    loss.backward()
+    rows = inspect.trace(loss, model=net).to_dict()["tensors"]
+    assert {row["name"] for row in rows} == {
+        "loss", "net.weight", "net.bias", "heads[0].weight", "heads[0].bias", "scale['out']",
+    }  # fmt: skip
+    assert all(row["grad"] is not None for row in rows[1:])
+
+
 def test_parameters_without_a_recording() -> None:
     inspect._latest.clear()
     net = torch.nn.Linear(2, 2)
@@ -633,6 +645,52 @@ def test_classes_and_modes_of_the_program_observe_what_they_did() -> None:
     expected = work()
     with inspect.record():
         assert work() == expected
+
+
+def test_a_mode_around_the_recording_observes_what_it_did() -> None:
+    seen: list[str] = []
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    def work() -> list[str]:
+        seen.clear()
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+        x = torch.ones(4, 2)
+        x += 1
+        loss = torch.nn.functional.dropout(net(x) * 2, 0.5).sum()
+        loss.backward()
+        return list(seen)
+
+    with Mode():
+        expected = work()
+        for reasons in (False, True):
+            with inspect.record(reasons=reasons) as run:
+                assert work() == expected
+            assert not run._session.recorder.defects
+
+
+@pytest.mark.parametrize("shapes", [[(2,)], [(2,), (3, 2), ()], [(2,), (40, 40)]])
+def test_the_ledger_has_gradients_as_they_were(shapes: list[tuple[int, ...]]) -> None:
+    """Each gradient is added to in place, and changed at the end."""
+    leaves = [torch.ones(shape, requires_grad=True) for shape in shapes]
+    leaves += [torch.ones(2, dtype=torch.float64, requires_grad=True) for _ in shapes[1:2]]
+    with inspect.record(reasons=False) as run:
+        for step in (1, 2):
+            loss = sum((leaf * step).sum().double() for leaf in leaves)
+            loss.backward()
+        for leaf in leaves:
+            leaf.grad.zero_()
+    accounts = run.trace().to_dict()["ledger"]["grads"]
+    for leaf, account in zip(leaves, accounts, strict=True):
+        ones = torch.ones(leaf.shape)
+        expected = [(ones.tolist(), ones.tolist()), ((2 * ones).tolist(), (3 * ones).tolist())]
+        found = [(entry["amount"], entry["grad"]) for entry in account["entries"][:2]]
+        assert found == (expected if leaf.numel() < 256 else [(None, None)] * 2)
 
 
 def test_gradients_of_sparse_embeddings_are_recorded() -> None:

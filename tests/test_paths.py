@@ -286,6 +286,21 @@ def test_a_hook_makes_it_unequal(tmp_path: Path) -> None:
     assert gradcli("paths", str(path), "--wrt", "a").returncode == 1
 
 
+def test_a_hook_prints_once(tmp_path: Path) -> None:
+    path = tmp_path / "hooked.expr"
+    path.write_text(
+        "a = tensor(2.0, requires_grad=True)\nb = a * 3\n"
+        "b.register_hook(lambda g: print('printed by a hook'))\nb.backward()\n"
+    )
+    for more in ((), ("--of", "b")):
+        out = gradcli("paths", str(path), "--wrt", "a", *more).stdout
+        assert out.splitlines().count("printed by a hook") == 1
+    assert (
+        json.loads(gradcli("paths", str(path), "--wrt", "a", "--format", "json").stdout)["output"]
+        == "printed by a hook\n"
+    )
+
+
 @pytest.mark.parametrize("value", ["0.0", "float('inf')", "float('nan')"])
 def test_what_is_not_finite(value: str) -> None:
     found = report(f"a = tensor({value}, requires_grad=True)\nb = a.log()\nL = b * b\n", "a")

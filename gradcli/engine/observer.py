@@ -57,6 +57,13 @@ class Observer:
         """An operation of PyTorch made this node on its way, in a module or in none: it transposed
         a leaf, or nobody saw what it made: None."""
 
+    def made_within(self, tensor: Any, module: Any) -> None:
+        """An operation of PyTorch made this result on its way, in a module or in none."""
+
+    def unmet(self, tell: Callable[[Observer], None]) -> None:
+        """A pass is about to run nodes that operations of PyTorch made on their way: `tell` reports
+        them to whoever calls it, at any time before their values change."""
+
     def changing(self, tensor: Any) -> None:
         """A tensor of PyTorch's is about to be changed in place, or its memory given away."""
 

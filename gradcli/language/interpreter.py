@@ -107,9 +107,9 @@ class Outcome:
         assert self.machine is not None
         return self.machine.evaluate(text, name)
 
-    def again(self) -> AbstractContextManager[None]:
+    def again(self, *, silently: bool = False) -> AbstractContextManager[None]:
         """Within it functions of the program may run once more."""
-        return nullcontext() if self.machine is None else self.machine.again()
+        return nullcontext() if self.machine is None else self.machine.again(silently)
 
 
 def run(
@@ -248,13 +248,15 @@ class Machine:
                 raise ProgramError(error._replace(labels=(place,))) from None
 
     @contextmanager
-    def again(self) -> Iterator[None]:
+    def again(self, silently: bool) -> Iterator[None]:
         """Functions of the program (hooks, say) may run after its end, within what is left.
 
         What goes wrong in them is a ProgramError with its place.
         """
-        asked = state.reserve, state.charge
+        asked = state.reserve, state.charge, session.write
         state.reserve, state.charge = session.budget.charge_bytes, session.budget.charge
+        if silently:
+            session.write = lambda text: None
         with _prepared(session.budget):
             try:
                 yield
@@ -267,7 +269,7 @@ class Machine:
                     raise
                 raise ProgramError(error) from None
             finally:
-                state.reserve, state.charge = asked
+                state.reserve, state.charge, session.write = asked
 
     def outcome(self, error: Diagnostic | None, budget: Budget) -> Outcome:
         source, store = self.program.source, self.globals

@@ -8,16 +8,18 @@ none for it: there a leaf would miss what PyTorch stores before an error.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..recording.captured_pass import CapturedPass
-from .side import KEY, Mark
+from .labels import made_within, mark_within
+from .side import KEY
 
 if TYPE_CHECKING:
-    from ..engine.observer import OfNodes
+    from ..engine.observer import Observer, OfNodes
     from .recorder import Recorder
 
 Edge = tuple[Any, int]
@@ -38,10 +40,9 @@ class Graph:
         self.leaves: dict[Any, Any] = {}  # what they accumulate into
         self.kept: dict[int, Kept] = {}
         self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
-        self.origins: list[Any] = []  # kinds of nodes, where they were made; as they were found
+        self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
         self.retaining: list[Any] = []
-        # Nodes that an operation made on its way, with the node of its result and what is known.
-        self.inner: dict[Any, tuple[Any, Mark]] = {}
+        self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
         self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
 
 
@@ -64,12 +65,11 @@ class Capturing:
         found = Graph()
         try:
             if self._is_fit(found, roots) and self._is_whole(found):
-                self._tell_inner(found)
                 return found
         except Exception as error:  # our defect: the program goes on
             self.recorder.defects.append(error)
-        for _, mark in found.inner.values():
-            mark.origin = None  # who goes over it in another way shall report them
+        for node in found.inner:  # who goes over it in another way shall report them
+            node.metadata[KEY].origin = None
         return None
 
     def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
@@ -87,6 +87,7 @@ class Capturing:
             found.edges[edge] = found.edges.get(edge, 0) + 1
         edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(seen)
         origins, since, inner, turned = found.origins, labels.since, found.inner, self.turned
+        nodes = found.nodes
         for node in ordered:
             kind = type(node)
             if kind is leaf:
@@ -95,18 +96,16 @@ class Capturing:
                     return False
                 found.leaves[node] = variable
                 continue
-            fit = plain.get(kind)
-            if fit is None:
-                fit = plain[kind] = self._is_plain(kind)
-            mark, number = node.metadata.get(KEY), node._sequence_nr()
-            if not fit or number < since:
-                return False
+            about, number = node.metadata, node._sequence_nr()
+            mark = about.get(KEY)
+            if number < since or not (plain[kind] if kind in plain else self._is_plain(kind)):
+                return False  # made before, or it runs code of the program
             if mark is None or mark.origin is None:
                 user = seen[node]
                 if user is None:
                     return False
-                mark = labels.inner(node, user.metadata[KEY], mark)
-                inner[node] = inner[user][0] if user in inner else user, mark
+                mark = mark_within(about, user.metadata[KEY], mark)
+                inner[node] = inner.get(user, user)
                 if kind is turned:
                     found.turned.append((node, mark.module))
             if mark.is_freed or mark.is_packed:
@@ -114,40 +113,50 @@ class Capturing:
             if mark.retains:
                 found.retaining.append(node)
             origins.append(kind)
-            origins.append(id(mark.origin))
+            origins.append(mark.origin)
             following = node.next_functions
-            found.nodes.append((number, node, following))
+            nodes.append((number, node, following))
             for edge in following:
                 child = edge[0]
-                if child is not None:
+                if child is None:
+                    continue
+                if child in seen:
                     edges[edge] = edges.get(edge, 0) + 1
-                    if child not in seen:
-                        seen[child] = node
-                        ordered.append(child)
+                else:
+                    edges[edge], seen[child] = 1, node
+                    ordered.append(child)
         labels.pending = [node for node in labels.pending if node not in seen]
         return True
 
-    def _tell_inner(self, graph: Graph) -> None:
+    def _tell_within(self, graph: Graph, listener: Observer) -> None:
+        """The same, whenever it is asked for."""
+        with self.recorder.telling():
+            self._tell_inner(graph, listener)
+
+    def _tell_inner(self, graph: Graph, listener: Observer) -> None:
         """Tells of what operations made on their way."""
-        met = self.recorder.observer.met
         for node, module in graph.turned:
             leaf = graph.leaves.get(node.next_functions[0][0])
             if leaf is not None:
-                met(node, leaf, module)
+                listener.met(node, leaf, module)
                 del graph.inner[node]
-        if not graph.inner:
-            return
         by_root: dict[Any, dict[int, Any]] = {}
-        for node, (root, _) in graph.inner.items():
+        for node, root in graph.inner.items():
             by_root.setdefault(root, {})[id(node)] = node
         kept = graph.kept
         for root, inner in by_root.items():
-            self.recorder.labels.tell(root, inner, lambda node: kept.get(id(node), ()))
+            module = root.metadata[KEY].module
+            for value in made_within(root, inner, lambda node: kept.get(id(node), ())):
+                listener.made_within(value, module)
+            for node in inner.values():
+                listener.met(node, None, module)
 
     def _is_plain(self, kind: type) -> bool:
         """Whether a node of this kind computes its gradient, and nothing else."""
         name = kind.__name__.rstrip("0123456789")
-        return name.endswith("Backward") and not issubclass(kind, self.python)
+        is_one = name.endswith("Backward") and not issubclass(kind, self.python)
+        self.plain[kind] = is_one
+        return is_one
 
     def _is_whole(self, graph: Graph) -> bool:
         """Whether all is there that its nodes have saved, as it was; it is kept until they run."""
@@ -185,6 +194,8 @@ class Capturing:
         inputs: Any, told: OfNodes,
     ) -> list[Any]:  # fmt: skip
         """The pass; returns the nodes that released their saved tensors."""
+        if graph.inner:
+            self.recorder.observer.unmet(functools.partial(self._tell_within, graph))
         graph.nodes.sort(key=_number, reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge
@@ -207,8 +218,9 @@ class Capturing:
             leaves, grads = zip(*stored, strict=True)
             plain(leaves, grads, False, False, inputs, **STORES)
             with self._telling():
+                told_stored = self.recorder.observer.stored
                 for variable in leaves:
-                    self.recorder.observer.stored(variable)
+                    told_stored(variable)
         gave = graph.kept.keys() | graph.numbers.keys()
         return [node for _, node, _ in graph.nodes if id(node) in gave]
 
@@ -269,6 +281,7 @@ class Capturing:
     ) -> None:
         """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
         observer = self.recorder.observer
+        accumulated = observer.accumulated
         for node in graph.retaining:
             self.recorder.labels.retained(node, captured.given(node))
         for tell in told.swept:
@@ -277,7 +290,7 @@ class Capturing:
             self._tell_each(graph, captured, told)
         for variable, grad in reached:
             if variable.requires_grad:
-                observer.accumulated(variable, grad)
+                accumulated(variable, grad)
             else:
                 observer.withheld(variable, grad)
 

@@ -11,7 +11,7 @@ from ..language.echo import shown
 from .expectations import Expecting
 from .node_hooks import REGISTERING, NodeHookRewriter
 from .reporting import Reporter
-from .rewrite import CAUGHT, STORED, Rewriter, planted_call
+from .rewrite import CAUGHT, GIVEN, STORED, Rewriter, planted_call
 from .text import Text
 from .tracebacks import catching
 from .tracing import Tracer
@@ -41,7 +41,12 @@ def compiled(text: Text, machine: Any) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # that a text is called: see below
         code = compile(module, text.filename, "exec", dont_inherit=True)
-    planted = {STORED: rewriter.stored(), CAUGHT: catching(text), ECHO: echo}
+    stored = rewriter.stored()
+
+    def given(number: int, value: Any) -> None:
+        stored(number, value)
+
+    planted = {STORED: stored, GIVEN: given, CAUGHT: catching(text), ECHO: echo}
     table = {f"gradcli: {name}": called for name, called in planted.items()}
     return _planted(code, {**table, **rewriter.values, **more})
 

@@ -6,7 +6,7 @@ stand behind it; they are looked for when a pass reaches them, or on request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -43,13 +43,15 @@ class Labels:
         """Says of a result's node where it was made. Whether that was new."""
         about = root.metadata
         mark = about.get(KEY)
-        if mark is None:
-            mark = about[KEY] = Mark(None)
-        elif mark.origin is not None:
+        if mark is not None and mark.origin is not None:
             return False
-        mark.origin = origin or state.origin or NOWHERE
-        mark.is_packed = self.packs is not None and self.packs(False) is not None
-        mark.module = self.modules[-1] if self.modules else None
+        origin = origin or state.origin or NOWHERE
+        module = self.modules[-1] if self.modules else None
+        is_packed = self.packs is not None and self.packs(False) is not None
+        if mark is None:
+            mark = about[KEY] = Mark(origin, module, is_packed)
+        else:
+            mark.origin, mark.module, mark.is_packed = origin, module, is_packed
         if not is_reported:
             self._behind(root, mark)
         elif not self.recorder.passes.is_light:
@@ -60,13 +62,6 @@ class Labels:
                 self.settle()
         return True
 
-    def inner(self, node: Any, mark: Mark, known: Any) -> Mark:
-        """Of a node behind another one, which its operation made on its way."""
-        if known is None:
-            known = node.metadata[KEY] = Mark(None)
-        known.origin, known.is_packed, known.module = mark.origin, mark.is_packed, mark.module
-        return known  # type: ignore[no-any-return]
-
     def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
         """The unknown nodes behind it, by their identity: they are of its operation."""
         found: dict[int, Any] = {}
@@ -75,9 +70,10 @@ class Labels:
             for child, _ in node.next_functions:
                 if child is None or type(child) is self.leaf:
                     continue
-                known = child.metadata.get(KEY)
+                about = child.metadata
+                known = about.get(KEY)
                 if known is None or known.origin is None:
-                    self.inner(child, mark, known)
+                    mark_within(about, mark, known)
                     pending.append(child)
                     found[id(child)] = child
         return found
@@ -114,9 +110,9 @@ class Labels:
         found = self._behind(root, self.side.mark(root))
         if found:
             with self.side.hands_off():
-                self.tell(root, found, self.side.kept)
+                self._tell(root, found)
 
-    def tell(self, root: Any, inner: dict[int, Any], kept: Callable[[Any], Kept]) -> None:
+    def _tell(self, root: Any, inner: dict[int, Any]) -> None:
         """Tells what an operation made on its way: the weight that a linear layer transposes. Of
         others what its nodes have saved is all that is known."""
         observer, module = self.recorder.observer, self.side.mark(root).module
@@ -128,15 +124,31 @@ class Labels:
         is_over = bool(inner) and module is not None and module not in self.modules
         if is_over:
             observer.entering(module)
-        for node in (root, *inner.values()) if inner else ():
-            for _, value in kept(node):
-                maker = value.grad_fn
-                if maker is not None and inner.pop(id(maker), None) is not None:
-                    observer.made(value)
+        for value in made_within(root, inner, self.side.kept):
+            observer.made(value)
         if is_over:
             observer.leaving(module)
         for node in inner.values():
             observer.met(node, None, module)
+
+
+def mark_within(about: Any, mark: Mark, known: Mark | None) -> Mark:
+    """Of a node behind another one with this mark, which its operation made on its way."""
+    if known is None:
+        known = about[KEY] = Mark(mark.origin, mark.module, mark.is_packed)
+    else:
+        known.origin, known.module, known.is_packed = mark.origin, mark.module, mark.is_packed
+    return known
+
+
+def made_within(root: Any, inner: dict[int, Any], kept: Callable[[Any], Kept]) -> Iterator[Any]:
+    """What nodes of one operation made and another one of it has saved. Such nodes are no longer in
+    `inner` then."""
+    for node in (root, *inner.values()) if inner else ():
+        for _, value in kept(node):
+            maker = value.grad_fn
+            if maker is not None and inner.pop(id(maker), None) is not None:
+                yield value
 
 
 def hook_of_program(hook: Any) -> Any:

@@ -51,6 +51,8 @@ class Operations:
         self.set_requires_grad = tensor.requires_grad.__set__
         self.torchs = os.path.dirname(recorder.torch.__file__)
         self.sorts: dict[Any, int] = {}  # by the function
+        self.plain = {tensor, recorder.torch.nn.Parameter}  # classes that observe nothing
+        self.others = recorder.torch._C._len_torch_function_stack  # of modes of the program
 
     def mode(self) -> Any:
         """What sees each operation within it."""
@@ -62,24 +64,27 @@ class Operations:
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
-                if sorts.get(function) == SILENT:
+                sort = sorts.get(function)
+                if sort == SILENT:
                     return function(*args, **(kwargs or NOTHING))
-                return heard(function, args, kwargs or NOTHING, bool(types))
+                return heard(function, sort, types, args, kwargs or NOTHING)
 
         return Mode()
 
     def _heard(
-        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_special: bool
-    ) -> Any:
-        """`is_special` says that a class of the program's own observes its tensors."""
+        self, function: Any, sort: int | None, types: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """`types` are the classes of tensors that could observe the call themselves."""
         recorder = self.recorder
         if recorder.stepping is not None:
             return function(*args, **kwargs)
-        sort = self.sorts.get(function)
-        if sort is None:
-            sort = self._sort(function)
-        is_special = is_special or sort != PLAIN or _may_change(function, args, kwargs)
-        if is_special or recorder.passes.running or self.side.transform() is not None:
+        is_plain = (self._sort(function) if sort is None else sort) == PLAIN
+        if is_plain and (kwargs or (args and args[-1] is True)):
+            is_plain = not _may_change(function, args, kwargs)
+        if not is_plain or self.others() or not self.plain.issuperset(types):
+            return self._special(function, args, kwargs)
+        if recorder.passes.running or self.side.transform() is not None:
             return self._special(function, args, kwargs)
         spot = self.text.spot(sys._getframe(2))
         node = spot.node
@@ -94,13 +99,13 @@ class Operations:
         if node is not None:
             state.origin = node
         try:
-            name = getattr(function, "__name__", "")
             if self.tell_new(result):
-                self._used(name, result, args)
+                self._used(function, result, args)
             elif isinstance(result, self.side.tensor) and self._is_leaf(result):
                 self.observer.required(result)
-            if recorder.on_operation is not None:
-                self._tell_unreported(spot, name, args, kwargs, result)
+            is_reported = spot.is_reported or self.labels.modules
+            if recorder.on_cut is not None or not is_reported:
+                self._tell_unreported(spot, function, args, kwargs, result)
         except Enough:
             raise
         except Exception as error:  # our defect: the program goes on
@@ -186,34 +191,33 @@ class Operations:
         before: Sequence[tuple[Any, int]],
     ) -> None:  # fmt: skip
         """Tells of an operation: what it changed, what it made."""
-        name = getattr(function, "__name__", "")
-        if name == "__get__":
-            name = getattr(function.__self__, "__name__", "")  # x.data
+        name = _name_of(function)
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
                 self.changed(tensor)
         if name in PRINTING:
             self.tell_new(args[0])
         elif self.tell_new(result):
-            self._used(name, result, args)
+            self._used(function, result, args)
         switching = name == "requires_grad_" or function == self.set_requires_grad
         leaf = args[0] if switching else result
         if isinstance(leaf, self.side.tensor) and self._is_leaf(leaf):
             self.observer.required(leaf)
         if self.recorder.on_switched is not None and switching:
             self.recorder.on_switched(state.origin, args[0], args[0].requires_grad)
-        self._tell_unreported(spot, name, args, kwargs, result)
+        self._tell_unreported(spot, function, args, kwargs, result)
         if name == "retain_grad":
             self.labels.retain(args[0])
         if name.startswith("register_") and name.endswith("hook"):
             self.recorder.passes.registered(name, args, result)
 
     def _tell_unreported(
-        self, spot: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+        self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
         """Tells of an operation that nothing else reports: where the program's code reports itself,
         or a module of a library is called, it is one that goes on with what has left the graph."""
         told, place = self.recorder.on_operation, None
+        name = _name_of(function)
         if told is None or (name in SHAPES and not isinstance(result, self.side.tensor)):
             return  # as type(dtype) gives
         if spot.is_reported or self.labels.modules:
@@ -320,7 +324,7 @@ class Operations:
         except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return False
 
-    def _used(self, name: str, result: Any, args: tuple[Any, ...]) -> None:
+    def _used(self, function: Any, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
         kind = self.side.tensor
         for value in args:
@@ -328,14 +332,16 @@ class Operations:
                 break
         else:
             return
-        node = self.side.node(result)
+        node = result.grad_fn
         edges = [edge for edge, _ in node.next_functions]
         if None not in edges:
             return
         inputs = args
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
             inputs = tuple(args[0])
-        elif name == "linear" and len(args) == 3:  # which calls addmm(bias, input, weight.t())
+        elif (
+            len(args) == 3 and getattr(function, "__name__", "") == "linear"
+        ):  # which calls addmm(bias, input, weight.t())
             inputs = args[2], args[0], args[1]
         inputs = inputs[: len(edges)]
         tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
@@ -345,7 +351,10 @@ class Operations:
     def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:
         """Tells the tensors of a result that are new in the graph; whether it is one itself."""
         if isinstance(result, self.side.tensor):
-            node = self.side.node(result)
+            try:
+                node = result.grad_fn
+            except RuntimeError:  # a view that PyTorch no longer lets anyone use
+                return False
             if node is None:
                 return False
             if self.labels.label(node):
@@ -360,6 +369,12 @@ class Operations:
             for item in result:
                 self.tell_new(item, fresh)
         return False
+
+
+def _name_of(function: Any) -> str:
+    """What a program calls it: data, of what reads x.data."""
+    name = getattr(function, "__name__", "")
+    return str(getattr(function.__self__, "__name__", "") if name == "__get__" else name)
 
 
 def _may_change(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -193,8 +193,8 @@ class PassTeller:
         if keep:
             mine = []
         for node in mine:
-            side.mark(node).is_freed = True
-            side.mark(node).freed_at = state.origin
+            mark = side.mark(node)
+            mark.is_freed, mark.freed_at = True, state.origin
         if outer and done:
             observer.walked(mine, keep, create)
         elif outer:

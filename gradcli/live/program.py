@@ -153,7 +153,7 @@ class LiveMachine(Listeners):
         except Exception as error:
             raise source.error(type(error).__name__, str(error), source.span_at(0)) from None
 
-    def again(self) -> contextlib.AbstractContextManager[None]:
+    def again(self, silently: bool) -> contextlib.AbstractContextManager[None]:
         """Within it functions of the program may run once more."""
         return contextlib.nullcontext()
 

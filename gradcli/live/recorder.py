@@ -44,7 +44,7 @@ class Recorder:
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)
-        self._held_off: list[Any] = []
+        self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
         self.on_operation: Any = None  # called with each, where nothing else reports expressions
@@ -141,20 +141,20 @@ class Recorder:
         self.stepping = None  # an error has ended that step
         self.observer.entering(module)
         self.labels.modules.append(module)
-        kind = type(module)
-        held = None
-        if kind.__name__ in FAST and not module.training and not self.side.switched():
+        self.text.callers.append([sys._getframe(1), None])
+        if type(module).__name__ in FAST and not module.training and not self.side.switched():
             held = self.side.hands_off()
             held.__enter__()
-        self._held_off.append(held)
+            self._held_off.append((len(self.labels.modules), held))
 
     def _leaving(self, module: Any, given: Any, result: Any) -> None:
-        held = self._held_off.pop() if self._held_off else None
-        if held is not None:
-            held.__exit__(None, None, None)
-        self.labels.modules.pop()
+        modules, held_off = self.labels.modules, self._held_off
+        if held_off and held_off[-1][0] == len(modules):
+            held_off.pop()[1].__exit__(None, None, None)
+        modules.pop()
+        self.text.callers.pop()
         self.observer.leaving(module)
-        if self.on_operation is not None and not self.labels.modules and result is not None:
+        if not modules and self.on_operation is not None and result is not None:
             self.answered(given, result)
 
     def answered(self, given: tuple[Any, ...], result: Any) -> None:
@@ -175,9 +175,11 @@ class Recorder:
                 if len(self.registered) >= MOST:
                     self.registered.clear()
                 self.registered[id(parameter)] = ref(parameter)
-                self.observer.parameter(parameter)
+                with self.side.hands_off():
+                    self.observer.parameter(parameter)
             if self.on_parameter is not None:
-                self.on_parameter(parameter)
+                with self.side.hands_off():
+                    self.on_parameter(parameter)
 
     @contextmanager
     def _functions(self) -> Iterator[None]:

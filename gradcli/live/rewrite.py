@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .program import Globals
     from .text import Text
 
-STORED, CAUGHT = "stored", "caught"
+STORED, GIVEN, CAUGHT = "stored", "given", "caught"
 
 
 class Listeners:
@@ -237,7 +237,25 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
+        """Its arguments are reported in front of its value."""
+        self.depth += 1
+        self.globals.append(set())
+        node.body = self.within_lambda(node.body)
+        given = node.args
+        told: list[ast.expr] = [
+            planted_call(GIVEN, one, ast.Constant(-self.number(one)),
+                         ast.copy_location(ast.Name(one.arg, ast.Load()), one))
+            for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        ]  # fmt: skip
+        if told:
+            node.body = ast.copy_location(ast.BoolOp(ast.Or(), [*told, node.body]), node.body)
+        self.globals.pop()
+        self.depth -= 1
         return node
+
+    def within_lambda(self, body: ast.expr) -> ast.expr:
+        """Its expression, as it is."""
+        return body
 
 
 def names_of(target: Any) -> Iterable[ast.Name]:

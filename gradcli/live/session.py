@@ -115,7 +115,7 @@ class Session:
         """The value of one more expression in the program's names."""
         return eval(compile(text.strip(), name, "eval"), dict(self.globals.values))
 
-    def again(self) -> nullcontext[None]:
+    def again(self, silently: bool) -> nullcontext[None]:
         """Within it functions of the program may run once more."""
         return nullcontext()
 

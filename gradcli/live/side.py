@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -17,17 +16,15 @@ from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
-from .large import WHOLE, Large, version_of
+from .large import WHOLE, Large, Larges, packed, version_of
 from .library import unobserved
 from .printed import Printer
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
-ROOM = 512 * 2**20  # bytes of larger tensors that are held as they are, until they are looked at
 WIDE = 100  # items of a container of a class that are looked at
 LARGEST = 2**63 - 1  # of integers with a sign
-COPIED, COPIES = 2**20, 2**26  # elements of a copy, bytes of those that nobody prints in full
-MOST = 10_000  # pieces of memory that they lie in
+MOST = 10_000  # leaves that are known
 NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
 
 
@@ -36,9 +33,8 @@ class Mark:
 
     __slots__ = ("origin", "module", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
 
-    def __init__(self, origin: Any, *, is_packed: bool = False) -> None:
-        self.origin, self.is_packed = origin, is_packed
-        self.module: Any = None
+    def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
+        self.origin, self.module, self.is_packed = origin, module, is_packed
         self.is_freed: bool | None = None
         self.freed_at: Any = None  # the call that did
         self.retains: tuple[tuple[int, Any], ...] = ()  # results that keep their gradients
@@ -50,6 +46,7 @@ class TorchSide(Live):
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.tensor: Any = torch.Tensor
+        self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
         self.homes: set[str] = {"__main__"}  # modules that are the program's own
         self.names = SavedNames()
@@ -69,11 +66,7 @@ class TorchSide(Live):
         self.leaves: dict[int, tuple[Any, int, Any]] = {}  # as they were in the pass before
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
-        self.larges: dict[int, list[ref[Large]]] = {}  # by the address of their memory
-        self.unsorted: list[ref[Large]] = []  # those not read since
-        self.room: deque[tuple[int, ref[Large]]] = deque()
-        self.bytes = self.copied = 0
-        self.copies: deque[tuple[int, ref[Large]]] = deque()
+        self.larges = Larges(torch.strided)
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
@@ -197,7 +190,7 @@ class TorchSide(Live):
             return tensor.numpy()
 
     def is_parameter(self, tensor: Any) -> bool:
-        return isinstance(tensor, self.torch.nn.Parameter)
+        return type(tensor) is self.parameter or isinstance(tensor, self.parameter)
 
     def word(self, tensor: Any) -> str:
         if tensor.is_floating_point() or tensor.is_complex():
@@ -353,6 +346,10 @@ class TorchSide(Live):
         is_leaf = value.requires_grad and value.grad_fn is None and not self.is_shared
         return (self._of_leaf if is_leaf else self._snapshot)(value, largest)
 
+    def packed(self, tensors: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+        with self.hands_off(), self.torch.no_grad():
+            return packed(tensors, self.torch._C._nn.flatten_dense_tensors)
+
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""
         held, version, known = self.leaves.get(id(leaf), (None, 0, None))
@@ -373,57 +370,11 @@ class TorchSide(Live):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()
-            return self._as_large(tensor)
-
-    def _as_large(self, tensor: Any) -> Large:
-        large = Large(tensor)
-        known, size = ref(large), tensor.numel() * tensor.itemsize
-        self.unsorted.append(known)
-        self.room.append((size, known))
-        self.bytes += size
-        while self.bytes > ROOM:
-            size, old = self.room.popleft()
-            self.bytes -= size
-            gone = old()
-            if gone is not None:
-                gone.settle()
-        if len(self.unsorted) > MOST:
-            self._sort()
-        return large
-
-    def _sort(self) -> None:
-        """Most of what is held is gone before anything changes: its memory is read late."""
-        fresh, self.unsorted = self.unsorted, []
-        for known in fresh:
-            large = known()
-            if large is not None and large.tensor is not None:
-                address = large.tensor.untyped_storage().data_ptr()
-                self.larges.setdefault(address, []).append(known)
-        if len(self.larges) > MOST:
-            self.larges = {at: alive for at, held in self.larges.items()
-                           if (alive := [one for one in held if one() is not None])}  # fmt: skip
+            return self.larges.hold(tensor)
 
     def about_to_change(self, tensor: Any) -> None:
         """Large tensors that were kept as they are, and share this memory, are summed up now."""
-        if self.unsorted:
-            self._sort()
-        if self.larges and tensor.layout is self.torch.strided:
-            for known in self.larges.pop(tensor.untyped_storage().data_ptr(), ()):
-                large = known()
-                if large is not None:
-                    self._copy(large, known)
-
-    def _copy(self, large: Large, known: ref[Large]) -> None:
-        """Of what is too large for a page the last copies are kept, for who computes with them."""
-        large.settle(COPIED)
-        if large.copy is not None and large.copy.numel() > WHOLE:
-            self.copied += large.copy.nbytes
-            self.copies.append((large.copy.nbytes, known))
-        while self.copied > COPIES:
-            size, known = self.copies.popleft()
-            self.copied -= size
-            if (old := known()) is not None:
-                old.shrink()
+        self.larges.changing(tensor)
 
     def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
         """What an object of a class of the program holds, and the tensors of such a class."""

@@ -32,6 +32,7 @@ class Spot:
 
 
 NOWHERE = Spot(None, _call)
+NOBODY: list[Any] = [None, None]  # calls a module
 
 
 class Text:
@@ -42,6 +43,8 @@ class Text:
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
         # By identity, for the hash of a code is made of all its constants.
         self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
+        # Calls of modules that are running: the frame that makes each, and where the text is then.
+        self.callers: list[list[Any]] = []
         self.told: set[CodeType] = set()  # what runs rewritten
         self.is_reported = False  # all of it does
         self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
@@ -64,12 +67,24 @@ class Text:
             yield frame
             start = frame.f_back
 
-    def spot(self, start: FrameType | None) -> Spot:
-        """Where the text is, seen from a frame that it called."""
-        frame = self.frame(start)
-        if frame is None:
+    def spot(self, frame: FrameType | None, outside: int = 0) -> Spot:
+        """Where the text is, seen from a frame that it called, `outside` of so many modules. Behind
+        the frame of a module's call the text stands still until the module returns."""
+        filename, callers = self.filename, self.callers
+        caller = callers[-1 - outside] if len(callers) > outside else NOBODY
+        for _ in range(DEEPEST):
+            if frame is None:
+                return NOWHERE
+            if frame is caller[0]:
+                if caller[1] is None:
+                    caller[1] = self.spot(frame.f_back, outside + 1)
+                return caller[1]  # type: ignore[no-any-return]
+            code = frame.f_code
+            if code.co_filename == filename and code.co_name != CALLER:
+                break
+            frame = frame.f_back
+        else:
             return NOWHERE
-        code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
             known = self._codes[id(code)] = code, {}

@@ -84,9 +84,9 @@ class Tracer(Rewriter):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         return node  # places in it are those of the whole text
 
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        node.body = self.visit(node.body)
-        return node
+    def within_lambda(self, body: ast.expr) -> ast.expr:
+        made: ast.expr = self.visit(body)
+        return made
 
     # ------------------------------------------------------------ stores
 

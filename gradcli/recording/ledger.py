@@ -15,7 +15,8 @@ from ..engine.origin import current_line
 from .collect import numbers, text_of
 from .facts.ledger import AccountFact, EntryFact, StaleFact
 from .passes import Pass, Passes
-from .sides import alone, key_of, memory
+from .sides import alone, is_alone, key_of, memory, sides
+from .snapshot import restored
 from .spectator import Spectator
 
 ENDS = 50  # entries of one gradient that are held at each end
@@ -36,7 +37,7 @@ class Entry:
         self.kind, self.line, self.amount, self.after = kind, line, amount, after
 
     def fact(self, full: bool) -> EntryFact:
-        amount, after = self.amount, self.after
+        amount, after = restored(self.amount), restored(self.after)
         if full:
             return EntryFact(
                 self.kind, self.line, None, None,
@@ -122,12 +123,19 @@ class Ledger(Spectator):
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
+        self._fresh: list[Entry] = []  # whose values stay as they are until the pass is over
 
     # ---- gradients
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         """A pass has ended, perhaps in an error."""
         self._amounts.clear()
+        fresh, self._fresh = self._fresh, []
+        if fresh and (live := sides.live) is not None:
+            amounts = live.packed([entry.amount for entry in fresh])
+            afters = live.packed([entry.after for entry in fresh])
+            for entry, amount, after in zip(fresh, amounts, afters, strict=True):
+                entry.amount, entry.after = amount, after
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
@@ -142,8 +150,14 @@ class Ledger(Spectator):
             return
         running = self.passes.running
         line = running[-1].line if running else current_line()
-        account.add(Entry("added", line, amount, self._copy(variable.grad)))
-        self._follow(account)
+        grad = variable.grad
+        if amount is not None and is_alone(grad):
+            entry = Entry("added", line, amount, grad)
+            self._fresh.append(entry)
+        else:
+            entry = Entry("added", line, amount, self._copy(grad))
+        account.add(entry)
+        self._follow(account, grad)
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad = value` is about to happen."""

@@ -56,7 +56,8 @@ class Orders(Spectator):
 
     def stored(self, variable: Any) -> None:
         """A gradient was added."""
-        self._answered(gradient_of(variable))
+        if self.running and self.running[-1] is not None:
+            self._answered(gradient_of(variable))
 
     def _answered(self, gradient: Any) -> None:
         """A pass of PyTorch came to this gradient: the nodes that it created were not reported."""

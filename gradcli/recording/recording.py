@@ -81,9 +81,9 @@ class Recording:
     @property
     def on_bind(self) -> Callable[[str, Any], None] | None:
         """What is called when a global name is bound."""
-        return together(listeners(tuple(self.spectators), "bound"))
+        return together(listeners(tuple(self.spectators), "bound"), "bound")
 
     @property
     def on_local(self) -> Callable[[Any, str, Any], None] | None:
         """What is called when a local name is bound."""
-        return together(listeners(tuple(self.spectators), "bound_inside"))
+        return together(listeners(tuple(self.spectators), "bound_inside"), "bound_inside")

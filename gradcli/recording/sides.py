@@ -225,6 +225,7 @@ class Live(Side):
     is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
     snapshot: Callable[[Any, float], Any]
+    packed: Callable[[Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
     is_number: Callable[[Any], bool]
@@ -443,10 +444,8 @@ def is_leaf(tensor: Any) -> bool:
 
 def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
-    if type(value) is Tensor:
-        return True
     live = sides.live
-    return live is not None and isinstance(value, live.tensor)
+    return type(value) is Tensor or (live is not None and isinstance(value, live.tensor))
 
 
 def alone(gradient: Any) -> Any:

@@ -51,7 +51,7 @@ class Several(Observer):
         for event in EVENTS:
             told = listeners(spectators, event)
             if told:
-                setattr(self, event, together(told))
+                setattr(self, event, together(told, event))
 
     def of_nodes(self, *, at_once: bool = False) -> OfNodes:
         each = [one.of_nodes(at_once=at_once) for one in self.spectators]
@@ -81,21 +81,22 @@ def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:
     return Several(watching)
 
 
-def together(told: list[Callable[..., Any]]) -> Callable[..., Any] | None:
-    """One call for all of them; None where there is no observer."""
+def together(told: list[Callable[..., Any]], event: str) -> Callable[..., Any] | None:
+    """One call for all who are told of an event; None where there is no observer."""
     if len(told) < 2:
         return told[0] if told else None
+    count = getattr(Spectator, event).__code__.co_argcount - 1  # of the facts behind `self`
 
-    def tell(fact: Any, *facts: Any) -> None:
-        if len(facts) == 1:  # a binding: what runs report most
-            (other,) = facts
-            for one in told:
-                one(fact, other)
-        elif facts:
-            for one in told:
-                one(fact, *facts)
-        else:
-            for one in told:
-                one(fact)
+    def tell_one(fact: Any) -> None:
+        for one in told:
+            one(fact)
 
-    return tell
+    def tell_two(fact: Any, other: Any) -> None:
+        for one in told:
+            one(fact, other)
+
+    def tell(*facts: Any) -> None:
+        for one in told:
+            one(*facts)
+
+    return {1: tell_one, 2: tell_two}.get(count, tell)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from numpy import generic
 
 from ..engine.node import Node
-from ..engine.observer import NOBODY, OfNodes
+from ..engine.observer import NOBODY, Observer, OfNodes
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
@@ -67,12 +67,14 @@ class Values(Spectator):
         self._newest: list[Newest] = []  # behind these; most are dropped unread
         self._room = MANY  # how many they may be
         self._fresh: dict[int, Fresh] = {}  # by their numbers; most are dropped unread
-        self._count = self._bytes = 0  # of those that there were
+        self._count = 0  # of those that there were
+        self._bytes = self._weighed = 0  # of those up to this number
         self._sorted = 0  # how many of them are in the table of memory
         self._over: Pass | None = None  # a pass that PyTorch went over by itself,
         self._ran: frozenset[Any] = frozenset()  # and the nodes that ran in it for good
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
         self._gone: Entries = {}  # of nodes that an operation of PyTorch's made on its way
+        self._unmet: list[tuple[Pass, Callable[[Observer], None]]] = []  # what tells of them
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -91,7 +93,8 @@ class Values(Spectator):
                 return
         elif sides.live is not None and isinstance(tensor, sides.live.tensor):
             if (node := tensor.grad_fn) is not None:
-                self._put(node, tensor, self.modules.innermost, is_leaf=False)
+                running = self.modules.running
+                self._put(node, tensor, running[-1] if running else None, False)
             return
         else:
             node, output_nr = tensor.grad_fn, tensor.output_nr
@@ -105,15 +108,31 @@ class Values(Spectator):
             if len(self._gone) > MANY:
                 self._gone = dict(islice(self._gone.items(), MANY - ENDS, None))
         else:
-            self._put(node, leaf, module, is_leaf=True)
+            self._put(node, leaf, module, True)
+
+    def made_within(self, tensor: Any, module: Any) -> None:
+        """A result that only another node of its operation has."""
+        self._put(tensor.grad_fn, tensor, module, False)
+
+    def unmet(self, tell: Callable[[Observer], None]) -> None:
+        """Nodes and results of these kinds. Most are dropped with their pass, unasked."""
+        now = self.passes.now
+        if now is None or now.keep:
+            tell(self)
+        else:
+            self._unmet.append((now, tell))
+
+    def _meet(self) -> None:
+        unmet, self._unmet = self._unmet, []
+        for _, tell in unmet:
+            tell(self)
 
     # ---- results that have not been read
 
-    def _put(self, node: Any, tensor: Any, module: Any, *, is_leaf: bool) -> None:
+    def _put(self, node: Any, tensor: Any, module: Any, is_leaf: bool) -> None:
         """Holds it as it is; it is copied on demand, or before it changes."""
         count = self._count = self._count + 1
         self._fresh[count] = tuple.__new__(Fresh, (node, tensor, tensor._version, module, is_leaf))
-        self._bytes += bytes_of(tensor)
         if count & 127 == 0:
             self._trim()
 
@@ -124,16 +143,23 @@ class Values(Spectator):
             self._read(next(iter(fresh)))
         if len(fresh) > 2 * ENDS:
             for number in list(islice(fresh, len(fresh) - ENDS)):
-                self._bytes -= bytes_of(fresh.pop(number).tensor)
+                del fresh[number]
             self._lying.clear()
-            self._sorted = 0
+            self._sorted = self._weighed = self._bytes = 0
+        for number in reversed(fresh):
+            if number <= self._weighed:
+                break
+            self._bytes += bytes_of(fresh[number].tensor)
+        self._weighed = self._count
         if self._bytes > UNREAD:
             self._read_all()
 
     def _read_all(self) -> None:
+        self._meet()
         for number in list(self._fresh):
             self._read(number)
-        self._bytes, self._sorted = 0, self._count
+        self._sorted = self._weighed = self._count
+        self._bytes = 0
         self._lying.clear()
 
     def _read(self, number: int) -> None:
@@ -141,7 +167,6 @@ class Values(Spectator):
         if found is None:
             return
         node, tensor, version, module, is_leaf = found
-        self._bytes -= bytes_of(tensor)
         if tensor._version != version:
             self._keep(node, 0 if is_leaf else tensor.output_nr, None, module)
         elif is_leaf:
@@ -151,6 +176,7 @@ class Values(Spectator):
 
     def changing(self, tensor: Any) -> None:
         """What lies in the same memory is looked at before."""
+        self._meet()
         if not self._fresh:
             return
         for number in reversed(self._fresh):
@@ -221,7 +247,7 @@ class Values(Spectator):
     def find(self, node: Any, output_nr: int) -> Entry | None:
         """What is held of an output."""
         key = id(node), output_nr
-        if self._fresh:
+        if self._fresh or self._unmet:
             self._read_all()
         recent = self._settle() if self._newest else self._recent
         return self._first.get(key) or recent.get(key) or self._gone.get(key)
@@ -232,19 +258,20 @@ class Values(Spectator):
         if over is None or over.is_kept:
             return
         self._over, self._ran = None, frozenset()
-        for number, one in list(self._fresh.items()):
-            if one.node in ran:
-                del self._fresh[number]
-                self._bytes -= bytes_of(one.tensor)
+        self._unmet = [one for one in self._unmet if one[0] is not over]
+        kept = {number: one for number, one in self._fresh.items() if one.node not in ran}
+        if len(kept) < len(self._fresh):
+            self._fresh = kept
+            self._bytes = self._weighed = 0
         self._newest = [one for one in self._newest if one[0] not in ran]
-        for node in ran:
-            key = id(node), 0
-            for held in (self._gone, self._first, self._recent):
-                held.pop(key, None)
+        for held in (self._gone, self._first, self._recent):
+            for key in [key for key, one in held.items() if not key[1] and one.node in ran]:
+                del held[key]
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
         self._drop_over()
+        self._meet()
         if len(self._settle()) > 2 * ENDS:
             self._cut()
         if one.is_kept:
@@ -293,8 +320,8 @@ class Values(Spectator):
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""
-        now = self.passes.now
-        if now is None:
+        running = self.passes.running
+        if not running or not (now := running[-1]).is_kept:
             return
         if is_alone(grad):
             now.of_leaf, now.unread[id(variable)] = self.of_leaf, grad

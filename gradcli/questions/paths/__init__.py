@@ -155,7 +155,7 @@ def _reported(ran: Ran, asked: Options, report: PathsReport) -> tuple[Ran, Paths
     state.grad_enabled = False
     assert ran.outcome is not None
     try:
-        with ran.outcome.again():
+        with ran.outcome.again(silently=True):
             report = _answered(labels, ran, asked, of, report._replace(seeds=seeds))
     except FAILURES as raised:
         error = failure(raised, of.name, tuple(_tensor(of).shape), _line(of, ran), ran)

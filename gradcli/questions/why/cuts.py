@@ -59,12 +59,12 @@ TOLD = {
 def verdict_of(step: Step) -> str:
     """What a dead way is called, by the expression that it leads through."""
     node, word = step.node, word_of(step)
+    if name_of(node) in SAMPLES:  # under PyTorch the operations inside are seen too
+        return "sampled"
     if word in ("detach", "detach_"):
         return "detached"
     if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
         return "data"
-    if word in SAMPLES:
-        return "sampled"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
@@ -80,8 +80,8 @@ def verdict_of(step: Step) -> str:
 
 
 def word_of(step: Step) -> str:
-    """What lost the graph: the operation, where it is a part of what the expression calls."""
-    return name_of(step.node) if step.inner is None else step.inner.word
+    """What lost the graph: the operation, where another file does it in what is called."""
+    return step.inner.word if step.inner and step.inner.place else name_of(step.node)
 
 
 def _compares(word: str) -> bool:
@@ -142,14 +142,19 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     return behind[:MOST]
 
 
-def by_strength(found: list[Step]) -> list[list[Step]]:
+def by_strength(found: list[Step], last: int = 0) -> list[list[Step]]:
     """Cuts of one kind each: the deliberate ones first. A copy of a module is meant to be one, and
-    a comparison may only choose a branch."""
+    a comparison may only choose a branch. What was computed for the last pass, from the value
+    `last` on, goes before older values: a rollout of a policy may well have no graph."""
     groups: dict[tuple[str, bool], list[Step]] = {}
     for step in found:
         kind = verdict_of(step), name_of(step.node) == "deepcopy"
         groups.setdefault(kind, []).append(step)
-    return [groups[kind] for kind in sorted(groups, key=lambda kind: (kind[0] in WEAK, kind[1]))]
+
+    def rank(kind: tuple[str, bool]) -> tuple[bool, bool, bool]:
+        return kind[0] in WEAK, kind[1], all(step.out < last for step in groups[kind])
+
+    return [groups[kind] for kind in sorted(groups, key=rank)]
 
 
 def cut_finding(
@@ -167,7 +172,7 @@ def cut_finding(
         return _not_differentiable(case, beginning, *marked)
     cut = _elsewhere(same[0]) or case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
-    finding = Finding(verdict, sentence)
+    finding = Finding(_reported(verdict, same[0]), sentence)
     edits: list[Edit] = []
     for step in same:
         finding.causes.append(Remark(step.node, WORDS[verdict]))
@@ -194,6 +199,12 @@ def cut_finding(
         left_out = f"{trial.advice}, and leave out: {case.text(turned_on[0])}"
         finding.trials[finding.trials.index(trial)] = trial._replace(advice=left_out)
     return finding
+
+
+def _reported(verdict: str, step: Step) -> str:
+    """A draw is told in words of its own, and is one of numbers or without gradients."""
+    drawn = "integer" if step.kind == "integer" else "no-grad"
+    return drawn if verdict == "sampled" else verdict
 
 
 def _elsewhere(step: Step) -> str:

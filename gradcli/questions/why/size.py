@@ -112,7 +112,7 @@ def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
             return None
         place = case.text(origin_of(above)) or node_name(above)
         finding = Finding(
-            "cancelled", f"{case.name}.grad is zero but for rounding: the normalisation in {place} "
+            "tiny", f"{case.name}.grad is zero but for rounding: the normalisation in {place} "
             "subtracts the mean, and with it every constant that was added before."
         )  # fmt: skip
         if case.is_here(origin_of(above)):
