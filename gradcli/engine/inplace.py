@@ -61,7 +61,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
         "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
-        "linked": partial(_linked, named_row(row)),
+        "spreads": _spreads, "linked": partial(_linked, named_row(row)),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -73,6 +73,7 @@ def _by_symbol(row: Row) -> list[str]:
     """`x += y`: what Python's operator does on arrays."""
     given = ", ".join(row.signature.names)
     first, y, *others = row.signature.names
+    scaled = "".join(f"{name} != 1 or " for name in others)
     linked = "None"
     if {*others}.issuperset(row.saved_keys):  # no tensor is saved
         saved = "".join(f"{key}, " for key in row.saved_keys)
@@ -88,9 +89,11 @@ def _by_symbol(row: Row) -> list[str]:
         ],
         f"    if {y}.__class__ is Tensor:",
         f"        operand = {y}._data",
-        f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
-        f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
+        f"        if not form or {y}._form is not form:",
+        f"            if {y}._kind is not kind or not kind.is_plain or 0 in data.strides: "
         f"return general({given})",
+        f"            if data.shape != operand.shape and ({scaled}not spreads(operand.shape, "
+        f"data.shape)): return general({given})",
         # Of two arrays one may lie in the other, or both in a third: see `refuse_shared`.
         "        if operand.base is not None and (data.base is not None or operand.base is data) "
         f"or data.base is operand: return general({given})",
@@ -117,8 +120,14 @@ def _by_symbol(row: Row) -> list[str]:
     ]
 
 
+def _spreads(shape: Sequence[int], size: Sequence[int]) -> bool:
+    """Does an operand of this shape leave a result of that size as it is?"""
+    lead = len(size) - len(shape)
+    return lead >= 0 and all(n in (1, m) for n, m in zip(shape, size[lead:]))
+
+
 def _linked(row: Row, tensor: Tensor, other: Tensor, saved: tuple[Any, ...]) -> Node | None:
-    """The node of `x += y` for two tensors of one shape, neither of which it saves; None where x is
+    """The node of `x += y` for two tensors of one kind, neither of which it saves; None where x is
     a leaf or a view, or has anything else to be asked for."""
     leaf = tensor._requires_grad and tensor._grad_fn is None
     if leaf or tensor._meta is not None or tensor._output_nr or other._output_nr:
@@ -127,6 +136,9 @@ def _linked(row: Row, tensor: Tensor, other: Tensor, saved: tuple[Any, ...]) -> 
     node.row, node.origin, node.rest, node.buffer = row, state.origin, None, None
     node.edges = tensor._grad_fn, edge_of(other)
     node.saved, node.sequence = saved, next_sequence()
+    shapes = tensor._data.shape, other._data.shape
+    if shapes[0] != shapes[1]:
+        node.rest = inputs_of(None, tuple([(shape, tensor._kind) for shape in shapes]))
     return node
 
 
