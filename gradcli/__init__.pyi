@@ -702,9 +702,16 @@ class Tensor(_Tensor):
     def reshape(self, *shape: _int) -> Tensor: """The same elements with another size: a view where possible, else a copy."""
     def reshape_as(self, other: _Tensor) -> Tensor: """reshape with the size of another tensor."""
     @overload
+    def resize(self, size: _int | Sequence[_int] = ...) -> Tensor: """reshape under its older name."""
+    @overload
+    def resize(self, *size: _int) -> Tensor: """reshape under its older name."""
+    @overload
+    def resize(self, size: Any) -> Tensor: """What is no size is refused."""
+    @overload
     def resize_(self, size: _int | Sequence[_int], *, memory_format: Any = ...) -> Tensor: """Another shape over the same memory, or over more."""
     @overload
     def resize_(self, *size: _int, memory_format: Any = ...) -> Tensor: """Another shape over the same memory, or over more."""
+    def resize_as(self, tensor: Any) -> Tensor: """reshape_as under its older name."""
     def resize_as_(self, the_template: _Tensor, *, memory_format: Any = ...) -> Tensor: """The shape of another tensor over the same memory, or over more."""
     def resolve_conj(self) -> Tensor: """The tensor with its conjugation carried out."""
     def resolve_neg(self) -> Tensor: """The tensor with its negation carried out."""

@@ -450,6 +450,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     from .live.session import program_of
     from .live.text import Text
     from .questions.picture import drawing
+    from .recording.leaf_names import other_leaves
 
     program = program_of(frame)
     tree = ast.Module(list(program.body), [])
@@ -465,6 +466,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     bindings.update(named)
     for value in bindings.values():
         _make_known(value)
+    bindings |= other_leaves(tensors, bindings, {**frame.f_globals, **frame.f_locals})
     outcome = Outcome(program, bindings, {}, [], None, 0, {})
     return _ran(program, outcome, None, drawing())
 

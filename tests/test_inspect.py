@@ -170,6 +170,18 @@ def test_a_graph_that_is_there() -> None:
     ]  # fmt: skip
 
 
+def test_leaves_beside_the_model_have_the_names_of_the_caller() -> None:
+    net, heads = torch.nn.Linear(2, 2), [torch.nn.Linear(2, 1)]
+    scale = {"out": torch.ones(1, requires_grad=True)}
+    loss = (heads[0](net(torch.ones(2))) * scale["out"]).sum()
+    loss.backward()
+    rows = inspect.trace(loss, model=net).to_dict()["tensors"]
+    assert {row["name"] for row in rows} == {
+        "loss", "net.weight", "net.bias", "heads[0].weight", "heads[0].bias", "scale['out']",
+    }  # fmt: skip
+    assert all(row["grad"] is not None for row in rows[1:])
+
+
 def test_parameters_without_a_recording() -> None:
     inspect._latest.clear()
     net = torch.nn.Linear(2, 2)

@@ -141,6 +141,9 @@ class Function:
                 break
         if all(value is given for value, given in zip(values, args)):
             return _with_defaults(overload.run, count, tuple(values[count:]))
+        if {*kinds} == {int} and values[0] == args:  # zeros(2, 3) is zeros((2, 3))
+            make, more = overload.run, tuple(values[1:])
+            return lambda *sizes: make(sizes, *more)
         sizes = overload.signature.parameters[1]  # of a fixed number one stands for all of them
         spread = sizes.size in (None, 1) and {*kinds[1:]} == {int}
         if spread and values[0] is args[0] and values[1] == args[1:]:

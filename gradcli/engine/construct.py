@@ -315,6 +315,7 @@ def _as_element(value: Any, dtype: DType) -> Any:
     return as_element(value, dtype, {})  # here PyTorch says uint8 and not uint8_t
 
 
+NEGATIVE = {"zeros": "zeros: Dimension size must be non-negative."}  # it looks by itself
 ELEMENTS = ("fill_value", "s")  # what creation functions call a number that becomes an element
 
 
@@ -347,8 +348,9 @@ def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
         for size in arguments["size"]:
             if size < 0:
                 raise RuntimeError(
-                    "Trying to create tensor with negative dimension "
-                    f"{size}: {list(arguments['size'])}"
+                    NEGATIVE.get(row.name)
+                    or f"Trying to create tensor with negative dimension {size}: "
+                    f"{list(arguments['size'])}"
                 )
             count *= size
         state.reserve(count * kind.dtype.itemsize)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy
@@ -54,11 +55,13 @@ def specialise(row: Row) -> Callable[..., Any]:
     bump = [
         f"    storage = {first}._storage or {first}._need_storage()",
         "    storage.version += 1; storage.changed_at = state.origin",
+        *([f"    if node is not None: rebase({first}, node)"] if row.symbol else []),
         f"    return {first}",
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
-        "write_into": write_into, "formed": formed, "add_scaled": add_scaled,
+        "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
+        "spreads": _spreads, "linked": partial(_linked, named_row(row)),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -70,9 +73,15 @@ def _by_symbol(row: Row) -> list[str]:
     """`x += y`: what Python's operator does on arrays."""
     given = ", ".join(row.signature.names)
     first, y, *others = row.signature.names
+    scaled = "".join(f"{name} != 1 or " for name in others)
+    linked = "None"
+    if {*others}.issuperset(row.saved_keys):  # no tensor is saved
+        saved = "".join(f"{key}, " for key in row.saved_keys)
+        unscaled = "".join(f" if {name} == 1 else None" for name in others)
+        linked = f"linked({first}, {y}, ({saved})){unscaled}"
     return [
         f"    if state.watched: return general({given})",
-        f"    data, kind = {first}._data, {first}._kind",
+        f"    data, kind, node = {first}._data, {first}._kind, None",
         *[
             f"    if {name} != 1 and ({name}.__class__ is not float or {y}.__class__ is not Tensor "
             f"or data.dtype.char not in 'fd'): return general({given})"
@@ -80,14 +89,17 @@ def _by_symbol(row: Row) -> list[str]:
         ],
         f"    if {y}.__class__ is Tensor:",
         f"        operand = {y}._data",
-        f"        if (not form or {y}._form is not form) and ({y}._kind is not kind or not "
-        f"kind.is_plain or data.shape != operand.shape or 0 in data.strides): "
+        f"        if not form or {y}._form is not form:",
+        f"            if {y}._kind is not kind or not kind.is_plain or 0 in data.strides: "
         f"return general({given})",
+        f"            if data.shape != operand.shape and ({scaled}not spreads(operand.shape, "
+        f"data.shape)): return general({given})",
         # Of two arrays one may lie in the other, or both in a third: see `refuse_shared`.
         "        if operand.base is not None and (data.base is not None or operand.base is data) "
         f"or data.base is operand: return general({given})",
-        f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad): "
-        f"return general({given})",
+        f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad):",
+        f"            node = {linked}",
+        f"            if node is None: return general({given})",
         f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
         f"is not float or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
@@ -106,6 +118,28 @@ def _by_symbol(row: Row) -> list[str]:
         f"    {'    ' * len(others)}data {row.symbol}= operand",
         f"    {'    ' * len(others)}{first}._data = data",
     ]
+
+
+def _spreads(shape: Sequence[int], size: Sequence[int]) -> bool:
+    """Does an operand of this shape leave a result of that size as it is?"""
+    lead = len(size) - len(shape)
+    return lead >= 0 and all(n in (1, m) for n, m in zip(shape, size[lead:]))
+
+
+def _linked(row: Row, tensor: Tensor, other: Tensor, saved: tuple[Any, ...]) -> Node | None:
+    """The node of `x += y` for two tensors of one kind, neither of which it saves; None where x is
+    a leaf or a view, or has anything else to be asked for."""
+    leaf = tensor._requires_grad and tensor._grad_fn is None
+    if leaf or tensor._meta is not None or tensor._output_nr or other._output_nr:
+        return None
+    node = Node()
+    node.row, node.origin, node.rest, node.buffer = row, state.origin, None, None
+    node.edges = tensor._grad_fn, edge_of(other)
+    node.saved, node.sequence = saved, next_sequence()
+    shapes = tensor._data.shape, other._data.shape
+    if shapes[0] != shapes[1]:
+        node.rest = inputs_of(None, tuple([(shape, tensor._kind) for shape in shapes]))
+    return node
 
 
 def add_scaled(data: Any, operand: Any, factor: float) -> None:

@@ -389,7 +389,7 @@ WRITTEN_IN_PYTHON = frozenset(
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
     chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive
     unravel_index Tensor.lu Tensor.norm Tensor.split Tensor.stft Tensor.unflatten Tensor.unique
-    Tensor.unique_consecutive Tensor.istft pca_lowrank svd_lowrank
+    Tensor.unique_consecutive Tensor.istft Tensor.resize Tensor.resize_as pca_lowrank svd_lowrank
     """.split()
 )
 

@@ -48,9 +48,9 @@ class Geometry:
 
     def laid_out(self, array: Any) -> Any:
         """A copy of an array of the base's shape, dense and in the order of the base's strides."""
-        if array.flags.c_contiguous and element_strides(array) == self.base_strides:
-            return array.copy()
         xp = module_of(array)
+        if array.flags.c_contiguous and element_strides(array) == self.base_strides:
+            return xp.array(array)  # of a number too
         order = sorted(range(array.ndim), key=lambda axis: -self.base_strides[axis])
         dense = xp.empty([array.shape[axis] for axis in order], dtype=array.dtype)
         back = sorted(range(array.ndim), key=lambda axis: order[axis])

@@ -276,9 +276,10 @@ _SCALARS = frozenset({int, float, bool, str, complex})
 
 
 def formatted(value: Any, spec: str) -> str:
-    """format(value, spec); a tensor of no dimension is formatted as its number, also without."""
+    """format(value, spec); a tensor or an array of no dimension is formatted as its number, also
+    without a spec: with all digits of a float32."""
     kind: Any = type(value)
-    if not spec and kind not in TENSORS:
+    if not spec and kind not in TENSORS and not (kind in NUMBERS and not value.array.shape):
         special = type_handlers.special(value, "__format__")
         return text(value) if special is None else text(special(spec))
     if len(spec) > SHORT:

@@ -233,6 +233,11 @@ MODULES: dict[str, Module] = {
         "vmap grad grad_and_value vjp jvp jacrev jacfwd hessian make_functional "
         "make_functional_with_buffers combine_state_for_ensemble",
     ),
+    "inspect": _module(
+        "standard.introspection", "signature Signature Parameter isclass isfunction ismethod"
+    ),
+    "numbers": _module("standard.introspection", "Number Complex Real Rational Integral"),
+    "types": _module("standard.namespaces", "SimpleNamespace"),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",
@@ -315,7 +320,7 @@ INSTEAD: dict[str, str] = {
 # Modules that are often imported and seldom needed; nothing is in their place.
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary datasets build_vocab tensorflow_datasets zipfile "
-    "tarfile gzip struct hashlib uuid tempfile signal queue traceback inspect types "
+    "tarfile gzip struct hashlib uuid tempfile signal queue traceback "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
     "torch.utils.benchmark torch.utils.data.distributed torch.quantization torch.nn.parallel "
     "torch.fx".split()

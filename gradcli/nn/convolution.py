@@ -164,12 +164,38 @@ class _Transposed(_Convolution):
             groups, bias, padding_mode, device, dtype,
         )  # fmt: skip
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any, output_size: Any = None) -> Any:
         convolve = function(f"conv_transpose{type(self).DIMENSIONS}d")
+        more = self.output_padding if output_size is None else self._padded_to(input, output_size)
         return convolve(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-            self.groups, self.dilation,
+            input, self.weight, self.bias, self.stride, self.padding, more, self.groups,
+            self.dilation,
         )  # fmt: skip
+
+    def _padded_to(self, input: Any, output_size: Any) -> list[int]:
+        """What output_padding gives the asked size: several inputs share one size at a stride."""
+        count = type(self).DIMENSIONS
+        before = 2 if input.ndim == count + 2 else 1
+        if len(output_size) == before + count:
+            output_size = output_size[before:]
+        if len(output_size) != count:
+            raise ValueError(
+                f"ConvTranspose{count}D: for {input.ndim}D input, output_size must have {count} "
+                f"or {before + count} elements (got {len(output_size)})"
+            )
+        least = [
+            (input.shape[before + d] - 1) * self.stride[d] - 2 * self.padding[d]
+            + self.dilation[d] * (self.kernel_size[d] - 1) + 1
+            for d in range(count)
+        ]  # fmt: skip
+        most = [size + stride - 1 for size, stride in zip(least, self.stride, strict=True)]
+        for size, low, high in zip(output_size, least, most, strict=True):
+            if not low <= size <= high:
+                raise ValueError(
+                    f"requested an output size of {output_size}, but valid sizes range from "
+                    f"{least} to {most} (for an input of {input.shape[2:]})"
+                )
+        return [size - low for size, low in zip(output_size, least, strict=True)]
 
 
 class ConvTranspose1d(_Transposed):

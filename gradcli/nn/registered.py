@@ -104,7 +104,11 @@ def check_name(module: Module, name: Any, what: str, kind: str) -> None:
 
 
 def class_name(value: Any) -> str:
-    """A class by its full name, anything else by its type's."""
+    """A class or a function by its full name, anything else by its type's."""
+    if path := getattr(value, "path", ""):
+        return str(path)
+    if own := getattr(getattr(value, "code", None), "qualified", ""):
+        return f"__main__.{own}"  # a function of the program
     shown = str(getattr(value, "text", repr(value) if isinstance(value, type) else ""))
     return shown[8:-2] if shown.startswith("<class '") else typename(value)
 

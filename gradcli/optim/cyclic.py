@@ -57,7 +57,7 @@ class CyclicLR(LRScheduler):
             raise ValueError(
                 "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
             )
-        self._beta1 = "betas" in optimizer.defaults
+        self.use_beta1 = "betas" in optimizer.defaults
         self.base_momentums = _for_each_group("base_momentum", optimizer, base)
         self.max_momentums = _for_each_group("max_momentum", optimizer, top)
         if last_epoch == -1:
@@ -67,10 +67,15 @@ class CyclicLR(LRScheduler):
                 group["max_momentum"], group["base_momentum"] = high, low
 
     def _set_momentum(self, group: dict[str, Any], value: float) -> None:
-        if self._beta1:
+        if self.use_beta1:
             group["betas"] = (value, *group["betas"][1:])
         else:
             group["momentum"] = value
+
+    def state_dict(self) -> dict[str, Any]:
+        own = super().state_dict()
+        del own["_own_scale"]
+        return own | {"_scale_fn_custom": None}  # functions are not saved
 
     def scale_fn(self, x: float) -> float:
         """How much of the way up a cycle goes."""

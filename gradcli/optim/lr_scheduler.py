@@ -259,8 +259,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base in self.base_lrs]
 
     def step(self, epoch: int | None = None) -> None:
-        self._step_count += 1
-        if epoch is None:
+        if epoch is None:  # PyTorch counts no steps here
             self.T_cur += 1
             if self.T_cur >= self.T_i:
                 self.T_cur -= self.T_i

@@ -37,15 +37,18 @@ class OneCycleLR(LRScheduler):
         else:
             ends = [up, size - 1]
             phases = [(0, 1, 0, 1), (1, 2, 1, 0)]
-        self._phases = [
-            (end, keys[a], keys[b], momenta[c], momenta[d])
+        self._schedule_phases = [
+            {
+                "end_step": end, "start_lr": keys[a], "end_lr": keys[b],
+                "start_momentum": momenta[c], "end_momentum": momenta[d],
+            }
             for end, (a, b, c, d) in zip(ends, phases, strict=True)
-        ]
+        ]  # fmt: skip
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        self._cosine = anneal_strategy == "cos"
+        self._anneal_func_type = anneal_strategy
         self.cycle_momentum = cycle_momentum
         groups = optimizer.param_groups
         tops = list(max_lr) if isinstance(max_lr, list | tuple) else [max_lr] * len(groups)
@@ -63,20 +66,20 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
             )
-        self._beta1 = "betas" in optimizer.defaults
+        self.use_beta1 = "betas" in optimizer.defaults
         if last_epoch == -1:
             for group in optimizer.param_groups:
                 self._set_momentum(group, top)
                 group["max_momentum"], group["base_momentum"] = top, base
 
     def _set_momentum(self, group: dict[str, Any], value: float) -> None:
-        if self._beta1:
+        if self.use_beta1:
             group["betas"] = (value, *group["betas"][1:])
         else:
             group["momentum"] = value
 
     def _between(self, start: float, end: float, share: float) -> float:
-        if self._cosine:
+        if self._anneal_func_type == "cos":
             return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
         return (end - start) * share + start
 
@@ -90,12 +93,15 @@ class OneCycleLR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             start, rate = 0.0, group["lr"]  # a loaded state may have no phases
-            for place, (end, low, high, slow, fast) in enumerate(self._phases):
-                if self.last_epoch <= end or place == len(self._phases) - 1:
+            for place, phase in enumerate(self._schedule_phases):
+                end: Any = phase["end_step"]
+                if self.last_epoch <= end or place == len(self._schedule_phases) - 1:
                     share = (self.last_epoch - start) / (end - start)
-                    rate = self._between(group[low], group[high], share)
+                    low, high = (group[phase[f"{at}_lr"]] for at in ("start", "end"))
+                    rate = self._between(low, high, share)
                     if self.cycle_momentum:
-                        momentum = self._between(group[slow], group[fast], share)
+                        slow, fast = (group[phase[f"{at}_momentum"]] for at in ("start", "end"))
+                        momentum = self._between(slow, fast, share)
                         self._set_momentum(group, momentum)
                     break
                 start = end
@@ -121,6 +127,7 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError("threshold mode " + threshold_mode + " is unknown!")
         self.optimizer, self.factor = optimizer, factor
         groups = len(optimizer.param_groups)
+        self.default_min_lr = None if isinstance(min_lr, list | tuple) else min_lr
         if isinstance(min_lr, list | tuple):
             if len(min_lr) != groups:
                 raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
@@ -128,11 +135,11 @@ class ReduceLROnPlateau(LRScheduler):
         else:
             self.min_lrs = [min_lr] * groups
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.last_epoch, self._last_lr = 0, self._rates()
         self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.best = self.mode_worse
-        self.cooldown_counter = self.num_bad_epochs = self.last_epoch = 0
-        self._last_lr = self._rates()
+        self.cooldown_counter = self.num_bad_epochs = 0
 
     @property
     def in_cooldown(self) -> bool:

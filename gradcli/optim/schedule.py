@@ -120,12 +120,22 @@ class LRScheduler(metaclass=NamedInTorch):
 
     def state_dict(self) -> dict[str, Any]:
         own = {key: value for key, value in self.__dict__.items() if key not in ("optimizer", KEPT)}
-        return own | kept_on(self)
+        last = {key: own.pop(key) for key in ("lr_lambdas", "_schedulers") if key in own}
+        if "lr_lambdas" in last:  # functions are not saved
+            last["lr_lambdas"] = [None] * len(last["lr_lambdas"])
+        if "_schedulers" in last:
+            last["_schedulers"] = [inner.state_dict() for inner in last["_schedulers"]]
+        return own | kept_on(self) | last
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over what `state_dict` gives of it; other names are the program's own."""
         for name, value in state_dict.items():
-            if name in self.__dict__ and type(value) in _STATE:
+            if name == "_schedulers":
+                for inner, known in zip(self.__dict__[name], value, strict=False):
+                    inner.load_state_dict(known)
+            elif name == "lr_lambdas":
+                continue
+            elif name in self.__dict__ and type(value) in _STATE:
                 self.__dict__[name] = value
             elif name not in self.__dict__:
                 keep(self, name, value)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..engine.tensor import Tensor
 from ..opening import UsageError
 from ..recording.sides import AnyTensor, node_of
 from ..recording.spectator import Spectator
@@ -35,12 +36,12 @@ class AskedNames(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name."""
-        if name in self.names and isinstance(value, AnyTensor):
+        if name in self.names and (type(value) is Tensor or isinstance(value, AnyTensor)):
             _note(self.outer.setdefault(name, []), value)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name inside a function."""
-        if name in self.names and isinstance(value, AnyTensor):
+        if name in self.names and (type(value) is Tensor or isinstance(value, AnyTensor)):
             _note(self.inner.setdefault(name, []), value)
 
     def over(self, one: Pass, freed: list[Any]) -> None:

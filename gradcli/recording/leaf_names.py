@@ -7,7 +7,7 @@ stand for another tensor by now.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -126,6 +126,31 @@ class LeafNames(Spectator):
         for part in (first, last):
             yield from named_tensors(part, AnyTensor)
             yield from ((name, tensor) for name, tensor, _ in held_by(part, AnyTensor))
+
+
+def other_leaves(
+    roots: Iterable[Any], known: Mapping[str, Any], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The leaves behind some tensors that `known` has no name for, by what leads to them."""
+    pending = [root.grad_fn for root in roots if root.grad_fn is not None]
+    met, leaves = set(map(id, pending)), {}
+    for node in pending:
+        leaf = getattr(node, "variable", None)
+        if leaf is not None:
+            leaves[id(leaf)] = leaf
+        for edge, _ in node.next_functions:
+            if edge is not None and id(edge) not in met:
+                met.add(id(edge))
+                pending.append(edge)
+    for table in (named_tensors, held_by):
+        for _, leaf, *_ in table(known, AnyTensor):
+            leaves.pop(id(leaf), None)
+    found: dict[str, Any] = {}
+    for table in (named_tensors, held_by) if leaves else ():
+        for name, tensor, *_ in table(values, AnyTensor):
+            if leaves.pop(id(tensor), None) is not None:
+                found[name] = tensor
+    return found
 
 
 def _find(parts: Parts, table: Mapping[str, Any]) -> Any:

@@ -400,7 +400,7 @@ def run_again(node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
 
 def array_of(value: Any) -> Any:
     """A tensor, or a gradient on its way, as an array of the host."""
-    return side_of(value).array(value)
+    return value if value.__class__ in FLOATS else side_of(value).array(value)
 
 
 def word_of(tensor: Any) -> str:
@@ -424,8 +424,8 @@ def bad(tensor: Any) -> int:
     """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
     data: Any = tensor._data if tensor.__class__ is Tensor else None
     kind: Any = data.__class__
-    if kind in FLOATS and isfinite(data):
-        return 0
+    if kind in FLOATS:
+        return 0 if isfinite(data) else 1 if data != data else 2
     return side_of(tensor).bad(tensor)
 
 

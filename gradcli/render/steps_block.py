@@ -164,7 +164,7 @@ class Blocks:
         given = self._gradient_used(step)
         plain = [edge for edge in edges if self._is_short(edge, given)]
         names = [self._to(edge) for edge in edges]
-        beside = [name for name in names if self.look.whole or width_of(name) <= TARGET]
+        beside = {name for name in names if self.look.whole or width_of(name) <= TARGET}
         label = max([LABEL, *(width_of(name) + 2 for name in beside)])
         rows = {id(edge): self._short(edge, given) for edge in plain}
         widths = [max((width_of(row[i]) for row in rows.values()), default=0) for i in (0, 1)]

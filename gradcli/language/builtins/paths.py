@@ -54,7 +54,7 @@ def _typename(of_tensor: Callable[[Any], str], value: Any, /) -> str:
     if type(value) is Bound:
         return f"{type_name(value.owner)}.{value.name}"
     if type(value) is Builtin:
-        return value.name
+        return value.path
     shown: str = text(value if is_class(value) else type_of(value))
     return shown.removeprefix("<class '").removesuffix("'>")
 

@@ -230,8 +230,9 @@ def library_value(name: str, found: Any) -> Any:
         return found
     if callable(found):
         last = name.rpartition(".")[2]
-        text = (
-            f"<built-in method {last} of type object>" if "." not in name else f"<function {last}>"
-        )
-        return Builtin(last, adopting(found), text)
+        if "." not in name:
+            text, home = f"<built-in method {last} of type object>", "_VariableFunctionsClass."
+        else:
+            text, home = f"<function {last}>", ""
+        return Builtin(last, adopting(found), text, path=f"torch.{home}{name}")
     return adopt(found)

@@ -12,7 +12,6 @@ from copy import copy
 from typing import Any
 
 from ..adoption import is_plain
-from ..attributes import KEPT_BYTES, SPECIAL, SPECIAL_SET, missing
 from ..builtins.errors import ERRORS, matches, name_of, value_of
 from ..builtins.types import host_type
 from ..calls import call, is_callable
@@ -21,6 +20,7 @@ from ..formatting import quoted, text
 from ..operations import collect, type_name
 from ..session import session
 from ..values import Builtin, Type
+from .namespaces import Namespace
 from .publishing import classes
 from .system import leave
 
@@ -30,45 +30,6 @@ OPEN = ("*", "+", argparse.REMAINDER, argparse.PARSER)  # any number of words
 MOST_WORDS = 1000  # how they go to such arguments is searched for
 WIDTH = 78  # of help: a terminal of 80 columns, whatever stands around the run
 WIDE = re.compile(r"%(\([^)]*\))?[^a-zA-Z%(]*\d{3}")  # a form that pads to hundreds of columns
-
-
-class Namespace:
-    """argparse.Namespace"""
-
-    _torch_name = "argparse.Namespace"
-    PUBLIC = ()
-    __slots__ = ("table",)
-
-    def __init__(self, **named: Any) -> None:
-        self.table = named
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self.table
-
-    def __eq__(self, other: object) -> Any:
-        return isinstance(other, Namespace) and self.table == other.table
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = (f"{name}={quoted(value)}" for name, value in self.table.items())
-        return f"Namespace({', '.join(shown)})"
-
-
-def _named(value: Namespace, name: str) -> Any:
-    if name == "__dict__":
-        return value.table
-    if name in value.table:
-        return value.table[name]
-    raise missing(value, name)
-
-
-def _name(value: Namespace, name: str, new: Any) -> None:
-    session.budget.charge_bytes(KEPT_BYTES)
-    value.table[name] = new
-
-
-SPECIAL[Namespace], SPECIAL_SET[Namespace] = _named, _name
 
 
 class ArgumentTypeError(Exception):

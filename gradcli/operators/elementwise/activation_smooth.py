@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.rounding import exp_in_kernel, multiply_add, precise, vector_code
 from ...numerics.thresholds import ROUNDED
@@ -37,6 +38,13 @@ def _silu_backward(grad: Any, self: Any) -> Any:
     return grad * gate * multiply_add(self, number_as(self, 1) - gate, 1.0)
 
 
+def _check_real_slope(self: Any) -> None:
+    if self.dtype.is_complex and self.requires_grad and state.grad_enabled:
+        raise RuntimeError(
+            "silu does not support automatic differentiation for outputs with complex dtype."
+        )
+
+
 silu = operator(
     "silu(Tensor self) -> Tensor",
     node="SiluBackward0",
@@ -46,6 +54,7 @@ silu = operator(
     self=lambda grad, self: _silu_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
+    check=lambda self: _check_real_slope(self),
     zero="saturates",
     doc="SiLU (swish): self * sigmoid(self).",
     computes="self/(1 + exp(-self))",

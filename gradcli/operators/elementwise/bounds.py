@@ -297,12 +297,26 @@ operator(
     errors=("x.clamp_max(r)",),
 )
 
+
+def added_exponentials(xp: Any, self: Any, other: Any) -> Any:
+    """log(exp(self) + exp(other)); of complex numbers the larger real part is taken out."""
+    if self.dtype.kind != "c":
+        return precise(xp.logaddexp, self, other)
+    larger = xp.where(self.real >= other.real, self, other)
+    smaller = xp.where(self.real >= other.real, other, self)
+    infinite = ~xp.isfinite(smaller.real) & (smaller.real == larger.real)
+    some = xp.where(infinite, 0, smaller - larger)
+    result = xp.log1p(xp.exp(some)) + larger
+    both = xp.log(xp.exp(smaller) + xp.exp(larger))
+    return xp.where(infinite, xp.where(smaller.real < 0, smaller, both), result)
+
+
 logaddexp = operator(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     node="LogaddexpBackward0",
     dtype="promote",
     refuse=unimplemented("logaddexp_cpu", *INTEGERS, "Bool"),
-    forward=lambda xp, self, other: precise(xp.logaddexp, self, other),
+    forward=added_exponentials,
     self=lambda grad, self, other: grad / (exp(other - self) + 1),
     other=lambda grad, self, other: grad / (exp(self - other) + 1),
     doc="log(exp(self) + exp(other)).",

@@ -18,7 +18,7 @@ from .product import matmul_of
 
 def _eigen_kernel(xp: Any, A: Any) -> tuple[Any, Any]:
     if not A.size:
-        kind = "complex128" if A.dtype.itemsize == 8 and A.dtype.kind == "f" else "complex64"
+        kind = xp.result_type(A.dtype, xp.complex64)
         return xp.zeros(A.shape[:-1], dtype=kind), xp.zeros(A.shape, dtype=kind)
     values, vectors = xp.linalg.eig(A)
     kind = xp.result_type(A.dtype, xp.complex64)

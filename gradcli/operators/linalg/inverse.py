@@ -43,7 +43,9 @@ def factored(xp: Any, matrices: Any) -> tuple[Any, Any, Any]:
     info = xp.zeros(flat.shape[0], dtype="int32")
     which = xp.arange(flat.shape[0])
     for k in range(steps):
-        best = xp.argmax(xp.abs(flat[:, k:, k]), axis=1) + k
+        column = flat[:, k:, k]  # BLAS adds the sizes of the two parts of a complex number
+        size = xp.abs(column.real) + xp.abs(column.imag) if lu.dtype.kind == "c" else xp.abs(column)
+        best = xp.argmax(size, axis=1) + k
         pivots[:, k] = best + 1
         chosen = flat[which, best].copy()
         flat[which, best] = flat[:, k]

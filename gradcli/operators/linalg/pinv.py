@@ -118,7 +118,7 @@ rank_row = operator(
     where="linalg",
     dtype="int64",
     check=lambda A, atol, rtol, hermitian: _check_rank(A),
-    forward=lambda xp, A, atol, rtol, hermitian: _rank(xp, A, atol, rtol),
+    forward=lambda xp, A, atol, rtol, hermitian: _rank(xp, A, atol, rtol, hermitian),
     doc="The rank: the number of singular values that are not zero.",
     samples=("torch.linalg.matrix_rank(x)", "torch.linalg.matrix_rank(c)"),
 )
@@ -144,8 +144,11 @@ def _check_rank(A: Any) -> None:
         check_matrix(A, "torch.linalg.matrix_rank", argument="input")
 
 
-def _rank(xp: Any, A: Any, atol: Any, rtol: Any) -> Any:
-    values = xp.linalg.svd(A, compute_uv=False)
+def _rank(xp: Any, A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    if hermitian:
+        values = xp.abs(xp.linalg.eigvalsh(A))
+    else:
+        values = xp.linalg.svd(A, compute_uv=False)
     atol, rtol = (_column(bound) for bound in (atol, rtol))
     return (values > _tolerance(xp, values, A.shape, atol, rtol)).sum(-1)
 

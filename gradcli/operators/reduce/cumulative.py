@@ -7,6 +7,8 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.operator import catalogue, composite, operator
 from ..conventions import COMPLEX, INTEGERS, Late, unimplemented, wrap_dim
+from ..elementwise.bounds import added_exponentials
+from ..elementwise.complex_parts import is_complex
 from ..shape.constants import number_as, zeros_of
 from ..shape.select import select, slice_
 from ..shape.shape import expand
@@ -221,6 +223,11 @@ LOWEST = {
 def _logcumsumexp(xp: Any, self: Any, dim: int) -> Any:
     if not self.ndim:
         return self.copy()
+    if self.dtype.kind == "c":
+        lines = xp.moveaxis(self.astype("complex128"), dim, 0).copy()
+        for place in range(1, len(lines)):
+            lines[place] = added_exponentials(xp, lines[place], lines[place - 1])
+        return xp.moveaxis(lines, 0, dim).astype(self.dtype)
     wide = self.astype("float64")
     result = xp.logaddexp.accumulate(wide, axis=dim) + 0.0  # added to nothing, -0 is 0
     return result.astype(self.dtype)
@@ -229,6 +236,9 @@ def _logcumsumexp(xp: Any, self: Any, dim: int) -> Any:
 def _logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     if not self.ndim:
         return grad
+    if is_complex(grad):
+        running = logcumsumexp(flip(log(grad) - result, (dim,)), dim)
+        return exp(flip(running, (dim,)) + self)
     size = log(absolute(grad))
     lowest = number_as(grad, LOWEST[str(grad.dtype).rpartition(".")[2]])
 

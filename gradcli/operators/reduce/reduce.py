@@ -341,7 +341,7 @@ def _logsumexp(xp: Any, self: Any, dim: Sequence[int], keepdim: bool) -> Any:
     if not self.size:
         with_zero = xp.exp(self).sum(axis=axis, keepdims=keepdim)
         return xp.log(with_zero)
-    high = self.max(axis=axis, keepdims=True)
+    high = self.real.max(axis=axis, keepdims=True)
     high = xp.where(xp.isinf(high), high.dtype.type(0), high)
     total = precise(xp.exp, self - high).sum(axis=axis, keepdims=True)
     result = precise(xp.log, xp.asarray(total)) + high

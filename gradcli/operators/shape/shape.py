@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ...engine.carriers import ARRAYS
+from ...engine.errors import type_name
 from ...engine.layout import alike, check_dimensions
-from ...engine.operator import Reduced, composite, operator
+from ...engine.operator import Reduced, composite, operator, warn
+from ...engine.signature import is_int
 from ...numerics.reduced_kernels import bits_of, read_as
 from ..geometry import (
     broadcast_sizes,
@@ -178,6 +181,78 @@ reshape_as = composite(
     doc="reshape with the size of another tensor.",
     samples=("x.reshape_as(y)", "x.t().reshape_as(y)"),
     errors=("x.reshape_as(a)",),
+)
+
+
+# ---- resize, as it was before reshape
+
+_RESIZED: dict[str, Any] = {
+    "node": "ResizeBackward",
+    "where": "hidden",
+    "forward": lambda xp, self, size: viewed(xp, self, size),
+    "self": lambda grad, self_shape: reshaped(grad, self_shape),
+    "jacobian": "reshape",
+    "samples": ("x.resize(3, 2)",),
+}
+_resized_view = operator(
+    "_resized_view(Tensor self, int[] size) -> Tensor",
+    view=True,
+    doc="The view that resize makes of a tensor in row-major order.",
+    **_RESIZED,
+)
+_resized_copy = operator(
+    "_resized_copy(Tensor self, int[] size) -> Tensor",
+    acts="moves",
+    doc="The copy that resize makes of other tensors.",
+    **(_RESIZED | {"forward": lambda xp, self, size: xp.ascontiguousarray(self).reshape(size)}),
+)
+
+
+def _resized(self: Any, size: Sequence[int], name: str) -> Any:
+    warn(f"non-inplace {name} is deprecated")
+    many = all(map(is_int, size))
+    count = prod(size) if many else size[0]
+    if not many or count != self.numel():
+        wanted, given = ("x".join(map(str, sizes)) for sizes in (size, self.shape))
+        raise RuntimeError(
+            f"requested resize to {wanted} ({count} elements in total), but the given tensor "
+            f"has a size of {given} ({self.numel()} elements). autograd's resize can only change "
+            "the shape of a given tensor, while preserving the number of elements. "
+        )
+    return (_resized_view if is_contiguous(self) else _resized_copy).run(self, tuple(size))
+
+
+composite(
+    "resize(Tensor self, int[] size=[]) -> Tensor",
+    lambda self, size: _resized(self, size, "resize"),
+    where="method",
+    doc="reshape under its older name.",
+    samples=("x.resize(3, 2)", "x.t().resize(6)"),
+    errors=("x.resize(4)", "x.resize(2, -3)"),
+)
+composite(
+    "resize.other(Tensor self, any size) -> Tensor",
+    lambda self, size: _resized(self, (size,), "resize"),
+    where="method",
+    doc="What is no size is refused.",
+    samples=(),
+    errors=("x.resize('a')",),
+)
+
+
+def _resized_as(self: Any, tensor: Any) -> Any:
+    if not hasattr(tensor, "size"):
+        raise AttributeError(f"'{type_name(tensor)}' object has no attribute 'size'")
+    return _resized(self, tensor.shape, "resize_as")
+
+
+composite(
+    "resize_as(Tensor self, any tensor) -> Tensor",
+    _resized_as,
+    where="method",
+    doc="reshape_as under its older name.",
+    samples=("x.resize_as(x.t())",),
+    errors=("x.resize_as(v)",),
 )
 
 

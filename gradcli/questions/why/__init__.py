@@ -311,4 +311,4 @@ def _span(ran: Ran, remark: Remark) -> Span | None:
         return node
     if not hasattr(node, "lineno") or hasattr(node, "of_option"):
         return None
-    return ran.program.source.span_of(node)
+    return ran.program.source.place_of(node)

@@ -200,7 +200,7 @@ class Case(Enclosing):
         return self.source.span_of(node)
 
     def line(self, node: Any) -> int:
-        return self.source.span_of(node).line if self.is_here(node) else 0
+        return self.source.place_of(node).line if self.is_here(node) else 0
 
     def text(self, node: Any, most: int = SHORT) -> str:
         """The text of a piece of the program, shortened."""

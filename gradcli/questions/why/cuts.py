@@ -142,14 +142,19 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     return behind[:MOST]
 
 
-def by_strength(found: list[Step]) -> list[list[Step]]:
+def by_strength(found: list[Step], last: int = 0) -> list[list[Step]]:
     """Cuts of one kind each: the deliberate ones first. A copy of a module is meant to be one, and
-    a comparison may only choose a branch."""
+    a comparison may only choose a branch. What was computed for the last pass, from the value
+    `last` on, goes before older values: a rollout of a policy may well have no graph."""
     groups: dict[tuple[str, bool], list[Step]] = {}
     for step in found:
         kind = verdict_of(step), name_of(step.node) == "deepcopy"
         groups.setdefault(kind, []).append(step)
-    return [groups[kind] for kind in sorted(groups, key=lambda kind: (kind[0] in WEAK, kind[1]))]
+
+    def rank(kind: tuple[str, bool]) -> tuple[bool, bool, bool]:
+        return kind[0] in WEAK, kind[1], all(step.out < last for step in groups[kind])
+
+    return [groups[kind] for kind in sorted(groups, key=rank)]
 
 
 def cut_finding(

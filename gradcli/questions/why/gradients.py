@@ -10,6 +10,7 @@ import numpy
 
 from ...named import NamedTuple
 from ...recording.sides import (
+    FLOATS,
     array_of,
     edges_of,
     is_end,
@@ -98,6 +99,8 @@ class Gradients:
 
 def is_zero(value: Any, chosen: Any = None) -> bool:
     """All zeros, or those that are chosen: by an index, or by an array of truth of this shape."""
+    if chosen is None and value.__class__ in FLOATS:  # most in a graph of numbers
+        return not value
     array = array_of(value)
     if array is None:
         return True

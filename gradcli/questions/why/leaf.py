@@ -303,7 +303,7 @@ def _apart(case: Case) -> Finding:
         begin = case.none(f"on the way into {goal(case)}, ")
         first_one, *others = [
             cut_finding(case, group, begin, further(case, group, [case.value], roots))
-            for group in by_strength(found)
+            for group in by_strength(found, passes[-1].since if passes else 0)
         ]
         first_one.instead = others
         return first_one

@@ -125,6 +125,8 @@ def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
 
 
 def _norm(value: Any) -> float:
+    if value.__class__ is numpy.float32:  # whose square is exact in double precision
+        return abs(float(value))
     array = array_of(value)
     if array is None or getattr(array, "size", 0) == 0 or array.dtype.kind not in "fc":
         return 0.0

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ...recording.names import parts_of
 from .values import FLATTENED, Sources, name_of
 
 MOST = 10_000  # lists that are held
@@ -27,7 +28,7 @@ class WholeNumbers:
 
     def read(self, body: Iterable[ast.AST]) -> None:
         """Finds the loops and assignments of a program."""
-        for node in (part for statement in body for part in ast.walk(statement)):
+        for node in parts_of(body):
             if isinstance(node, LOOPS):
                 self.names[id(node.iter)] = tuple(_given(node.iter, node.target))
             elif isinstance(node, ast.Assign) and isinstance(

@@ -388,6 +388,9 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
         _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
     ):
         return "masked" if _is_mask(case, share) else "zero-factor"
+    weight = saved_value(share.applied, "weight")  # of a normalisation
+    if zero == "cancels" and hasattr(weight, "shape") and weight.size and not weight.any():
+        return "zero-factor"
     smaller = any(g.size > share.value.size for g in grads)
     return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
 
