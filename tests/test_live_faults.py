@@ -148,6 +148,14 @@ class Head(nn.Module):
 
 def number(x):
     return x.mean().item()
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+    def twice(self, x):
+        loss = self.model(x).mean()
+        loss.backward()
+        loss.backward()
 """
 TRAIN = """import torch
 from torch import nn
@@ -191,4 +199,25 @@ def test_what_another_file_does_is_named(
             found, reason, lines = report.verdict, report.sentence, list(report.lines)
         assert (found, words in reason) == (verdict, True), (name, reason)
         assert lines == [8] or verdict not in ("detached", "item")
+    del sys.modules["live_parts"]
+
+
+def test_an_object_of_another_file_and_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "live_parts.py").write_text(PARTS)
+    monkeypatch.delitem(sys.modules, "live_parts", raising=False)
+    text = (
+        "import torch\nfrom live_parts import Trainer\n"
+        "trainer = Trainer(torch.nn.Linear(2, 1))\ntrainer.twice(torch.ones(3, 2))\n"
+    )
+    file = tmp_path / "train.py"
+    request = Request(text.encode(), str(file), str(file), engine="torch")
+    report = trace_report(recorded(request, None), Options(texts=False))
+    told = json.loads("".join(documents.trace(report)))
+    names = {row["name"]: row["grad"] for row in told["tensors"]}
+    assert names.keys() == {"trainer.model.weight", "trainer.model.bias"}
+    assert names["trainer.model.bias"] == [1.0]
+    (label,) = told["error"]["labels"]
+    assert label["line"] == 4 and label["text"].endswith("raised on line 22 of live_parts.py")
     del sys.modules["live_parts"]

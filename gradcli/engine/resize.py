@@ -27,8 +27,9 @@ def resized(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     array = tensor._need_array()
     if array.shape != tuple(sizes):
         whole = array
-        while whole.base.__class__ is array.__class__:
+        while whole.base.__class__ is array.__class__ and whole.base.itemsize == array.itemsize:
             whole = whole.base
+        whole = whole.view(array.dtype)  # rounding leaves numbers in the memory of their bits
         if 0 in whole.strides:
             whole = whole[(slice(0, 1),) * whole.ndim]  # as far as it has memory of its own
         flat = whole.reshape(-1)  # memory is allocated row-major, so this is no copy

@@ -157,9 +157,7 @@ class Source:
     def words_of(self, span: Span) -> str:
         """The same on one line, without the comments between its lines."""
         text = self.text_of(span)
-        if "\n" not in text:
-            return text
-        return " ".join((_without_comments(text) if "#" in text else text).split())
+        return on_one_line(text) if "\n" in text else text
 
     def comes_to(self, piece: str, before: int = 0) -> None:
         """Parsing has come to a piece of the text, with so many lines before it.
@@ -208,6 +206,11 @@ def _not_text(data: bytes, place: int, name: str) -> ProgramError:
         note = "help: name a program; this looks like a file of another kind"
     labels = (Label(Span(line, column, line, column + 1), "", primary=True),)
     return ProgramError(Diagnostic("SyntaxError", message, labels, (note,), name))
+
+
+def on_one_line(text: str) -> str:
+    """A piece of a program without the comments between its lines."""
+    return " ".join((_without_comments(text) if "#" in text and "\n" in text else text).split())
 
 
 def _without_comments(text: str) -> str:

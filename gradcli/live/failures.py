@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterable
 
 from ..diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
-from .text import Text
+from .library import is_installed
+from .text import CALLER, Text
 
 TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$")
 MOST_CALLS = 4
@@ -31,11 +33,29 @@ def diagnostic_of(
         span = text.source.span_of(node)
         known = labels.get(span, Label(span, ""))
         labels[span] = known if known.text else known._replace(text=words)
+    elsewhere = _elsewhere(raised, text)
+    if labels and elsewhere:
+        first, label = next(iter(labels.items()))
+        labels[first] = label._replace(text="; ".join(filter(None, (label.text, elsewhere))))
     message = TRIGGERED.sub("", str(raised))
     kept = tuple(labels.values())[:MOST_CALLS]
     if isinstance(raised, LimitReached):
         return raised.as_diagnostic(text.source.name, *kept)
     return Diagnostic(type(raised).__name__, message, kept, (), text.source.name)
+
+
+def _elsewhere(raised: BaseException, text: Text) -> str:
+    """The line of another file of the program that the text had called."""
+    found, traceback = "", raised.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        filename = code.co_filename
+        if filename == text.filename:
+            found = found if code.co_name == CALLER else ""
+        elif not is_installed(filename):
+            found = f"raised on line {traceback.tb_lineno} of {os.path.basename(filename)}"
+        traceback = traceback.tb_next
+    return found
 
 
 def _span(text: Text, node: ast.AST | None, line: int) -> Span:

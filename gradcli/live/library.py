@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import sysconfig
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +13,8 @@ from typing import Any
 
 from ..opening import DeviceMissing
 
+PYTHONS = sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
+OURS = os.path.dirname(os.path.dirname(__file__))
 INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 
 
@@ -21,6 +26,30 @@ def require_torch(asked: str) -> Any:
             return import_module("torch")
     except ImportError:
         raise DeviceMissing(f"{asked}: PyTorch is not installed", INSTALL) from None
+
+
+class Homes:
+    """The modules that are the program's own: those that texts in question are, and others that
+    were not installed."""
+
+    def __init__(self) -> None:
+        self.texts = {"__main__"}
+        self.known: dict[str, bool] = {}  # of other modules
+
+    def __contains__(self, name: str) -> bool:
+        if name in self.texts:
+            return True
+        found = self.known.get(name)
+        if found is None:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            found = self.known[name] = file is not None and not is_installed(file)
+        return found
+
+
+def is_installed(file: str) -> bool:
+    """Whether a file is of Python, of a package, or of gradcli: none that a user writes."""
+    packages = "site-packages" in file or "dist-packages" in file or file.startswith("<")
+    return packages or file.startswith((*PYTHONS, OURS))
 
 
 @contextmanager

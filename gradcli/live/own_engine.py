@@ -16,6 +16,7 @@ from ..engine.mode import state
 from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
 from ..recording.sides import Side
+from .library import Homes
 from .text import Text
 
 
@@ -34,7 +35,7 @@ class OwnSide(Side):
     tensor = Tensor
 
     def __init__(self) -> None:
-        self.homes: set[str] = set()
+        self.homes = Homes()
         self.hands_off = nullcontext
 
     def transform(self) -> None:

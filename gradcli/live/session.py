@@ -102,7 +102,7 @@ class Session:
         self.functions = Functions(self.text, self.globals.values)
         self.is_whole = False  # whether all of the text runs rewritten
         self.stack = ExitStack()
-        side.homes.add(str(frame.f_globals.get("__name__", "")))
+        side.homes.texts.add(str(frame.f_globals.get("__name__", "")))
 
     # ------------------------------------------------------------ what spectators ask for
 

@@ -17,7 +17,7 @@ from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
 from .large import WHOLE, Large, Larges, packed, version_of
-from .library import unobserved
+from .library import Homes, unobserved
 from .printed import Printer
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
@@ -48,7 +48,7 @@ class TorchSide(Live):
         self.tensor: Any = torch.Tensor
         self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
-        self.homes: set[str] = {"__main__"}  # modules that are the program's own
+        self.homes = Homes()
         self.names = SavedNames()
         self.text = Printer(torch).text  # type: ignore[method-assign]
         self.no_functions = torch._C.DisableTorchFunction
@@ -423,7 +423,7 @@ class TorchSide(Live):
 
     def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
         """Whether a module's class is the program's own: it has lines of its own."""
-        return type(module).__module__ in self.homes
+        return type(module).__module__ in self.homes.texts
 
 
 @cache

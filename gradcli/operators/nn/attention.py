@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.run_state import run_state
 from ...numerics.rounding import precise
 from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native
@@ -161,6 +162,19 @@ def _takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) 
     return not mask.requires_grad and mask.ndim in (2, 4)
 
 
+KERNELS = ("MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION")
+
+
+class _Kernels:
+    """The ways of computing attention that a program allows; a CPU has the first two."""
+
+    def __init__(self) -> None:
+        self.allowed = set(KERNELS)
+
+
+kernels = run_state(_Kernels())
+
+
 def _check_attention(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
     if not query.dtype is key.dtype is value.dtype:
         raise RuntimeError(
@@ -187,11 +201,17 @@ def _scaled_dot_product(
     scale: float | None, enable_gqa: bool,
 ) -> Any:  # fmt: skip
     _check_attention(query, key, value, attn_mask, dropout_p)
-    if not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p):
+    is_flash = not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p)
+    if is_flash and "FLASH_ATTENTION" in kernels.allowed:
         if is_causal and attn_mask is not None:
             _mask(query, key, attn_mask, is_causal)
         mask = None if attn_mask is None else _mask(query, key, attn_mask, False)
         return flash.run(query, key, value, dropout_p, is_causal, mask, scale)[0]
+    if "MATH" not in kernels.allowed:
+        raise RuntimeError(
+            "No viable backend for scaled_dot_product_attention was found. This is likely due to "
+            "turning off both the math kernel and the fused kernels."
+        )
     return native(_attention)(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...diagnostics import Span
+from ...language.source import on_one_line
 from ..cure import Edit, edited
 from .case import Case
 from .declared import makes
@@ -183,4 +184,4 @@ def advised(case: Case, node: Any, edits: Sequence[Edit]) -> str:
     """The statement around a node, with the edits done, on one line."""
     statement = case.statement(node)
     target: Any = statement if isinstance(statement, (*SIMPLE, ast.Assert)) else node
-    return " ".join(rewritten(case, target, edits).split())
+    return on_one_line(rewritten(case, target, edits))
