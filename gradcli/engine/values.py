@@ -25,6 +25,15 @@ def _of_reduced(array: NumpyArray, kind: TensorType) -> NumpyArray:
     return array.astype("float16")
 
 
+def _real(number: Any, kind: str) -> Any:
+    """A complex number without an imaginary part as a real one."""
+    if number.__class__ is not complex:
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+    return number.real
+
+
 class Values:
     """What a tensor gives away of itself."""
 
@@ -92,10 +101,10 @@ class Values:
         return bool(self._data.item())
 
     def __float__(self) -> float:
-        return float(self._differentiable())
+        return float(_real(self._differentiable(), "double"))
 
     def __int__(self) -> int:
-        return int(self._only())
+        return int(_real(self._only(), "int64_t"))
 
     def __complex__(self) -> complex:
         return complex(self._differentiable())

@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.operator import Reduced, catalogue, operator
 from ...numerics.reduced_kernels import add_at
 from ...numerics.summation import sum_of_window
-from ..conventions import full_precision, size_at
+from ..conventions import full_precision, real_only, size_at
 from ..shape.constants import zeros_of
 from .windows import each, padded, pooled_size, scatter, windows
 
@@ -362,7 +362,7 @@ def _declare_average(ndim: int) -> Any:
             divisor_override,
         ),
         check=_check_average(ndim),
-        refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else None,
+        refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else real_only("avg_pool2d"),
         jacobian="mean",
         doc="Average pooling: the mean of each window.",
         samples=(f"F.avg_pool{ndim}d({image}, 2)",),

@@ -168,6 +168,9 @@ def _whole(number: Any) -> int:
 
 def _ranged(xp: Any, start: Any, end: Any, step: Any, dtype: Any) -> Any:
     """PyTorch's vector kernel rounds the start of each block to the type before it steps on."""
+    if dtype.kind == "c":
+        word = "ComplexFloat" if dtype.itemsize == 8 else "ComplexDouble"
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{word}'")
     count = _range_length(start, end, step)
     steps = xp.arange(count)
     if dtype.kind != "f":
@@ -264,6 +267,11 @@ def _check_steps(steps: int) -> int:
 def _spaced(xp: Any, start: Any, end: Any, steps: int, dtype: Any) -> Any:
     """Counted from the start in the first half, from the end in the second, as PyTorch does."""
     _check_steps(steps)
+    if dtype.kind == "c":
+        step = (end - start) / max(steps - 1, 1)
+        places = xp.arange(steps)
+        from_end = end - (steps - places - 1) * step
+        return xp.where(places < max(steps // 2, 1), start + places * step, from_end).astype(dtype)
     work = dtype
     if dtype.kind != "f":  # whole ends, and steps between them
         dtype, start, end = xp.dtype("float64"), int(start), int(end)
@@ -285,6 +293,9 @@ def _spaced(xp: Any, start: Any, end: Any, steps: int, dtype: Any) -> Any:
 linspace = factory(
     f"linspace(Scalar start, Scalar end, int steps, *, {OPTIONS}) -> Tensor",
     _spaced,
+    dtype=lambda start, end, *rest: dtype_of_number(
+        1j if complex in (start.__class__, end.__class__) else 1.0
+    ),
     cost=lambda start, end, steps, *rest: _check_steps(steps),
     doc="Evenly spaced numbers from start to end, both included.",
     samples=(
