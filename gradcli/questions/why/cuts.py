@@ -63,7 +63,7 @@ def verdict_of(step: Step) -> str:
         return "sampled"
     if word in ("detach", "detach_"):
         return "detached"
-    if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
+    if word == "data" and (isinstance(node, ast.Attribute) or _elsewhere(step)):
         return "data"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
@@ -81,7 +81,7 @@ def verdict_of(step: Step) -> str:
 
 def word_of(step: Step) -> str:
     """What lost the graph: the operation, where another file does it in what is called."""
-    return step.inner.word if step.inner and step.inner.place else name_of(step.node)
+    return step.inner.word.strip("_") if step.inner and step.inner.place else name_of(step.node)
 
 
 def _compares(word: str) -> bool:
