@@ -66,8 +66,8 @@ class Labels:
         seen: set[tuple[str, int, int]] = set()
         entries = self.naming.entries()
         # Numbers are those of global names first: a name in a function changes none.
-        entries.sort(key=lambda bound: bound.scope is not None)
-        for bound in entries:
+        outer = [bound for bound in entries if bound.scope is None]
+        for bound in (*outer, *(bound for bound in entries if bound.scope is not None)):
             named = self.by_name.get(bound.name, [])
             spot = _spot(bound, named)
             if spot is not None and (key := (spot.name, *spot.key)) not in seen:

@@ -42,21 +42,26 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
+NOTHING = (None,) * 8  # before the first binding
+
+
 class History:
     """All that one name stood for, in order; what died without being asked for is forgotten."""
 
     __slots__ = ("entries", "limit", "count")
 
     def __init__(self) -> None:
-        self.entries: list[Bound] = []
+        self.entries: list[tuple[Any, ...]] = []  # the fields of `Bound`: there are very many
         self.limit = PRUNED
         self.count = 0  # tensors with a gradient
 
     def add(self, facts: tuple[Any, ...]) -> None:
-        """A binding by its fields: there are very many."""
-        self.entries.append(tuple.__new__(Bound, facts))
+        """A binding by its fields."""
+        self.entries.append(facts)
         if len(self.entries) > self.limit:
-            self.entries = [one for one in self.entries if one.key is None or one.key() is not None]
+            self.entries = [
+                one for one in self.entries if (key := one[4]) is None or key() is not None
+            ]
             self.limit = max(PRUNED, 2 * len(self.entries))
 
 
@@ -128,11 +133,11 @@ class Naming(Spectator):
                 node = tensor.grad_fn
             except RuntimeError:  # a view whose base was changed: asking is an error of its own
                 return
-        last = history.entries[-1] if history.entries else None
-        if last is not None and last.key is not None:
-            known = last.key()
+        _, _, _, output_nr, last, *_ = history.entries[-1] if history.entries else NOTHING
+        if last is not None:
+            known = last()
             if known is tensor or (node is not None and known is node
-                                   and last.output_nr == tensor.output_nr):  # fmt: skip
+                                   and output_nr == tensor.output_nr):  # fmt: skip
                 return
         if name in self.asked and len(self.held) < HELD:
             self.held.append(tensor)
@@ -148,10 +153,10 @@ class Naming(Spectator):
     def entries(self) -> list[Bound]:
         """Every tensor that was bound and lives, in order."""
         alive = [
-            bound
+            tuple.__new__(Bound, facts)
             for history in self.histories.values()
-            for bound in history.entries
-            if bound.key is not None and bound.key() is not None
+            for facts in history.entries
+            if facts[4] is not None and facts[4]() is not None
         ]
         return sorted(alive, key=_clock)
 
@@ -161,8 +166,8 @@ class Naming(Spectator):
         if history is None:
             return None
         found = None
-        for bound in history.entries:
-            if bound.clock > before:
+        for facts in history.entries:
+            if facts[2] > before:
                 break
-            found = bound
-        return found
+            found = facts
+        return None if found is None else Bound._make(found)
