@@ -674,6 +674,32 @@ def test_a_mode_around_the_recording_observes_what_it_did() -> None:
             assert not run._session.recorder.defects
 
 
+def test_a_step_of_an_optimizer_that_fails_is_over() -> None:
+    """What an optimizer computes is not listened to; what comes behind its error is."""
+    net, seen = torch.nn.Linear(2, 2), []
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(function)
+            return function(*args, **(kwargs or {}))
+
+    with inspect.record() as run:
+        for _ in range(2):
+            net(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+        optimizer.param_groups[0]["lr"] = "much"
+        with pytest.raises(TypeError):
+            optimizer.step()
+        net(torch.ones(1, 2)).pow(2).sum().backward()
+    with Mode():
+        torch.ones(2).sum()
+    assert len(seen) == 2 and not run._session.recorder.defects
+    assert "PowBackward0" in [node["name"] for node in run.trace().to_dict()["nodes"]]
+
+
 @pytest.mark.parametrize("shapes", [[(2,)], [(2,), (3, 2), ()], [(2,), (40, 40)]])
 def test_the_ledger_has_gradients_as_they_were(shapes: list[tuple[int, ...]]) -> None:
     """Each gradient is added to in place, and changed at the end."""

@@ -268,6 +268,12 @@ def jacobian(
         tracked = _tracked(given, create_graph)
         several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "jacobian")
         _must_require(outputs, strict, "outputs")
+        for output in () if vectorize else outputs:
+            if output.requires_grad and output.dtype.is_complex:
+                raise RuntimeError(
+                    "grad can be implicitly created only for real scalar outputs but got "
+                    f"{output.dtype}"
+                )
         rows = tuple(
             _rows(output, place, tracked, create_graph, strict)
             for place, output in enumerate(outputs)

@@ -128,6 +128,8 @@ class FastPath:
         self.write(f"form = {x}._form")
         tests = [f"{y}.__class__ is not Tensor" for y in others]
         tests += ["not form", *(f"{y}._form is not form" for y in others)]
+        if self.row.dtype == "scalar" and not others:
+            tests.append(f"{self.row.scalar}.__class__ is complex")
         plain = "".join(f"{y}.__class__ is Tensor and " for y in others)
         unasked = " or ".join(["form is None", *(f"{y}._form is None" for y in others)])
         given = ", ".join((x, *others)) if name == OPERATOR else self.given
@@ -146,7 +148,8 @@ class FastPath:
                 write(f"if not kind.differentiable: kind, (a_{x},) = meet(row.dtype, ({x},))")
             elif row.dtype == "scalar":
                 met = f"meet('promote', ({x}, {row.scalar}))"
-                write(f"if not kind.differentiable: kind, (a_{x}, _) = {met}")
+                apart = f"not kind.differentiable or {row.scalar}.__class__ is complex"
+                write(f"if {apart}: kind, (a_{x}, _) = {met}")
             return
         if row.broadcasts:
             given = "".join(f"{p.name}, " for p in row.tensors)

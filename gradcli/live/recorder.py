@@ -26,6 +26,7 @@ from .side import TorchSide
 from .text import Text
 
 MOST = 100_000  # parameters that are known
+OWN_HOOKS = 2  # of optimizers, before and after a step
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
 
@@ -54,6 +55,7 @@ class Recorder:
         self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
         self.stepping: Any = None  # what an optimizer is about to change, while it steps
+        self.deaf: Any = None  # what keeps the mode from hearing its operations
         self.on_cut: Any = None  # asked whether operands came from a value, and not by the graph
 
     def tells(self, listener: Any) -> None:
@@ -73,6 +75,7 @@ class Recorder:
         before = state.origin
         with ExitStack() as stack:
             stack.callback(setattr, state, "origin", before)
+            stack.callback(self.end_step)
             stack.callback(self.labels.settle)
             stack.enter_context(self.passes.listening())
             stack.enter_context(self._modules())
@@ -138,7 +141,8 @@ class Recorder:
         return functools.wraps(method)(register)
 
     def _entering(self, module: Any, given: Any) -> None:
-        self.stepping = None  # an error has ended that step
+        if self.stepping is not None:
+            self.end_step()  # by an error
         self.observer.entering(module)
         self.labels.modules.append(module)
         self.text.callers.append([sys._getframe(1), None])
@@ -241,15 +245,37 @@ class Recorder:
         if not type(optimizer).__module__.startswith("torch.optim."):
             return
         self.stand(sys._getframe(2))
+        self.end_step()
         held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
-        self.stepping = None
         with self.side.hands_off():
             grads = [tensor.grad for tensor in held]
             held += [grad for grad in grads if grad is not None]
             self.stepping = self.operations.versions(tuple(held), {})
+        if self._is_alone(optimizer) and self.operations.plain.issuperset(map(type, held)):
+            self.deaf = self.side.no_functions()
+            self.deaf.__enter__()
+
+    def _is_alone(self, optimizer: Any) -> bool:
+        """Whether only the recording listens to a step: no hook and no mode of the program."""
+        module = sys.modules["torch.optim.optimizer"]
+        hooks = (
+            *optimizer._optimizer_step_pre_hooks,
+            *optimizer._optimizer_step_post_hooks,
+            *module._global_optimizer_pre_hooks,
+            *module._global_optimizer_post_hooks,
+        )
+        return len(hooks) == OWN_HOOKS and self.operations.others() == 1
+
+    def end_step(self) -> Any:
+        """The step is over; what it was about to change."""
+        changed, self.stepping = self.stepping, None
+        deaf, self.deaf = self.deaf, None
+        if deaf is not None:
+            deaf.__exit__(None, None, None)
+        return changed
 
     def _step_ends(self) -> None:
-        changed, self.stepping = self.stepping, None
+        changed = self.end_step()
         with self.side.hands_off():
             for tensor, version in changed or ():
                 if tensor._version != version:

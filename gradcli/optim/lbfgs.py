@@ -9,7 +9,7 @@ from ..engine.leaf import gradient_of
 from ..engine.mode import enable_grad, no_grad
 from ..operators import catalogue
 from .line_search import Point, Search
-from .optimizer import Optimizer, as_number, check_rate
+from .optimizer import Optimizer, as_number, check_rate, real_parts
 
 
 class LBFGS(Optimizer):
@@ -35,13 +35,14 @@ class LBFGS(Optimizer):
         pieces = []
         for parameter in self._params:
             grad = gradient_of(parameter)
-            zeros = parameter.new_zeros((parameter.numel(),))
-            pieces.append(zeros if grad is None else grad.reshape([-1]))
+            parts = real_parts(parameter)
+            zeros = parts.new_zeros((parts.numel(),))
+            pieces.append(zeros if grad is None else real_parts(grad).reshape([-1]))
         return catalogue.functions["cat"](pieces, 0)
 
     def _move(self, step: float, direction: Any) -> None:
         start = 0
-        for parameter in self._params:
+        for parameter in map(real_parts, self._params):
             count = parameter.numel()
             piece = direction[start : start + count].view_as(parameter)
             parameter.add_(piece, alpha=step)

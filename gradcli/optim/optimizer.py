@@ -144,7 +144,10 @@ class Optimizer(metaclass=NamedInTorch):
                     if group.get("maximize"):
                         grad = -grad
                     own = self.state[parameter] if self._keeps(group) else {}
-                    self._update(parameter, grad, own, group)
+                    if parameter.dtype.is_complex:
+                        self._update_parts(parameter, grad, own, group)
+                    else:
+                        self._update(parameter, grad, own, group)
         for hook in list(self._post_hooks.values()):
             hook(self, (), {})
         return loss
@@ -157,6 +160,17 @@ class Optimizer(metaclass=NamedInTorch):
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""
         return True
+
+    def _update_parts(
+        self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Each part of a complex number is updated as a number; the state is complex again."""
+        pairs = {name: real_parts(value) for name, value in own.items()}
+        parameter = real_parts(parameter)
+        self._update(parameter, real_parts(grad), pairs, group)
+        for name, value in pairs.items():
+            is_pair = isinstance(value, Tensor) and value.shape == parameter.shape
+            own[name] = catalogue.functions["view_as_complex"](value) if is_pair else value
 
     def _update(
         self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
@@ -244,6 +258,13 @@ def _fitting(value: Any, parameter: Any, name: str) -> Any:
     if not parameter.dtype.is_floating_point:
         return value
     return value.to(dtype=parameter.dtype, device=parameter.device)  # type: ignore[attr-defined]
+
+
+def real_parts(value: Any) -> Any:
+    """A complex tensor as a view of its parts; anything else itself."""
+    if isinstance(value, Tensor) and value.dtype.is_complex:
+        return catalogue.functions["view_as_real"](value)
+    return value
 
 
 def zeros_for(parameter: Any) -> Any:

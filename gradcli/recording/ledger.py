@@ -55,8 +55,8 @@ class Account:
     """What happened to the `.grad` of one tensor."""
 
     __slots__ = (
-        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad", "memories",
-        "sums", "open", "used", "unused",
+        "tensor", "first", "last", "marks", "kinds", "count", "added_at", "updated_at", "grad",
+        "memories", "sums", "open", "used", "unused",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -64,6 +64,7 @@ class Account:
         self.first: list[Entry] = []
         self.last: deque[Entry] = deque(maxlen=ENDS)
         self.marks: list[tuple[str, Line]] = []
+        self.kinds: dict[tuple[str, Line], tuple[str, Line]] = {}  # of marks: one tuple for each
         self.count = 0
         self.added_at: tuple[Line] | None = None  # the backward call since the last reset
         self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
@@ -80,7 +81,8 @@ class Account:
         """One more line; a reset forgets what was added."""
         self.count += 1
         if len(self.marks) < MARKS:
-            self.marks.append((entry.kind, entry.line))
+            mark = entry.kind, entry.line
+            self.marks.append(self.kinds.setdefault(mark, mark))
         if len(self.first) < ENDS:
             self.first.append(entry)
         else:

@@ -48,7 +48,11 @@ def _minus_reduced(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
 def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """self + other * alpha, where PyTorch allows that alpha for operands of this type."""
     kind = getattr(self, "dtype", None) or other.dtype
-    if isinstance(alpha, float) and kind.kind not in "fc":
+    if isinstance(alpha, complex) and kind.kind == "f":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    if isinstance(alpha, float | complex) and kind.kind not in "fc":
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )

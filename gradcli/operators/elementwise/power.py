@@ -96,9 +96,12 @@ def _promoted(self: Any, result: Any) -> Any:
 
 
 def _number_base_backward(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    from math import inf, log as log_of, nan
+    from cmath import log as log_of
+    from math import inf, log as real_log, nan
 
-    logarithm = log_of(self) if self > 0 else -inf if self == 0 else nan
+    if self.__class__ is complex and self:
+        return grad * (result * log_of(self))
+    logarithm = real_log(self) if self.real > 0 else -inf if self == 0 else nan
     if self == 0:
         return grad * where(at_least(exponent, 0), 0.0, result * logarithm)
     return grad * (result * logarithm)
