@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from ...diagnostics import Span
+from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
@@ -76,6 +77,9 @@ def verdict_of(step: Step) -> str:
         return "copied"
     if word in DERIVATIVES:
         return "grad-call"
+    made = None if step.tensor is None else step.tensor()
+    if made is not None and is_parameter(made):  # of a module that another file copies
+        return "copied"
     return "detached" if step.enabled else "no-grad"
 
 
