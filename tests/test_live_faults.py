@@ -134,7 +134,7 @@ def test_a_number_that_goes_nowhere_is_no_reason(tmp_path: Path) -> None:
     assert (answer.verdict, answer.lines) == ("unexplained", (5,))
 
 
-PARTS = """import torch
+PARTS = """import copy, torch
 from torch import nn
 
 class Head(nn.Module):
@@ -148,6 +148,12 @@ class Head(nn.Module):
 
 def number(x):
     return x.mean().item()
+
+def rounded(x):
+    return x.data * 2, torch.round(x)
+
+def twin(net):
+    return copy.deepcopy(net)
 
 class Trainer:
     def __init__(self, model):
@@ -219,5 +225,30 @@ def test_an_object_of_another_file_and_its_error(
     assert names.keys() == {"trainer.model.weight", "trainer.model.bias"}
     assert names["trainer.model.bias"] == [1.0]
     (label,) = told["error"]["labels"]
-    assert label["line"] == 4 and label["text"].endswith("raised on line 22 of live_parts.py")
+    assert label["line"] == 4 and label["text"].endswith("raised on line 28 of live_parts.py")
+    del sys.modules["live_parts"]
+
+
+def test_a_module_of_functions_is_no_operand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "live_parts.py").write_text(PARTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = (
+        "import torch\nimport live_parts\nx = torch.tensor([1.5], requires_grad=True)\n"
+        "y = torch.tensor([1.5], requires_grad=True)\n"
+        "net = torch.nn.Linear(1, 1)\ntwin = live_parts.twin(net)\n"
+        "loss = (live_parts.rounded(x)[0] * twin(live_parts.rounded(y)[1])).sum()\n"
+        "loss.backward()\n"
+    )
+    words = {
+        "x": ("data", ".data on line 17 of live_parts.py"), "net.bias": ("copied", "twin(net)"),
+        "y": ("flat", "y + (live_parts"),
+    }  # fmt: skip
+    for name, (verdict, said) in words.items():
+        monkeypatch.delitem(sys.modules, "live_parts", raising=False)
+        request = Request(text.encode(), "p.py", "p.py", engine="torch")
+        _, report = why_report(request, name, None, trials=False)
+        assert report.verdict == verdict and report.trial is not None
+        assert said in report.sentence + report.trial.advice
     del sys.modules["live_parts"]

@@ -36,7 +36,7 @@ OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad
 SILENT, PLAIN, SPECIAL = range(3)
 MOST = 10_000  # functions whose sort is known
 NOTHING: dict[str, Any] = {}
-OURS = os.path.dirname(os.path.dirname(__file__))
+OURS, PYTHON = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
 
 
 class Operations:
@@ -236,7 +236,7 @@ class Operations:
         empty for one of the text, and for what PyTorch does by itself."""
         while frame is not None and frame.f_code.co_filename != self.text.filename:
             filename = frame.f_code.co_filename
-            if not filename.startswith((OURS, self.torchs)):
+            if not filename.startswith((OURS, self.torchs, PYTHON)):
                 return f"line {frame.f_lineno} of {os.path.basename(filename)}"
             frame = frame.f_back
             while frame is not None and frame.f_code.co_name == CALLER:

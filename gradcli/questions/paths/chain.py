@@ -7,25 +7,19 @@ it does to a gradient (a vector-Jacobian product) is run whenever it is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import repeat
 from math import isfinite
 from typing import Any
 
 import numpy
 
-from ...named import NamedTuple
 from .best import Best
 from .graph import Numbers, Position, Run, Ways
 
 Ones = Callable[[Any], Any]
-
-
-class Edge(NamedTuple):
-    """From one stop to another: to which, and over the graph's own edges by which input."""
-
-    to: int
-    place: int = -1
+Edge = tuple[int, int]  # to which stop, and over the graph's own edges by which input; else by -1
 
 
 class Chain:
@@ -74,17 +68,17 @@ class Chain:
             for to, place, value in self._next(position, ones):
                 if models[to] is None:
                     models[to] = value
-                edges.append(tuple.__new__(Edge, (to, place)))
+                edges.append((to, place))
                 if single:
                     factors.append(number_of(value))
         return single
 
-    def _next(self, position: Position, seed: Any) -> list[tuple[int, int, Any]]:
+    def _next(self, position: Position, seed: Any) -> Iterable[tuple[int, int, Any]]:
         """(next stop, input, what arrives there) for every edge of a stop."""
         ways = self.ways
         if not self.by_edges:
             behind = ways.region(position, self.number, seed, self.run)
-            return [(to, -1, value) for to, value in behind.items()]
+            return zip(behind, repeat(-1), behind.values())
         results = ways.run_at(position, seed, self.run)
         found = []
         for place, edge in ways.inputs[position[0]]:
@@ -138,10 +132,10 @@ class Chain:
             found = self.through(stop, arrived[stop])
             whole = size_of(arrived[stop])
             gains.append([size_of(value) / whole if whole else 0.0 for value in found])
-            for edge, value in zip(edges, found, strict=True):
+            for (to, _), value in zip(edges, found, strict=True):
                 if value is not None:
-                    held = arrived[edge.to]
-                    arrived[edge.to] = value if held is None else held + value
+                    held = arrived[to]
+                    arrived[to] = value if held is None else held + value
         return arrived[-1], gains
 
     # ---- single edges and paths
@@ -152,17 +146,17 @@ class Chain:
         if self.by_edges:
             return [value for _, _, value in found]
         by_stop = {to: value for to, _, value in found}
-        return [by_stop[edge.to] for edge in self.edges[stop]]
+        return [by_stop[to] for to, _ in self.edges[stop]]
 
     def best(self, sizes: list[list[float]], most: int) -> list[list[int]]:
         """The paths with the largest products of these sizes, as numbers of edges."""
-        return Best([[edge.to for edge in edges] for edges in self.edges], sizes).paths(most)
+        return Best([[to for to, _ in edges] for edges in self.edges], sizes).paths(most)
 
     def stops_of(self, path: list[int]) -> list[int]:
         """The stops that a path passes, both ends included."""
         stops = [0]
         for place in path:
-            stops.append(self.edges[stops[-1]][place].to)
+            stops.append(self.edges[stops[-1]][place][0])
         return stops
 
     def carried(self, paths: list[list[int]], seed: Any) -> list[list[Any]]:
@@ -181,7 +175,7 @@ class Chain:
             for place in path[same:]:
                 grad = values[-1] if values else seed
                 values.append(None if grad is None else self.through(stop, grad)[place])
-                stop = self.edges[stop][place].to
+                stop = self.edges[stop][place][0]
             before = path
             found[number] = list(values)
         return found

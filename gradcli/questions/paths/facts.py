@@ -198,10 +198,10 @@ class Facts:
         """Whether an edge's derivative is the same whatever the missing inputs are."""
         assert self.unknown is not None
         chain = self.chain
-        edge = chain.edges[stop][place]
+        to, by = chain.edges[stop][place]
         if chain.by_edges:
-            return not self.unknown.of(chain.stops[stop][0], edge.place)
-        start, end = chain.stops[stop], chain.stops[edge.to]
+            return not self.unknown.of(chain.stops[stop][0], by)
+        start, end = chain.stops[stop], chain.stops[to]
         return all(not self.unknown.of(number, at) for number, at in self._between(start, end))
 
     # ---- tensors
@@ -259,8 +259,8 @@ class Facts:
         sizes = [0.0] * len(chain.stops)
         sizes[0] = sum(size_of(array) for array in self.seeds.arrays)
         for stop, edges in enumerate(chain.edges):
-            for edge, gain in zip(edges, gains[stop], strict=True):
-                sizes[edge.to] += sizes[stop] * gain
+            for (to, _), gain in zip(edges, gains[stop], strict=True):
+                sizes[to] += sizes[stop] * gain
         return sizes[-1]
 
     def _steps(self, path: list[int], grads: list[Any]) -> tuple[StepFact, ...]:
@@ -293,7 +293,7 @@ class Facts:
         chain = self.chain
         if shape is None or shape[0] * shape[1] > DENSE_STEP:
             return None
-        before, after = chain.models[stop], chain.models[chain.edges[stop][place].to]
+        before, after = chain.models[stop], chain.models[chain.edges[stop][place][0]]
         xp = self.seeds.kind.xp
         rows = []
         for i in range(shape[0]):
@@ -310,14 +310,14 @@ class Facts:
         if known is not None:
             return known
         chain = self.chain
-        edge = chain.edges[stop][place]
-        start, end = chain.stops[stop], chain.stops[edge.to]
+        to, by = chain.edges[stop][place]
+        start, end = chain.stops[stop], chain.stops[to]
         if chain.by_edges:
-            pairs = [(start[0], edge.place)]
+            pairs = [(start[0], by)]
         else:
             pairs = self._between(start, end)
         alive = chain.ways.graph.alive
-        before, after = chain.models[stop], chain.models[edge.to]
+        before, after = chain.models[stop], chain.models[to]
         shapes = [() if model is None else tuple(model.shape) for model in (before, after)]
         on_edge = [(alive[number], at) for number, at in pairs]
         words = structure(on_edge, shapes[0], shapes[1])

@@ -117,7 +117,7 @@ class Ways:
         results: Sequence[Any]
         while len(near := inputs[position[0]]) == 1:  # nothing else comes to the next node
             place, edge = near[0]
-            results = self.run_at(position, seed, run)
+            results = () if seed is None else run(alive[position[0]], {position[1]: seed})
             seed = results[place] if place < len(results) else None
             if (only := stop_of(edge)) is not None:
                 return {only: seed}

@@ -178,6 +178,13 @@ class Case(Enclosing):
                 pending.append(child)
         return found
 
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The names of modules that the program imports."""
+        parts = ast.walk(ast.Module(list(self.program.body), []))
+        imports = (alias for part in parts if isinstance(part, ast.Import) for alias in part.names)
+        return frozenset(one.asname or one.name.partition(".")[0] for one in imports)
+
     def bound_by(self) -> ast.stmt | None:
         """The statement that gave the asked name this tensor."""
         for _, node, tensor in reversed(self.flow.bindings.get(self.name.partition("#")[0], [])):

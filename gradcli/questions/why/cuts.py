@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from ...diagnostics import Span
+from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
@@ -63,7 +64,7 @@ def verdict_of(step: Step) -> str:
         return "sampled"
     if word in ("detach", "detach_"):
         return "detached"
-    if word == "data" and (isinstance(node, ast.Attribute) or word != name_of(node)):
+    if word == "data" and (isinstance(node, ast.Attribute) or _elsewhere(step)):
         return "data"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
@@ -76,12 +77,15 @@ def verdict_of(step: Step) -> str:
         return "copied"
     if word in DERIVATIVES:
         return "grad-call"
+    made = None if step.tensor is None else step.tensor()
+    if made is not None and is_parameter(made):  # of a module that another file copies
+        return "copied"
     return "detached" if step.enabled else "no-grad"
 
 
 def word_of(step: Step) -> str:
     """What lost the graph: the operation, where another file does it in what is called."""
-    return step.inner.word if step.inner and step.inner.place else name_of(step.node)
+    return step.inner.word.strip("_") if step.inner and step.inner.place else name_of(step.node)
 
 
 def _compares(word: str) -> bool:

@@ -80,11 +80,11 @@ def without_call(case: Case, node: Any) -> list[Edit]:
         return []
     function = node.func
     if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
-        if not isinstance(function, ast.Attribute) or _is_space(function.value):
+        if not isinstance(function, ast.Attribute) or is_space(case, function.value):
             text = case.whole(node.args[0])
             bare = _is_bare(case, node.args[0], node)
             return [replace(case, node, text if bare else f"({text})")]
-    if isinstance(function, ast.Attribute) and not _is_space(function.value):
+    if isinstance(function, ast.Attribute) and not is_space(case, function.value):
         return _from_dot(case, function, node)
     return []
 
@@ -98,10 +98,13 @@ def _is_bare(case: Case, inner: ast.expr, node: ast.AST) -> bool:
     return free and isinstance(inner, WHOLES) and span.line == span.end_line
 
 
-def _is_space(node: ast.AST) -> bool:
+def is_space(case: Case, node: ast.AST) -> bool:
+    """Whether functions of a module are called by this word: `torch.nn` of torch.nn.relu."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return isinstance(node, ast.Name) and node.id in ("torch", "F", "nn", "math", "np")
+    return isinstance(node, ast.Name) and (
+        node.id in ("torch", "F", "nn", "math", "np") or node.id in case.modules
+    )
 
 
 def _from_dot(case: Case, attribute: ast.Attribute, node: ast.AST) -> list[Edit]:

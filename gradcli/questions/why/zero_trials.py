@@ -8,7 +8,7 @@ from typing import Any
 from ..cure import Edit
 from .case import Case, Trial
 from .declared import alone_of, zero_of
-from .edits import advised, first, operand, replace, without, wrap
+from .edits import advised, first, is_space, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out
 from .values import name_of
@@ -43,7 +43,7 @@ def read_before(case: Case, reset: Any, call: Any, goal: str) -> list[Trial]:
 
 def _straight(case: Case, origin: Any) -> list[Trial]:
     """The straight-through form: the rounded value forward, the plain slope backward."""
-    inner = _operand(origin)
+    inner = _operand(case, origin)
     if inner is None:
         return []
     text, own = case.whole(inner), case.whole(origin)
@@ -65,7 +65,7 @@ _OF_LOGITS = {
 
 def _within_bounds(case: Case, origin: Any) -> list[Trial]:
     """The loss of what a sigmoid is given, which does not saturate; else smaller numbers."""
-    inner, word = _operand(origin), name_of(origin)
+    inner, word = _operand(case, origin), name_of(origin)
     if inner is None:
         return []
     text, trials = case.whole(inner), []
@@ -94,7 +94,7 @@ def _within_bounds(case: Case, origin: Any) -> list[Trial]:
 
 def _for_one(case: Case, origin: Any) -> list[Trial]:
     """sigmoid for the softmax of one element."""
-    inner, relative_of_one = _operand(origin), alone_of(name_of(origin))
+    inner, relative_of_one = _operand(case, origin), alone_of(name_of(origin))
     if inner is None or not relative_of_one:
         return []
     edits = [replace(case, origin, f"{relative_of_one}({case.whole(inner)})")]
@@ -103,7 +103,7 @@ def _for_one(case: Case, origin: Any) -> list[Trial]:
 
 def _curved(case: Case, origin: Any) -> list[Trial]:
     """softplus for relu, which has no second derivative."""
-    inner = _operand(origin)
+    inner = _operand(case, origin)
     if inner is None or not relative(case, name_of(origin), [inner]):
         return []
     edits = [replace(case, origin, f"torch.nn.functional.softplus({case.whole(inner)})")]
@@ -114,7 +114,7 @@ def _leaky(case: Case, origin: Any) -> list[Trial]:
     """leaky_relu for relu."""
     word = name_of(origin)
     if isinstance(origin, ast.Call):
-        inner = _operand(origin)
+        inner = _operand(case, origin)
         text = "" if inner is None else relative(case, word, [inner])
         if text:
             edits = [replace(case, origin, text)]
@@ -201,17 +201,13 @@ def _one_share(case: Case, origin: Any) -> list[Trial]:
     return [Trial(advice, tuple(edits), "nonzero")]
 
 
-def _operand(origin: Any) -> ast.expr | None:
+def _operand(case: Case, origin: Any) -> ast.expr | None:
     """x of torch.round(x), x.round(), round(x)."""
     if not isinstance(origin, ast.Call):
         return None
     function = origin.func
-    if isinstance(function, ast.Attribute):
-        root: ast.expr = function.value
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not (isinstance(root, ast.Name) and root.id in ("torch", "F", "nn")):
-            return function.value
+    if isinstance(function, ast.Attribute) and not is_space(case, function.value):
+        return function.value
     return origin.args[0] if origin.args else None
 
 
