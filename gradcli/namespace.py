@@ -125,6 +125,7 @@ LISTED: dict[str, str] = {
         "WeightedRandomSampler default_collate default_convert get_worker_info random_split"
     ),
     "amp": "GradScaler autocast custom_bwd custom_fwd is_autocast_available",
+    "nn.attention": "SDPBackend sdpa_kernel",
     "nn.utils.rnn": (
         "PackedSequence invert_permutation pack_padded_sequence pack_sequence pad_packed_sequence "
         "pad_sequence unpack_sequence unpad_sequence"
@@ -152,13 +153,11 @@ for _space, _names in LISTED.items():
     PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
 for _name in "make_functional make_functional_with_buffers combine_state_for_ensemble".split():
     PLACES[f"_functorch.make_functional.{_name}"] = f"gradcli.func.functional_modules:{_name}"
-for _name in ("SDPBackend", "sdpa_kernel"):
-    PLACES[f"nn.attention.{_name}"] = f"gradcli.nn.attention_kernels:{_name}"
 for _name in (
     "sdp_kernel math_sdp_enabled flash_sdp_enabled mem_efficient_sdp_enabled cudnn_sdp_enabled "
     "enable_math_sdp enable_flash_sdp enable_mem_efficient_sdp enable_cudnn_sdp"
 ).split():
-    PLACES[f"backends.cuda.{_name}"] = f"gradcli.nn.attention_kernels:{_name}"
+    PLACES[f"backends.cuda.{_name}"] = f"gradcli.nn.attention:{_name}"
 PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
     "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"

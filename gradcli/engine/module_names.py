@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Of our rooms, where one room is one of PyTorch's modules.
 ROOMS = {
-    "convolution": "conv", "sequences": "rnn", "recurrent": "rnn", "attention": "activation",
+    "convolution": "conv", "sequences": "rnn", "recurrent": "rnn", "multihead": "activation",
     "resampling": "padding", "unpooling": "pooling",
 }  # fmt: skip
 # Classes that PyTorch keeps in a module of their own.
@@ -22,7 +22,9 @@ STARTS = {
     "InstanceNorm": "instancenorm",
     "Upsampl": "upsampling",
 }
-ROOMS_OF_THEIR_OWN = frozenset({"utils", "init", "parameter", "parallel"})  # of torch.nn
+ROOMS_OF_THEIR_OWN = frozenset("utils init parameter parallel attention".split())  # of torch.nn
+    {"utils", "init", "parameter", "parallel", "attention"}
+)  # of torch.nn
 SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 
 

@@ -47,7 +47,7 @@ _PLACES = {
     "sparse": "EmbeddingBag",
     "recurrent": "RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
-    "attention": "MultiheadAttention",
+    "multihead": "MultiheadAttention",
     "parallel.data_parallel": "DataParallel",
     "transformer": (
         "Transformer TransformerEncoder TransformerDecoder TransformerEncoderLayer "

@@ -1,108 +1,103 @@
-"""Library: attention with several heads as a module."""
+"""Library: torch.nn.attention and its kin in torch.backends.cuda: how attention is computed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import functional, init
-from .create import empty
-from .linear import Linear
-from .module import Module
-from .parameter import Parameter
+from ..engine.mode import state
+from ..operators.nn.attention import KERNELS, kernels
 
 
-class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear under the name by which PyTorch prints the projection of an attention."""
+class Backend:
+    """A member of SDPBackend."""
+
+    _torch_name = "torch.nn.attention._SDPBackend"
+    PUBLIC = ("name", "value")
+    __slots__ = PUBLIC
+
+    def __init__(self, name: str, value: int) -> None:
+        self.name, self.value = name, value
+
+    def __str__(self) -> str:
+        return f"SDPBackend.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<SDPBackend.{self.name}: {self.value}>"
 
 
-class MultiheadAttention(Module):
-    PUBLIC = (
-        "embed_dim", "kdim", "vdim", "num_heads", "dropout", "batch_first", "head_dim",
-        "in_proj_weight", "in_proj_bias", "q_proj_weight", "k_proj_weight", "v_proj_weight",
-        "bias_k", "bias_v", "out_proj", "add_zero_attn",
-    )  # fmt: skip
+class Backends:
+    """What the name SDPBackend stands for: the members by their names."""
+
+    _torch_name = "torch.nn.attention._SDPBackend"
+    PUBLIC = ("ERROR", *KERNELS, "OVERRIDEABLE")
+    __slots__ = PUBLIC
+
+    def __init__(self) -> None:
+        for value, name in enumerate(self.PUBLIC, -1):
+            setattr(self, name, Backend(name, value))
+
+
+SDPBackend = Backends()
+
+
+class sdpa_kernel:
+    """Within it attention is computed in these ways only."""
+
+    PUBLIC: tuple[str, ...] = ()
+
+    def __init__(self, backends: Any, set_priority: bool = False) -> None:
+        if not isinstance(backends, (list, Backend)):
+            raise AssertionError(
+                "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+                f"{type(backends).__name__}"
+            )
+        given = backends if isinstance(backends, list) else [backends]
+        self.allowed = {one.name for one in given if isinstance(one, Backend)}
+        self.before = set(KERNELS)
+
+    def __enter__(self) -> None:
+        self.before, kernels.allowed = kernels.allowed, set(self.allowed)
+
+    def __exit__(self, *error: object) -> None:
+        kernels.allowed = self.before
+
+
+class sdp_kernel(sdpa_kernel):
+    """The same by one flag for each way, as it was written before."""
 
     def __init__(
-        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
-        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-        vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
+        self, enable_flash: bool = True, enable_math: bool = True,
+        enable_mem_efficient: bool = True, enable_cudnn: bool = True,
     ) -> None:  # fmt: skip
-        if embed_dim <= 0 or num_heads <= 0:
-            raise ValueError(
-                "embed_dim and num_heads must be greater than 0, got "
-                f"embed_dim={embed_dim} and num_heads={num_heads} instead"
-            )
-        super().__init__()
-        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
-        self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
-        if self.head_dim * num_heads != embed_dim:
-            raise AssertionError("embed_dim must be divisible by num_heads")
-        self._make_projections(bias, device, dtype)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
-        self.bias_k = self.bias_v = None
-        if add_bias_kv:
-            self.bias_k = Parameter(empty((1, 1, embed_dim), device, dtype))
-            self.bias_v = Parameter(empty((1, 1, embed_dim), device, dtype))
-        self.add_zero_attn = add_zero_attn
-        self._reset_parameters()
-
-    def _make_projections(self, bias: bool, device: Any, dtype: Any) -> None:
-        """One weight for queries, keys and values where they are as wide, else one for each."""
-        width = self.embed_dim
-        apart = {"q_proj_weight": width, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
-        if self._packed:
-            self.in_proj_weight = Parameter(empty((3 * width, width), device, dtype))
-            for name in apart:
-                self.register_parameter(name, None)
-        else:
-            for name, columns in apart.items():
-                self.register_parameter(name, Parameter(empty((width, columns), device, dtype)))
-            self.register_parameter("in_proj_weight", None)
-        made = Parameter(empty((3 * width,), device, dtype)) if bias else None
-        self.register_parameter("in_proj_bias", made)
-
-    @property
-    def _packed(self) -> bool:
-        return self.kdim == self.embed_dim == self.vdim
-
-    def _reset_parameters(self) -> None:
-        if self._packed:
-            init.xavier_uniform_(self.in_proj_weight)
-        else:
-            for weight in (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
-                init.xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
-            init.constant_(self.in_proj_bias, 0.0)
-            init.constant_(self.out_proj.bias, 0.0)
-        for bias in (self.bias_k, self.bias_v):
-            if bias is not None:
-                init.xavier_normal_(bias)
-
-    def forward(
-        self, query: Any, key: Any, value: Any, key_padding_mask: Any = None,
-        need_weights: bool = True, attn_mask: Any = None, average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        turned = self.batch_first and query.dim() == 3
-        if turned:
-            query, key, value = _turned(query, key, value)
-        static_k = static_v = None
-        output, weights = functional.multi_head_attention_forward(
-            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight,
-            self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn, self.dropout,
-            self.out_proj.weight, self.out_proj.bias, self.training, key_padding_mask,
-            need_weights, attn_mask, not self._packed, self.q_proj_weight, self.k_proj_weight,
-            self.v_proj_weight, static_k, static_v, average_attn_weights, is_causal,
-        )  # fmt: skip
-        return (output.transpose(1, 0) if turned else output), weights
+        state.warn(
+            "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager "
+            "will be removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context "
+            "manager, with updated signature.",
+            FutureWarning,
+        )
+        flags = enable_math, enable_flash, enable_mem_efficient, enable_cudnn
+        super().__init__([getattr(SDPBackend, name) for name in _named(flags)])
 
 
-def _turned(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
-    """Sequence first. What was one tensor stays one: attention to itself is computed at once."""
-    turned_query = query.transpose(1, 0)
-    if key is value:
-        turned_key = turned_query if query is key else key.transpose(1, 0)
-        return turned_query, turned_key, turned_key
-    return turned_query, key.transpose(1, 0), value.transpose(1, 0)
+def _named(flags: Iterable[bool]) -> list[str]:
+    return [name for name, flag in zip(KERNELS, flags, strict=True) if flag]
+
+
+def _asked(name: str) -> Callable[[], bool]:
+    return lambda: name in kernels.allowed
+
+
+def _switched(name: str) -> Callable[[bool], None]:
+    def switch(enabled: bool) -> None:
+        kernels.allowed = kernels.allowed | {name} if enabled else kernels.allowed - {name}
+
+    return switch
+
+
+math_sdp_enabled, flash_sdp_enabled, mem_efficient_sdp_enabled, cudnn_sdp_enabled = map(
+    _asked, KERNELS
+)
+enable_math_sdp, enable_flash_sdp, enable_mem_efficient_sdp, enable_cudnn_sdp = map(
+    _switched, KERNELS
+)

@@ -10,11 +10,11 @@ from ..engine.settable import Takes
 from ..operators import catalogue
 from . import functional, init
 from .activation import GELU, ReLU
-from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
+from .multihead import MultiheadAttention
 from .normalization import LayerNorm
 
 
