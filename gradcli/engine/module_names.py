@@ -23,8 +23,6 @@ STARTS = {
     "Upsampl": "upsampling",
 }
 ROOMS_OF_THEIR_OWN = frozenset("utils init parameter parallel attention".split())  # of torch.nn
-    {"utils", "init", "parameter", "parallel", "attention"}
-)  # of torch.nn
 SCHEDULES = frozenset({"schedule", "cyclic", "one_cycle", "lr_scheduler"})
 
 
