@@ -54,4 +54,6 @@ _PLACES = {
         "TransformerDecoderLayer"
     ),
 }
-__all__, __getattr__ = lazy(__name__, _PLACES, ("functional", "init", "utils"), describe)
+__all__, __getattr__ = lazy(
+    __name__, _PLACES, ("attention", "functional", "init", "utils"), describe
+)
