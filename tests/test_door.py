@@ -96,7 +96,8 @@ STARTS: tuple[Any, ...] = (
     normal_vectors, lambda: (normal(), 1), lambda: (normal(), []), lambda: (weights(), normal()),
     lambda: ((2,), (1, 2)), lambda: ([gradcli.distributions.ExpTransform()],),
     lambda: (gradcli.distributions.ExpTransform(), 1), lambda: (0.5, 0.5, 0.5), lambda: (0.5,),
-    lambda: (gradcli.zeros(2), gradcli.ones(2, 1), gradcli.ones(2)),
+    lambda: (gradcli.zeros(2), gradcli.ones(2, 1), gradcli.ones(2)), lambda: ("a -> a",),
+    lambda: ("a -> a", "sum"),
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.mode import state
@@ -30,40 +30,49 @@ class Backends:
     """What the name SDPBackend stands for: the members by their names."""
 
     _torch_name = "torch.nn.attention._SDPBackend"
-    PUBLIC = ("ERROR", *KERNELS, "OVERRIDEABLE")
+    PUBLIC = (
+        "ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION",
+        "OVERRIDEABLE",
+    )  # fmt: skip
     __slots__ = PUBLIC
 
     def __init__(self) -> None:
-        for value, name in enumerate(self.PUBLIC, -1):
-            setattr(self, name, Backend(name, value))
+        self.ERROR, self.OVERRIDEABLE = Backend("ERROR", -1), Backend("OVERRIDEABLE", 4)
+        (
+            self.MATH, self.FLASH_ATTENTION, self.EFFICIENT_ATTENTION, self.CUDNN_ATTENTION,
+        ) = (Backend(name, value) for value, name in enumerate(KERNELS))  # fmt: skip
 
 
 SDPBackend = Backends()
 
 
-class sdpa_kernel:
+class _Choice:
     """Within it attention is computed in these ways only."""
 
     PUBLIC: tuple[str, ...] = ()
 
-    def __init__(self, backends: Any, set_priority: bool = False) -> None:
-        if not isinstance(backends, (list, Backend)):
-            raise AssertionError(
-                "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
-                f"{type(backends).__name__}"
-            )
-        given = backends if isinstance(backends, list) else [backends]
-        self.allowed = {one.name for one in given if isinstance(one, Backend)}
-        self.before = set(KERNELS)
+    def __init__(self, allowed: set[str]) -> None:
+        self.allowed, self.before = allowed, allowed
 
     def __enter__(self) -> None:
-        self.before, kernels.allowed = kernels.allowed, set(self.allowed)
+        self.before, kernels.allowed = kernels.allowed, self.allowed
 
     def __exit__(self, *error: object) -> None:
         kernels.allowed = self.before
 
 
-class sdp_kernel(sdpa_kernel):
+class sdpa_kernel(_Choice):
+    def __init__(self, backends: Any, set_priority: bool = False) -> None:
+        given = backends if isinstance(backends, list) else [backends]
+        if not all(isinstance(one, Backend) for one in given):
+            raise AssertionError(
+                "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+                f"{type(backends).__name__}"
+            )
+        super().__init__({one.name for one in given})
+
+
+class sdp_kernel(_Choice):
     """The same by one flag for each way, as it was written before."""
 
     def __init__(
@@ -77,27 +86,29 @@ class sdp_kernel(sdpa_kernel):
             FutureWarning,
         )
         flags = enable_math, enable_flash, enable_mem_efficient, enable_cudnn
-        super().__init__([getattr(SDPBackend, name) for name in _named(flags)])
+        super().__init__({name for name, flag in zip(KERNELS, flags, strict=True) if flag})
 
 
-def _named(flags: Iterable[bool]) -> list[str]:
-    return [name for name, flag in zip(KERNELS, flags, strict=True) if flag]
+def _asked(word: str, name: str) -> Callable[[], bool]:
+    def enabled() -> bool:
+        return name in kernels.allowed
+
+    enabled.__qualname__ = enabled.__name__ = f"{word}_sdp_enabled"
+    return enabled
 
 
-def _asked(name: str) -> Callable[[], bool]:
-    return lambda: name in kernels.allowed
-
-
-def _switched(name: str) -> Callable[[bool], None]:
+def _switched(word: str, name: str) -> Callable[[bool], None]:
     def switch(enabled: bool) -> None:
         kernels.allowed = kernels.allowed | {name} if enabled else kernels.allowed - {name}
 
+    switch.__qualname__ = switch.__name__ = f"enable_{word}_sdp"
     return switch
 
 
+_WORDS = ("math", "flash", "mem_efficient", "cudnn")
 math_sdp_enabled, flash_sdp_enabled, mem_efficient_sdp_enabled, cudnn_sdp_enabled = map(
-    _asked, KERNELS
+    _asked, _WORDS, KERNELS
 )
 enable_math_sdp, enable_flash_sdp, enable_mem_efficient_sdp, enable_cudnn_sdp = map(
-    _switched, KERNELS
+    _switched, _WORDS, KERNELS
 )
