@@ -298,6 +298,7 @@ def is_space(name: str) -> bool:
 @functools.cache
 def _ready() -> None:
     import gc
+    import sys
 
     from .memory import keep_freed
 
@@ -310,7 +311,8 @@ def _ready() -> None:
     # allocations doubles the time of building one. Whoever chose a threshold keeps it.
     if gc.get_threshold() == (700, 10, 10):
         gc.set_threshold(50_000, 20, 50)
-    keep_freed()
+    if "torch" not in sys.modules:  # whose process it is then
+        keep_freed()
 
 
 @functools.cache
