@@ -104,7 +104,9 @@ def inside_seconds(who: str, row: str, size: int) -> dict[str, float]:
     command = [sys.executable, __file__, "--measure", who, row, str(size)]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     if done.returncode:
-        return {}  # torchviz is not installed
+        if who == "torch" and importlib.util.find_spec("torchviz") is None:
+            return {}
+        raise SystemExit(done.stderr)
     answer: dict[str, float] = json.loads(done.stdout)
     return answer
 
@@ -127,15 +129,13 @@ def picture(who: str, size: int) -> dict[str, float]:
     work.dot(scope["out"].grad_fn)
     figures = {"dot": (time.perf_counter() - start) / size}
     from gradcli.pipeline.request import Request
-    from gradcli.pipeline.run import execute
-    from gradcli.questions.trace import trace_report
+    from gradcli.questions.trace import recorded, trace_report
     from gradcli.render import trace
     from gradcli.render.text import Look
 
-    request = Request(text.encode(), "tree.expr", drawn=True, watched=True)
-    ran = execute(request, None)
+    ran = recorded(Request(text.encode(), "tree.expr"), None)
     start = time.perf_counter()
-    trace.text(trace_report(ran, texts=True), Look(False, True, 80), expand=True)
+    trace.text(trace_report(ran), Look(False, True, 80), expand=True)
     return figures | {"page": (time.perf_counter() - start) / size}
 
 
