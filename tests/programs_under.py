@@ -111,7 +111,8 @@ def close(ours: Any, theirs: Any) -> bool:
 
 
 def compare(text: str) -> None:
-    """Asserts that gradcli leaves behind what PyTorch does."""
+    """Asserts that gradcli leaves behind what PyTorch does, as the name `torch`."""
+    assert not re.search(r"^\s*(import|from) torch\b", text, re.MULTILINE), "PyTorch's own"
     theirs = oracle.ask("program", text)
     ours = json.loads(json.dumps(program(gradcli, text)))
     for aspect in ("output", "error", "warnings"):

@@ -77,6 +77,11 @@ class CyclicLR(LRScheduler):
         del own["_own_scale"]
         return own | {"_scale_fn_custom": None}  # functions are not saved
 
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """As PyTorch does, it takes the function's entry out of what it is given."""
+        state_dict.pop("_scale_fn_custom")
+        super().load_state_dict(state_dict)
+
     def scale_fn(self, x: float) -> float:
         """How much of the way up a cycle goes."""
         if self._own_scale is not None:
