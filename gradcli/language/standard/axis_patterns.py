@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from math import prod
 from typing import Any, TypeAlias
 
 from ...arrays.costs import pay
@@ -13,6 +12,7 @@ from ...engine.tensor import Tensor
 from ...named import NamedTuple
 from ..operations import type_name
 
+LARGEST = 1 << 63  # a size is less
 REDUCTIONS = ("min", "max", "sum", "mean", "prod", "any", "all")
 ELLIPSIS = "…"
 MOST_DIMENSIONS = 8  # that an ellipsis of a layer may stand for, and one more
@@ -215,11 +215,22 @@ def length_of(given: Any) -> Any:
     return given.__index__()
 
 
+def product(lengths: Iterable[Any]) -> Any:
+    """Of the lengths of axes that are one. What has more digits than a size is refused on the way:
+    a program can name very many axes."""
+    whole: Any = 1
+    for length in lengths:
+        whole *= length
+        if not -LARGEST <= whole < LARGEST:
+            raise OverflowError("Python int too large to convert to C long")
+    return whole
+
+
 def plan_of(pattern: str, operation: Any, given: dict[str, Any], shape: Sequence[int]) -> Plan:
     left, right, lengths = named(pattern, operation, given, len(shape))
     for group, size in zip(left, shape, strict=True):
         unknown = [axis for axis in group if lengths[axis] is None]
-        known = prod(lengths[axis] for axis in group if lengths[axis] is not None)
+        known = product(lengths[axis] for axis in group if lengths[axis] is not None)
         if not unknown and size != known:
             raise EinopsError(f"Shape mismatch, {size} != {known}")
         for axis in unknown:
@@ -241,6 +252,6 @@ def plan_of(pattern: str, operation: Any, given: dict[str, Any], shape: Sequence
         tuple(range(kept, len(order))),
         {place: lengths[axis] for place, axis in enumerate(after) if axis not in places},
         len(after),
-        [prod(lengths[axis] for axis in group) for group in right]
+        [product(lengths[axis] for axis in group) for group in right]
         if any(len(group) != 1 for group in right) else None,
     )  # fmt: skip

@@ -7,7 +7,6 @@ their graphs are the same; arrays go the same way through NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from string import ascii_letters
 from typing import Any
 
@@ -36,6 +35,7 @@ from .axis_patterns import (
     named,
     opened,
     plan_of,
+    product,
     sides_of,
     text_of,
 )
@@ -66,7 +66,8 @@ def _spread_array(x: Any, plan: Plan) -> Any:
     for place in plan.added:
         x = numpy.expand_dims(x, place)
     shape = tuple(plan.added.get(place, size) for place, size in enumerate(x.shape))
-    pay(prod(shape), prod(shape) * x.itemsize)
+    size = product(shape)
+    pay(size, size * x.itemsize)
     return numpy.broadcast_to(x, shape)
 
 
@@ -223,7 +224,7 @@ def unpack(tensor: Any, packed_shapes: Any, pattern: Any) -> Any:
             f"unpack(..., {pattern}) received input of wrong dim with shape {x.shape}"
         )
     shapes = [tuple(map(length_of, collect(shape))) for shape in collect(packed_shapes)]
-    sizes = [-1 if -1 in shape else prod(shape) for shape in shapes]
+    sizes = [-1 if -1 in shape else product(shape) for shape in shapes]
     total = x.shape[before]
     if sizes.count(-1) > 1:
         raise EinopsError(
