@@ -9,8 +9,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
-from .deeper_paths import DEEPER, is_file, package_of
-from .engine.class_name import name_in_messages
+from .deeper_paths import DEEPER, INNER, is_file, package_of
 from .engine.run_state import run_state
 
 _ENGINE = "gradcli.engine."
@@ -144,7 +143,7 @@ LISTED: dict[str, str] = {
 # What stands below.
 for _name in (
     "is_tensor is_storage is_floating_point is_complex is_nonzero numel set_num_threads "
-    "get_num_threads typename broadcast_shapes use_deterministic_algorithms "
+    "get_num_threads broadcast_shapes use_deterministic_algorithms "
     "are_deterministic_algorithms_enabled set_float32_matmul_precision "
     "get_float32_matmul_precision set_default_tensor_type"
 ).split():
@@ -178,6 +177,9 @@ for _name in "is_autocast_enabled get_autocast_dtype clear_autocast_cache".split
     PLACES[_name] = f"gradcli.amp.autocast_mode:{_name}"
 for _name in ("assert_close", "assert_allclose"):
     PLACES[f"testing.{_name}"] = f"gradcli.utils.closeness:{_name}"
+for _name, _room in INNER.items():
+    PLACES[f"nn.{_name}"] = f"gradcli.nn.{_room}:{_name.rpartition('.')[2]}"
+PLACES["typename"] = "gradcli.nn.registered:typename"
 PLACES["_assert"] = "gradcli.namespace:assert_"
 PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
@@ -337,7 +339,7 @@ def resolve(name: str) -> Any:
 
         return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
-    if package_of(space) != space:
+    if package_of(space) != space and not is_space(name):
         return resolve(f"{package_of(space)}.{last}".lstrip("."))
     if space in PACKAGES:
         module_ = import_module(PACKAGES[space])
@@ -407,10 +409,6 @@ def is_nonzero(input: Any) -> bool:
 
 def numel(input: Any) -> int:
     return int(input.numel())
-
-
-def typename(value: Any) -> str:
-    return value.type() if is_tensor(value) else name_in_messages(type(value))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
