@@ -72,8 +72,8 @@ PLACES: dict[str, str] = {
     "accelerator.current_accelerator": _ENGINE + "cuda:current_accelerator",
     "get_default_device": _ENGINE + "device:default_device",
     "set_default_device": _ENGINE + "device:set_default_device",
-    "backends.cudnn.version": "gradcli.namespace:nothing",
     "compile": "gradcli.utils.compiled:compile_",
+    "compiler.compile": "gradcli.utils.compiled:compile_",
     "set_num_interop_threads": "gradcli.namespace:set_num_threads",
     "autograd.Variable": "gradcli.autograd:Variable",
     "autograd.backward": "gradcli.autograd:backward",
@@ -159,15 +159,31 @@ for _name in (
     PLACES[f"backends.cuda.{_name}"] = f"gradcli.nn.attention:{_name}"
 PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
-    "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
+    "current_device set_device synchronize get_device_name get_device_capability empty_cache "
+    "memory_allocated max_memory_allocated memory_reserved max_memory_reserved manual_seed"
 ).split():
     PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
-for _name in (
-    "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
-    "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
-    "cuda.is_bf16_supported jit.is_scripting jit.is_tracing"
-).split():
-    PLACES[_name] = "gradcli.namespace:never"
+for _answer, _names in {
+    "never": (
+        "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
+        "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
+        "cuda.is_bf16_supported jit.is_scripting jit.is_tracing compiler.is_compiling "
+        "compiler.is_dynamo_compiling compiler.is_exporting is_distributed is_warn_always_enabled"
+    ),
+    "always": (
+        "backends.mkl.is_available backends.openmp.is_available backends.mkldnn.is_available "
+        "cpu.is_available set_flush_denormal"
+    ),
+    "nothing": (
+        "backends.cudnn.version compiler.reset compiler.cudagraph_mark_step_begin cpu.synchronize "
+        "cuda.seed cuda.seed_all mps.manual_seed set_warn_always"
+    ),
+    "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
+    "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
+    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
+    "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
+}.items():  # fmt: skip
+    PLACES.update((_name, f"gradcli.utils.answers:{_answer}") for _name in _names.split())
 for _name in "GradScaler autocast custom_bwd custom_fwd".split():
     PLACES[f"cuda.amp.{_name}"] = f"gradcli.amp.cuda:{_name}"
 for _name in "GradScaler autocast".split():
@@ -184,8 +200,6 @@ PLACES["_assert"] = "gradcli.namespace:assert_"
 PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
     PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
-for _name in "mkl openmp mkldnn".split():
-    PLACES[f"backends.{_name}.is_available"] = "gradcli.namespace:always"
 for _name in (
     "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
     "long complex64 complex128 cfloat cdouble"
@@ -449,18 +463,6 @@ def set_num_threads(count: int) -> None:
 
 def get_num_threads() -> int:
     return _threads.count
-
-
-def never(*asked: Any) -> bool:
-    return False
-
-
-def always(*asked: Any) -> bool:
-    return True
-
-
-def nothing() -> None:
-    return None
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
