@@ -112,6 +112,7 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
+        and not (step.tracked and verdict_of(step) == "grad-call")  # its graph leads elsewhere
     ]
 
 
