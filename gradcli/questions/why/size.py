@@ -9,11 +9,13 @@ import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of
 from .case import Case, Finding, Remark
-from .gradients import Gradients, kind_of, node_name
+from .declared import acts_of
+from .gradients import Gradients, Share, kind_of, node_name, saved_value
 from .passes import Applied
 
 LARGE, TINY = 1e6, 1e-6
 ROUNDING = 1e-6
+VANISHING = 1e-30
 LEAST = 4.0  # a factor that is worth a mark, of one node or of all at one place
 MARKED = 3
 PART = 4  # of the largest change: places that have less of it are not named
@@ -161,3 +163,29 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
                 found.append((factor, one))
     found.sort(key=lambda item: -item[0] if upwards else item[0])
     return found
+
+
+def _largest(share: Share) -> float:
+    """What came to its node."""
+    grads = [numpy.abs(array_of(g)) for g in share.applied.grads if g is not None]
+    return max((float(g.max()) for g in grads if g.size), default=0)
+
+
+def vanishes(share: Share) -> bool:
+    """Whether what came is too small to be a number after a few more factors."""
+    return 0 < _largest(share) < VANISHING
+
+
+def underflows(share: Share, factor: Any) -> bool:
+    """Whether numbers came that are too small for their type once they are multiplied."""
+    if vanishes(share):
+        return True
+    kind = str(share.applied.results[share.place].dtype).rpartition(".")[2]
+    least = float(numpy.finfo(kind if kind in ("float16", "float64") else "float32").tiny)
+    if factor is not None:
+        return 0 < _largest(share) * float(numpy.abs(factor).max()) < least
+    saved = (saved_value(share.applied, name) for name in ("self", "other"))
+    operands = [numpy.abs(one) for one in saved if one is not None]
+    if acts_of(share.applied.node) != "pointwise" or not all(o.all() for o in operands):
+        return False
+    return any(o.min() < least**0.5 or o.max() > least**-0.5 for o in operands)

@@ -31,6 +31,7 @@ from .gradients import (
     saved_value,
 )
 from .passes import Hooked, Pass
+from .size import underflows, vanishes
 from .values import name_of
 from .zero_trials import read_before, zero_trials
 
@@ -72,7 +73,6 @@ ADVICE = {
     "tiny": "a larger scale, normalisation, or a function that does not saturate",
 }
 MOST_BESIDE = 2  # ways out of the graph that are told beside a zero
-LEAST = 1e-30  # what is below vanishes after a few more factors
 
 
 def zero_finding(case: Case) -> Finding | None:
@@ -386,14 +386,14 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     if zero in VERDICTS:
         if acts == "along" and _even(share) and not _hard(share):  # softmax
             return "cancelled"
+        if zero == "saturates" and vanishes(share):
+            return "tiny"
         if zero == "clamps":
             return "dead-relu" if _is_relu(share) else VERDICTS[zero]
         return "flat" if _has_other_bound(share) else VERDICTS[zero]
     factor = _factor(share)
-    grads = [array_of(g) for g in share.applied.grads if g is not None]
-    if factor is None or not _is_zero_factor(factor, element):
-        if 0 < max((float(numpy.abs(g).max()) for g in grads if g.size), default=0) < LEAST:
-            return "tiny"
+    if (factor is None or not _is_zero_factor(factor, element)) and underflows(share, factor):
+        return "tiny"
     if factor is not None and (
         _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
     ):
@@ -401,7 +401,8 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     weight = saved_value(share.applied, "weight")  # of a normalisation
     if zero == "cancels" and hasattr(weight, "shape") and weight.size and not weight.any():
         return "zero-factor"
-    smaller = any(g.size > share.value.size for g in grads)
+    came = [array_of(g) for g in share.applied.grads if g is not None]
+    smaller = any(g.size > share.value.size for g in came)
     return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
 
 
