@@ -68,6 +68,9 @@ def cleared_finding(case: Case) -> Finding | None:
         finding.facts.append(
             "so the optimizer finds no gradient when it steps, and changes nothing"
         )
+        if statement is case.statement(added.origin):
+            finding.advice = "in what this line calls: zero_grad() before backward(), not behind it"
+            return finding
         text = case.whole(statement or node)
         edits = first(case, case.statement(added.origin), text)
         if isinstance(statement, ast.Expr) and edits:
