@@ -97,14 +97,20 @@ def zero_finding(case: Case) -> Finding | None:
     one = _pass(case, added)
     if one is None or one.applied is None:
         return None
-    finding = _died(case, Gradients(case, one))
+    return _with_ways_out(case, one, _died(case, Gradients(case, one)))
+
+
+def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | None:
+    """The same, with what took other ways from the tensor out of the graph, and its cure where that
+    helps."""
     beside = [] if finding is None else cuts_beside(case, one)[:MOST_BESIDE]
-    if finding is not None and beside:
-        for step in beside:
-            text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
-            finding.others.append(Remark(step.node, text))
-        within = cut_finding(case, beside, "").trials  # told where it helps
-        finding.trials += [trial._replace(goal="proof") for trial in within]
+    if finding is None or not beside:
+        return finding
+    for step in beside:
+        text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
+        finding.others.append(Remark(step.node, text))
+    within = cut_finding(case, beside, "").trials
+    finding.trials += [trial._replace(goal="proof") for trial in within]
     return finding
 
 
