@@ -9,7 +9,6 @@ from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .declared import declarations
 from .edits import ATOMS, advised, replace, without, without_call
 from .smooth import soft_place
 from .values import Step, name_of
@@ -18,6 +17,7 @@ COPIES = frozenset(
     "tensor as_tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter "
     "from_numpy deepcopy scalar_tensor array".split()
 )
+BOOLS = frozenset("bool to type type_as".split())
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
@@ -69,8 +69,7 @@ def verdict_of(step: Step) -> str:
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
-        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or _compares(word)
-        return "comparison" if compared else "integer"
+        return "integer" if word in BOOLS else "comparison"
     if step.kind == "integer":
         return "integer"
     if word in COPIES:
@@ -86,13 +85,6 @@ def verdict_of(step: Step) -> str:
 def word_of(step: Step) -> str:
     """What lost the graph: the operation, where another file does it in what is called."""
     return step.inner.word.strip("_") if step.inner and step.inner.place else name_of(step.node)
-
-
-def _compares(word: str) -> bool:
-    """Whether a word asks something of values: gt, isnan, allclose."""
-    return word in ("all", "any", "allclose", "equal") or any(
-        getattr(row, "dtype", None) in ("compare", "bool") for row in declarations(word)
-    )
 
 
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:

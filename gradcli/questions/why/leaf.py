@@ -39,7 +39,7 @@ def leaf_finding(case: Case) -> Finding:
             return finding
     captured = [one for one in reached if one.known.captures]
     if captured:
-        return captured_finding(case, *(one.origin for one in captured[-4:]))
+        return _cut_since(case) or captured_finding(case, *(one.origin for one in captured[-4:]))
     broken = [one for one in stored if one.known.failed]
     if broken:
         return broken_finding(case, broken[-1])
@@ -315,6 +315,16 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _cut_since(case: Case) -> Finding | None:
+    """What keeps a backward() behind the calls that return gradients from the tensor."""
+    last = case.passes.passes[-1]
+    if last.known.captures:
+        return None
+    found = [step for step in cuts(case, [case.value], list(last.roots))
+             if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
+    return cut_finding(case, found, case.none(f"on the way into {goal(case)}, ")) if found else None
 
 
 def _bound_anew(case: Case) -> Finding | None:
