@@ -18,6 +18,7 @@ from ...recording.sides import (
     users_class,
 )
 from .case import Case, Finding, Remark
+from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
 from .declared import acts_of, zero_of
 from .gradients import (
     Gradients,
@@ -71,6 +72,7 @@ ADVICE = {
     "constant": "an activation that has a second derivative, such as softplus or tanh",
     "tiny": "a larger scale, normalisation, or a function that does not saturate",
 }
+MOST_BESIDE = 2  # ways out of the graph that are told beside a zero
 
 
 def zero_finding(case: Case) -> Finding | None:
@@ -95,7 +97,21 @@ def zero_finding(case: Case) -> Finding | None:
     one = _pass(case, added)
     if one is None or one.applied is None:
         return None
-    return _died(case, Gradients(case, one))
+    return _with_ways_out(case, one, _died(case, Gradients(case, one)))
+
+
+def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | None:
+    """The same, with what took other ways from the tensor out of the graph, and its cure where that
+    helps."""
+    beside = [] if finding is None else cuts_beside(case, one)[:MOST_BESIDE]
+    if finding is None or not beside:
+        return finding
+    for step in beside:
+        text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
+        finding.others.append(Remark(step.node, text))
+    within = cut_finding(case, beside, "").trials
+    finding.trials += [trial._replace(goal="proof") for trial in within]
+    return finding
 
 
 def _added(case: Case) -> list[Any]:
