@@ -11,6 +11,7 @@ from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .edits import ATOMS, advised, replace, without, without_call
 from .passes import Pass
+from .rebound import CASTS
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -18,7 +19,6 @@ COPIES = frozenset(
     "tensor as_tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter "
     "from_numpy deepcopy scalar_tensor array".split()
 )
-BOOLS = frozenset("bool to type type_as".split())
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
@@ -70,7 +70,7 @@ def verdict_of(step: Step) -> str:
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
-        return "integer" if word in BOOLS else "comparison"
+        return "integer" if word == "bool" or word in CASTS else "comparison"
     if step.kind == "integer":
         return "integer"
     if word in COPIES:
