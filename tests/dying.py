@@ -1,4 +1,4 @@
-"""Tests: a task that ends its process; in a file of its own, since each process imports its task's."""
+"""Tests: a task that ends its process; in a file of its own, which is all that it imports."""
 
 from __future__ import annotations
 
