@@ -73,6 +73,9 @@ def test_both_engines_report_the_same(path: Path) -> None:
     assert [[n.get(key) for key in nodes] for n in live["nodes"]] == [
         [n.get(key) for key in nodes] for n in own["nodes"]
     ]
+    outputs = [[[(n["id"], n["output_nr"]) for n in one["nodes"]] for one in document["passes"]]
+               for document in (own, live)]  # fmt: skip
+    assert outputs[0] == outputs[1]
     assert [own["error"] and own["error"][key] for key in ("type", "line")] == [
         live["error"] and live["error"][key] for key in ("type", "line")
     ]

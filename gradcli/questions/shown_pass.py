@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from ..diagnostics import Enough
@@ -153,7 +154,7 @@ def flows(
         ends, numbers = _ends(one, found)
         facts.extend(_leaves(recording, one, found, numbers, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
-    return tuple(facts)
+    return tuple(sorted(facts, key=attrgetter("node", "output_nr")))
 
 
 def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:

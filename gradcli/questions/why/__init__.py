@@ -78,7 +78,8 @@ def reported(
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
-        advice = finding.trials[0].advice if finding.trials else finding.advice
+        shown = (one.advice for one in finding.trials if one.goal != "proof")
+        advice = next(shown, finding.advice)
         trial = TrialFact(advice, None) if advice else None
     return _as_facts(report, ran, finding, trial)
 

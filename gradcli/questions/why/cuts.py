@@ -11,6 +11,7 @@ from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
 from .declared import declarations
 from .edits import ATOMS, advised, replace, without, without_call
+from .passes import Pass
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -106,12 +107,25 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
             if source not in leading and source not in alive:
                 leading.add(source)
                 pending.append(source)
+    return _ends_of_graph(case, alive, leading)
+
+
+def cuts_beside(case: Case, one: Pass) -> list[Step]:
+    """Those of other ways from the tensor into what a pass that reached it went back from; a
+    comparison or an integer only chooses."""
+    alive = case.along([case.value], live_only=True)
+    found = _ends_of_graph(case, alive, case.behind(one.roots))
+    return [step for step in found if step.out >= one.since and verdict_of(step) not in WEAK]
+
+
+def _ends_of_graph(case: Case, alive: set[int], leading: set[int]) -> list[Step]:
     return [
         step
         for step in case.steps
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
+        and not (step.tracked and verdict_of(step) == "grad-call")  # its graph leads elsewhere
     ]
 
 
