@@ -168,6 +168,14 @@ class FunctionNode(CustomNode):
             self.context._saved, self.context._node = mark, self
 
     @property
+    def held(self) -> Any:
+        return self.context._saved, self.context._node
+
+    @held.setter
+    def held(self, held: Any) -> None:
+        self.context._saved, self.context._node = held
+
+    @property
     def saved_tensors(self) -> tuple[Any, ...]:
         return self.context.read(self)
 
