@@ -284,6 +284,14 @@ def test_other_questions_answer_the_same(words: tuple[str, ...], capsys: Any) ->
 
 
 @needs_torch
+@pytest.mark.parametrize("file", ["errors/nothing_requires_grad", "transformations/checkpoint"])
+def test_paths_of_what_is_made_to_require_grad_and_of_what_runs_again(file: str) -> None:
+    words = "paths", str(ROOT / "expressions" / f"{file}.expr"), "--wrt", "x", "--engine"
+    own, live = here(*words, "own"), here(*words, "torch")
+    assert (own.returncode, own.stdout) == (live.returncode, live.stdout) and not own.returncode
+
+
+@needs_torch
 def test_where_two_engines_part(tmp_path: Path, capsys: Any) -> None:
     text = "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * 2).sin()\ny.sum().backward()\n"
     file = tmp_path / "a.expr"

@@ -102,7 +102,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
     from .live import LivePass, hearing, translated
 
     seen = LivePass(asked.number, stops=True)
-    ran = execute(request, write, hearing(seen))
+    ran = execute(request, write, hearing(seen, asked.wrt))
     if asked.number is not None and asked.number > seen.count and ran.error is None:
         raise UsageError(f"--pass {asked.number}: {passes_there(seen.count)}")
     if asked.number is None:
@@ -112,7 +112,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
         seed_torch(DEFAULT_SEED)
         then = LivePass(seen.count, stops=True)
         then.total = seen.count
-        stopped = execute(request, None, hearing(then))
+        stopped = execute(request, None, hearing(then, asked.wrt))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
     return translated(ran, asked.of, asked.wrt)
 

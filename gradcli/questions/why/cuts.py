@@ -9,9 +9,9 @@ from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .declared import declarations
 from .edits import ATOMS, advised, replace, without, without_call
 from .passes import Pass
+from .rebound import CASTS
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -70,8 +70,7 @@ def verdict_of(step: Step) -> str:
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
-        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or _compares(word)
-        return "comparison" if compared else "integer"
+        return "integer" if word == "bool" or word in CASTS else "comparison"
     if step.kind == "integer":
         return "integer"
     if word in COPIES:
@@ -87,13 +86,6 @@ def verdict_of(step: Step) -> str:
 def word_of(step: Step) -> str:
     """What lost the graph: the operation, where another file does it in what is called."""
     return step.inner.word.strip("_") if step.inner and step.inner.place else name_of(step.node)
-
-
-def _compares(word: str) -> bool:
-    """Whether a word asks something of values: gt, isnan, allclose."""
-    return word in ("all", "any", "allclose", "equal") or any(
-        getattr(row, "dtype", None) in ("compare", "bool") for row in declarations(word)
-    )
 
 
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:

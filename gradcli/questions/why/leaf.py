@@ -40,7 +40,8 @@ def leaf_finding(case: Case) -> Finding:
     captured = [one for one in reached if one.known.captures]
     if captured:
         calls = [one.origin for one in captured[-4:]]
-        return _without_slope(case, captured[-4:]) or captured_finding(case, *calls)
+        found = _without_slope(case, captured[-4:]) or _cut_since(case)
+        return found or captured_finding(case, *calls)
     broken = [one for one in stored if one.known.failed]
     if broken:
         return broken_finding(case, broken[-1])
@@ -341,6 +342,16 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _cut_since(case: Case) -> Finding | None:
+    """What keeps a backward() behind the calls that return gradients from the tensor."""
+    last = case.passes.passes[-1]
+    if last.known.captures:
+        return None
+    found = [step for step in cuts(case, [case.value], list(last.roots))
+             if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
+    return cut_finding(case, found, case.none(f"on the way into {goal(case)}, ")) if found else None
 
 
 def _bound_anew(case: Case) -> Finding | None:

@@ -414,14 +414,20 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
 
 def _factor(share: Share) -> Any:
     """What a product multiplies the gradient of one operand by: the other operand."""
+    name = _other(share)
+    return saved_value(share.applied, name) if name else None
+
+
+def _other(share: Share) -> str:
+    """Its name."""
     row = row_of(share.applied.node)
     if row is None or not (row.acts == "product" or row.symbol == "*"):
-        return None
+        return ""
     names = [parameter.name for parameter in row.tensors]
     own = names[share.place] if share.place < len(names) else ""
     needs = next((formula.needs for formula in row.formulas if own in formula.inputs), ())
     others = [name for name in needs if name in names and name != own]
-    return saved_value(share.applied, others[0]) if len(others) == 1 else None
+    return others[0] if len(others) == 1 else ""
 
 
 def _zero_leaf(case: Case, share: Share) -> str:
@@ -429,10 +435,9 @@ def _zero_leaf(case: Case, share: Share) -> str:
     factor, edges = _factor(share), edges_of(share.applied.node)
     if factor is None or not _is_zero_factor(factor, None):
         return ""
-    row = row_of(share.applied.node)
-    names = [parameter.name for parameter in row.tensors]
-    for name, edge in zip(names, edges, strict=False):
-        if edge is None or saved_value(share.applied, name) is not factor:
+    other = _other(share)
+    for parameter, edge in zip(row_of(share.applied.node).tensors, edges, strict=False):
+        if edge is None or parameter.name != other:
             continue
         while not is_end(edge) and acts_of(edge) == "moves" and len(edges_of(edge)) == 1:
             edge = edges_of(edge)[0]
@@ -459,9 +464,13 @@ def _is_relu(share: Share) -> bool:
 
 
 def _has_other_bound(share: Share) -> bool:
-    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0)"""
+    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0); or what
+    came to relu6 is beyond the upper one"""
     bounds = (saved_value(share.applied, name) for name in ("min_val", "threshold"))
-    return any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds)
+    if any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds):
+        return True
+    given = saved_value(share.applied, "self")
+    return saved_value(share.applied, "max_val") is not None and bool((given > 0).any())
 
 
 def _is_zero_factor(factor: Any, element: Any) -> bool:
