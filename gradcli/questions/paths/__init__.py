@@ -14,12 +14,10 @@ from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...memory import collector_paused
 from ...named import NamedTuple
-from ...numerics.twister import DEFAULT_SEED
 from ...opening import UsageError
-from ...pipeline.live import seed_torch
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
-from ...pipeline.run import execute
+from ...pipeline.run import execute, seed_torch
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...recording.facts.seeds import SeedFact
@@ -109,7 +107,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
         seen.total = seen.count
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
-        seed_torch(DEFAULT_SEED)
+        seed_torch()
         then = LivePass(seen.count, stops=True)
         then.total = seen.count
         stopped = execute(request, None, hearing(then, asked.wrt))
