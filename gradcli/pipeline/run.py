@@ -48,14 +48,6 @@ def execute(
         return running(request, program, values, write, recording)
 
 
-def seed_torch() -> None:
-    """PyTorch's random numbers start as those of the own engine do."""
-    from ..live.library import require_torch
-    from ..numerics.twister import DEFAULT_SEED
-
-    require_torch("--engine torch").manual_seed(DEFAULT_SEED)
-
-
 def _refused(request: Request, error: ProgramError, recording: Recording | None) -> Ran:
     """A program that can't start."""
     return Ran(request, None, _quotable(request), None, [], (), error.diagnostic.bounded(),

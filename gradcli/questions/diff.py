@@ -15,7 +15,6 @@ from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
 from ..numerics.random import draws
 from ..pipeline.request import Ran, Request
-from ..pipeline.run import seed_torch
 from ..recording import collect as collecting
 from ..recording.facts import NodeFact, Report, TensorFact
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
@@ -89,6 +88,8 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
             with recording(trail):
                 ran = recorded(request, None)
         else:
+            from ..live.library import seed_torch
+
             seed_torch()
             ran = recorded(request, None, besides=(TrailObserver(trail),))
         if ran.outcome is not None:

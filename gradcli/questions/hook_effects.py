@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..engine.hooks import muted
 from ..engine.run_state import as_new
 from ..pipeline.request import Ran
-from ..pipeline.run import execute, seed_torch
+from ..pipeline.run import execute
 from ..recording import collect as collecting
 from ..recording.collect import text_of
 from ..recording.facts import EffectFact
@@ -37,6 +37,8 @@ def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     with as_new():
         muted.on = True
         if request.engine == "torch":
+            from ..live.library import seed_torch
+
             seed_torch()
         again = execute(request, None, recording)
         if again.error is not None or one.number > recording.passes.count:

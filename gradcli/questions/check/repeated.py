@@ -46,7 +46,7 @@ def once_more(request: Request, recording: Recording | None = None) -> Ran:
     """The program, run as a new process runs it."""
     with as_new():
         if request.engine == "torch":
-            from ...pipeline.run import seed_torch
+            from ...live.library import seed_torch
 
             seed_torch()
         return execute(request, None, recording)

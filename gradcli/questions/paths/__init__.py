@@ -17,7 +17,7 @@ from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
-from ...pipeline.run import execute, seed_torch
+from ...pipeline.run import execute
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...recording.facts.seeds import SeedFact
@@ -97,6 +97,7 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
 
 def _live(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run of PyTorch, with an own graph in place of its graph."""
+    from ...live.library import seed_torch
     from .live import LivePass, hearing, translated
 
     seen = LivePass(asked.number, stops=True)
