@@ -284,6 +284,20 @@ def test_other_questions_answer_the_same(words: tuple[str, ...], capsys: Any) ->
 
 
 @needs_torch
+def test_a_sum_that_a_pass_makes_stands_where_its_last_part_does() -> None:
+    """That part has no graph of its own here: 3, of x * 3."""
+    text = (
+        "x = torch.tensor(2., requires_grad=True)\na = x * 3\nb = x * x\ny = a + b\n"
+        "g, = torch.autograd.grad(y, x, create_graph=True)\n(g ** 2).backward()\n"
+    )
+    own, live = (
+        [tuple(map(n.get, ("name", "line", "column"))) for n in traced(text, engine)["nodes"]]
+        for engine in ("own", "torch")
+    )
+    assert own == live and ("AddBackward0", 2, 5) in live
+
+
+@needs_torch
 @pytest.mark.parametrize("file", ["errors/nothing_requires_grad", "transformations/checkpoint"])
 def test_paths_of_what_is_made_to_require_grad_and_of_what_runs_again(file: str) -> None:
     words = "paths", str(ROOT / "expressions" / f"{file}.expr"), "--wrt", "x", "--engine"
