@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of
+from ..declared import acts_of
 from .case import Case, Finding, Remark
-from .declared import acts_of
 from .gradients import Gradients, Share, kind_of, node_name, saved_value
 from .passes import Applied
 
