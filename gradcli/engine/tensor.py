@@ -458,11 +458,12 @@ def formed(*tensors: Tensor) -> bool:
             form = False if tensor._output_nr else form_of(tensor._data, tensor._kind)
             tensor._form = form
             gained = gained or form is not False
-    forms = [tensor._form for tensor in tensors]
-    if len(forms) == 2 and all(forms) and forms[0] is not forms[1]:
-        first, second = forms
-        first.meet(second)
-        return bool(first.beside[second])
+    if len(tensors) == 2:
+        first, second = tensors[0]._form, tensors[1]._form
+        if first and second and first is not second:
+            assert isinstance(first, FastShape) and isinstance(second, FastShape)
+            first.meet(second)
+            return bool(first.beside[second])
     return gained
 
 

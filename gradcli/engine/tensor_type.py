@@ -28,7 +28,7 @@ class TensorType:
 
     __slots__ = (
         "dtype", "device", "xp", "array_dtype", "differentiable", "is_plain", "_numbers",
-        "is_reduced", "is_direct", "settled", "settle", "node",
+        "is_reduced", "is_direct", "settled", "settle", "node", "unit",
     )  # fmt: skip
 
     _made: dict[tuple[str, str], TensorType] = {}
@@ -37,6 +37,7 @@ class TensorType:
         self.dtype, self.device = dtype, device
         self.xp = array_module(device)
         self.array_dtype = numpy.dtype(dtype.numpy)
+        self.unit: Any = self.array_dtype.type(1)
         self.differentiable = dtype.category >= FLOATING
         self.is_plain = self.xp is numpy and dtype.name in ("float32", "float64")
         self._numbers: dict[float, Any] = {}
