@@ -14,7 +14,8 @@ from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
 from ..named import NamedTuple
-from .captured import STORES, Capturing, Graph
+from ..recording.captured_pass import Graph
+from .captured import STORES, Capturing
 from .causes import causes_of
 from .labels import hook_of_program
 

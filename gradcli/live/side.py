@@ -141,6 +141,23 @@ class TorchSide(Live):
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
+    def passed_again(self, node: Any, grads: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+        """As the engine does it, which brings gradients to the shapes and types of the edges."""
+        with self.hands_off(), self.torch.no_grad():
+            found = node(*grads)
+            found = list(found) if isinstance(found, tuple) else [found]
+            for place, (child, number) in enumerate(node.next_functions):
+                grad = found[place]
+                if grad is None or child is None:
+                    continue
+                about = child._input_metadata[number]
+                if grad.shape != about.shape:
+                    grad = grad.sum_to_size(about.shape)
+                if grad.is_complex() and not about.dtype.is_complex:
+                    grad = grad.real
+                found[place] = grad.to(about.dtype)
+            return found
+
     def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
         """The shapes of the inputs that gradients go to: the engine sums up to them."""
         found: list[tuple[int, ...] | None] = []

@@ -226,6 +226,7 @@ class Live(Side):
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
+    passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
     is_number: Callable[[Any], bool]
