@@ -179,6 +179,8 @@ class Capturing:
                 graph.numbers[id(node)] = tuple(numbers)
             if found:
                 kept[id(node)] = tuple(found)
+            if found or numbers:
+                graph.saving.append(node)
         return True
 
     # ------------------------------------------------------------ the pass
@@ -201,19 +203,22 @@ class Capturing:
             for handle in handles:
                 handle.remove()
         came = dict(zip(edges, found, strict=True))
-        reached = self._reached(graph, came)
         with self._telling():
-            self._tell(graph, CapturedPass(graph, came, handed), told, reached)
+            self._tell(graph, CapturedPass(graph, came, handed), told)
+        reached = self._reached(graph, came)
         stored = [one for one in reached if one[0].requires_grad]
+        with self._telling():
+            if len(stored) < len(reached):
+                for variable, grad in reached:
+                    if not variable.requires_grad:
+                        self.recorder.observer.withheld(variable, grad)
+            self.recorder.observer.gathered(stored)
         if stored:
             leaves, grads = zip(*stored, strict=True)
             plain(leaves, grads, False, False, inputs, **STORES)
             with self._telling():
-                told_stored = self.recorder.observer.stored
-                for variable in leaves:
-                    told_stored(variable)
-        gave = graph.kept.keys() | graph.numbers.keys()
-        return [node for _, node, _ in graph.nodes if id(node) in gave]
+                self.recorder.observer.filled(leaves)
+        return graph.saving
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -232,18 +237,14 @@ class Capturing:
 
     def _reached(self, graph: Graph, came: dict[Edge, Any]) -> list[tuple[Any, Any]]:
         """The leaves with their gradients, in the order in which they are complete."""
-        left = dict.fromkeys(graph.leaves, 0)
-        for (node, _), count in graph.edges.items():
-            if node in left:
-                left[node] += count
         found: list[tuple[Any, Any]] = []
+        leaves, counts, met = graph.leaves, graph.edges, dict.fromkeys(graph.edges, 0)
         for _, _, following in graph.nodes:
             for edge in following:
-                leaf = edge[0]
-                if leaf in left:
-                    left[leaf] -= 1
-                    if not left[leaf] and came[edge] is not None:
-                        found.append((graph.leaves[leaf], came[edge]))
+                if edge[0] in leaves:
+                    met[edge] += 1
+                    if met[edge] == counts[edge] and came[edge] is not None:
+                        found.append((leaves[edge[0]], came[edge]))
         return found
 
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
@@ -263,27 +264,14 @@ class Capturing:
                    if node not in graph.again and not shared.isdisjoint(following)]  # fmt: skip
         return handles, results
 
-    def _tell(
-        self,
-        graph: Graph,
-        captured: CapturedPass,
-        told: OfNodes,
-        reached: list[tuple[Any, Any]],
-    ) -> None:
-        """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
-        observer = self.recorder.observer
-        accumulated = observer.accumulated
+    def _tell(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
+        """Tells of the nodes as they ran."""
         for node in graph.retaining:
             self.recorder.labels.retained(node, captured.given(node))
         for tell in told.swept:
             tell(captured)
         if told.arrived or told.ran or told.applied:
             self._tell_each(graph, captured, told)
-        for variable, grad in reached:
-            if variable.requires_grad:
-                accumulated(variable, grad)
-            else:
-                observer.withheld(variable, grad)
 
     def _tell_each(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
         """Tells who wants to observe each node."""

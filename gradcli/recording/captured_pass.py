@@ -17,8 +17,8 @@ MOST = 2000  # gradients that are kept of one pass
 class Graph:
     """The nodes behind the roots of a pass."""
 
-    __slots__ = ("nodes", "edges", "left", "again", "leaves", "kept", "origins", "retaining",
-                 "numbers", "inner", "turned")  # fmt: skip
+    __slots__ = ("nodes", "edges", "left", "again", "leaves", "kept", "saving", "origins",
+                 "retaining", "numbers", "inner", "turned")  # fmt: skip
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # as they run
@@ -26,8 +26,9 @@ class Graph:
         self.left: set[Edge] = set()  # those that the engine is not asked for
         self.again: set[Any] = set()  # nodes that can be called again
         self.leaves: dict[Any, Any] = {}  # what they accumulate into
-        self.kept: dict[int, Kept] = {}
+        self.kept: dict[int, Kept] = {}  # what nodes had saved, by their identity
         self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
+        self.saving: list[Any] = []  # nodes with any of both
         self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
         self.retaining: list[Any] = []
         self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
