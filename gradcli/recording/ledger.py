@@ -134,7 +134,7 @@ class Ledger(Spectator):
         self._amounts.clear()
         fresh, self._fresh = self._fresh, []
         if fresh and (live := sides.live) is not None:
-            amounts = live.packed([entry.amount for entry in fresh])
+            amounts = live.lasting([entry.amount for entry in fresh])
             afters = live.packed([entry.after for entry in fresh])
             for entry, amount, after in zip(fresh, amounts, afters, strict=True):
                 entry.amount, entry.after = amount, after
