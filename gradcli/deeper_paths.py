@@ -32,6 +32,17 @@ DEEPER = {
     "amp.autocast_mode": "amp", "amp.grad_scaler": "amp",
 }  # fmt: skip
 
+# Names of PyTorch's files below torch.nn that no package publishes -> the room that has them.
+INNER = {
+    "init._calculate_fan_in_and_fan_out": "init", "init._calculate_correct_fan": "init",
+    "modules.utils._single": "sizes", "modules.utils._pair": "sizes",
+    "modules.utils._triple": "sizes", "modules.utils._quadruple": "sizes",
+    "modules.conv._ConvNd": "convolution", "modules.batchnorm._NormBase": "normalization",
+    "modules.batchnorm._BatchNorm": "normalization",
+    "modules.instancenorm._InstanceNorm": "normalization", "modules.loss._Loss": "loss",
+    "modules.loss._WeightedLoss": "loss", "parallel.DataParallel": "parallel.data_parallel",
+}  # fmt: skip
+
 
 def package_of(space: str) -> str:
     """The package that publishes what stands below a deeper path; the path itself where it does."""

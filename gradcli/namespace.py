@@ -9,8 +9,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
-from .deeper_paths import DEEPER, is_file, package_of
-from .engine.class_name import name_in_messages
+from .deeper_paths import DEEPER, INNER, is_file, package_of
 from .engine.run_state import run_state
 
 _ENGINE = "gradcli.engine."
@@ -73,8 +72,8 @@ PLACES: dict[str, str] = {
     "accelerator.current_accelerator": _ENGINE + "cuda:current_accelerator",
     "get_default_device": _ENGINE + "device:default_device",
     "set_default_device": _ENGINE + "device:set_default_device",
-    "backends.cudnn.version": "gradcli.namespace:nothing",
     "compile": "gradcli.utils.compiled:compile_",
+    "compiler.compile": "gradcli.utils.compiled:compile_",
     "set_num_interop_threads": "gradcli.namespace:set_num_threads",
     "autograd.Variable": "gradcli.autograd:Variable",
     "autograd.backward": "gradcli.autograd:backward",
@@ -144,7 +143,7 @@ LISTED: dict[str, str] = {
 # What stands below.
 for _name in (
     "is_tensor is_storage is_floating_point is_complex is_nonzero numel set_num_threads "
-    "get_num_threads typename broadcast_shapes use_deterministic_algorithms "
+    "get_num_threads broadcast_shapes use_deterministic_algorithms "
     "are_deterministic_algorithms_enabled set_float32_matmul_precision "
     "get_float32_matmul_precision set_default_tensor_type"
 ).split():
@@ -160,15 +159,31 @@ for _name in (
     PLACES[f"backends.cuda.{_name}"] = f"gradcli.nn.attention:{_name}"
 PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
 for _name in (
-    "current_device set_device synchronize get_device_name memory_allocated empty_cache manual_seed"
+    "current_device set_device synchronize get_device_name get_device_capability empty_cache "
+    "memory_allocated max_memory_allocated memory_reserved max_memory_reserved manual_seed"
 ).split():
     PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
-for _name in (
-    "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
-    "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
-    "cuda.is_bf16_supported jit.is_scripting jit.is_tracing"
-).split():
-    PLACES[_name] = "gradcli.namespace:never"
+for _answer, _names in {
+    "never": (
+        "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
+        "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
+        "cuda.is_bf16_supported jit.is_scripting jit.is_tracing compiler.is_compiling "
+        "compiler.is_dynamo_compiling compiler.is_exporting is_distributed is_warn_always_enabled"
+    ),
+    "always": (
+        "backends.mkl.is_available backends.openmp.is_available backends.mkldnn.is_available "
+        "cpu.is_available set_flush_denormal"
+    ),
+    "nothing": (
+        "backends.cudnn.version compiler.reset compiler.cudagraph_mark_step_begin cpu.synchronize "
+        "cuda.seed cuda.seed_all mps.manual_seed set_warn_always"
+    ),
+    "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
+    "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
+    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
+    "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
+}.items():  # fmt: skip
+    PLACES.update((_name, f"gradcli.utils.answers:{_answer}") for _name in _names.split())
 for _name in "GradScaler autocast custom_bwd custom_fwd".split():
     PLACES[f"cuda.amp.{_name}"] = f"gradcli.amp.cuda:{_name}"
 for _name in "GradScaler autocast".split():
@@ -178,12 +193,13 @@ for _name in "is_autocast_enabled get_autocast_dtype clear_autocast_cache".split
     PLACES[_name] = f"gradcli.amp.autocast_mode:{_name}"
 for _name in ("assert_close", "assert_allclose"):
     PLACES[f"testing.{_name}"] = f"gradcli.utils.closeness:{_name}"
+for _name, _room in INNER.items():
+    PLACES[f"nn.{_name}"] = f"gradcli.nn.{_room}:{_name.rpartition('.')[2]}"
+PLACES["typename"] = "gradcli.nn.registered:typename"
 PLACES["_assert"] = "gradcli.namespace:assert_"
 PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
 for _name in "script ignore unused export trace".split():
     PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
-for _name in "mkl openmp mkldnn".split():
-    PLACES[f"backends.{_name}.is_available"] = "gradcli.namespace:always"
 for _name in (
     "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
     "long complex64 complex128 cfloat cdouble"
@@ -337,7 +353,7 @@ def resolve(name: str) -> Any:
 
         return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
-    if package_of(space) != space:
+    if package_of(space) != space and not is_space(name):
         return resolve(f"{package_of(space)}.{last}".lstrip("."))
     if space in PACKAGES:
         module_ = import_module(PACKAGES[space])
@@ -409,10 +425,6 @@ def numel(input: Any) -> int:
     return int(input.numel())
 
 
-def typename(value: Any) -> str:
-    return value.type() if is_tensor(value) else name_in_messages(type(value))
-
-
 def broadcast_shapes(*shapes: Any) -> Any:
     """torch.broadcast_shapes: the shape that several shapes broadcast to."""
     from .engine.size import Size
@@ -451,18 +463,6 @@ def set_num_threads(count: int) -> None:
 
 def get_num_threads() -> int:
     return _threads.count
-
-
-def never(*asked: Any) -> bool:
-    return False
-
-
-def always(*asked: Any) -> bool:
-    return True
-
-
-def nothing() -> None:
-    return None
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -50,6 +50,7 @@ from gradcli.language.values import Builtin, Namespace, Type
 
 DEEPEST = 5
 FIRST = 4  # of a long sequence
+TRIES = 100  # that share the limits of a run
 # Names that are in no table and are requested all the same.
 ALWAYS = ("__class__", "__doc__", "__name__", "__qualname__", "__dict__", "__self__", "__func__",
           "__module__", "__wrapped__", "__globals__", "__code__", "__init__", "__call__",
@@ -79,7 +80,7 @@ class Walk:
         self.done: set[Any] = set()
         self.handed: list[Any] = []
         self.ready: dict[int, tuple[Any, ...]] = {}  # arguments that no call has taken yet
-        self.called = 0
+        self.called = self.tried = 0
         self.path = ""
 
     def start(self, bindings: dict[str, Any]) -> None:
@@ -163,10 +164,13 @@ class Walk:
 
     def attempt(self, ask: Callable[[], Any]) -> Any:
         """What a question gives, or the error as the program would catch it."""
-        session.budget.start()
+        self.tried += 1
+        if self.tried % TRIES == 0:
+            session.budget.start()
         try:
             return ask()
         except LimitReached:
+            session.budget.start()
             return MISSING
         except Defect as error:
             self.strangers.setdefault(str(error), self.path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -38,14 +39,33 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "PATH": path, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
 
 
+# One gradcli, by words that a shell would hand on as they are; what it reads, and who reads it.
+COMMAND = re.compile(
+    r"""((?P<given>(?:printf|echo)\ '[^']*')\ \|\ )?
+    gradcli\ (?P<words>(?:[\w\s.,:/=+\[\]-]|'[^']*')*?)
+    (?P<then>;\ .*|\ (?P<joined>2>&1\ )?\|(?P<reader>.*))?""", re.VERBOSE
+)  # fmt: skip
+
+
 def shell(command: str, environment: dict[str, str]) -> str:
-    if re.fullmatch(r"gradcli [\w\s.,:/=+-]*", command):  # nothing that a shell would act on
-        return warm.run(command.split()[1:], environment, folder=ROOT, joined=True).stdout
+    found = COMMAND.fullmatch(command)
+    if found is None:
+        return bash(command, environment)
+    given = found["given"] and bash(found["given"], environment)
+    joined = found["reader"] is None or found["joined"] is not None
+    done = warm.run(shlex.split(found["words"]), environment, given, ROOT, joined)
+    if found["reader"] is not None:
+        return (done.stderr or "") + bash(found["reader"], environment, done.stdout)
+    ended = f"(exit {done.returncode}){found['then']}"
+    return done.stdout + (bash(ended, environment) if found["then"] else "")
+
+
+def bash(command: str, environment: dict[str, str], given: str = "") -> str:
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=ROOT,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

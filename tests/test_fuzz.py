@@ -6,19 +6,18 @@ slices, cut down: programs that once differed from PyTorch, texts that were not 
 
 from __future__ import annotations
 
-import os
-import signal
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from dying import dies_at
 from fuzz.findings import verdict
 from fuzz.known import KNOWN
 from fuzz.parsing import fault_of
 from fuzz.programs import program, written
 from fuzz.shrink import shrunk
 from fuzz.texts import text
-from fuzz.workers import Died, Say, spread
+from fuzz.workers import Died, spread
 from oracle import torch
 from programs_under import compare, sections
 
@@ -84,18 +83,6 @@ def test_texts(first: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", UNBORNE, ids=range(len(UNBORNE)))
 def test_texts_that_were_not_borne(data: bytes, tmp_path: Path) -> None:
     assert fault_of(data, tmp_path / "text.expr", Counter()) is None
-
-
-def dies_at(say: Say, seed: int, how: str) -> int:
-    """A task of the fuzzer that may end its process."""
-    say((seed, "PyTorch"))
-    if how == "signal":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if how == "exit":
-        os._exit(3)
-    if how == "error":
-        raise RuntimeError("a defect of the fuzzer")
-    return seed
 
 
 def test_a_process_that_dies_names_its_seed_and_the_run_goes_on() -> None:

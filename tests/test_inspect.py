@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 import io
@@ -29,14 +30,19 @@ WHY = [
 ]
 SAME = sections(PROGRAMS / "live_same.txt")
 START = """import torch, math
-from torch import *
 import torch.nn.functional as F
-from torch import nn, optim
-from builtins import *
+from torch import nn, optim{names}
 from gradcli import inspect
 with inspect.record() as run:
 """
 SHIFT = START.count("\n")
+
+
+def started(text: str) -> str:
+    """The program with PyTorch's names that it uses, within a recording: each name is looked at."""
+    used = {*re.findall(r"\w+", text)} & {*torch.__all__} - {*dir(builtins)}
+    names = "".join(f", {name}" for name in sorted(used))
+    return START.format(names=names) + "".join(f"    {line}\n" for line in text.splitlines())
 
 
 def test_a_recording_answers() -> None:
@@ -295,7 +301,7 @@ def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path
     verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
     torch.manual_seed(67280421310721)
     file = tmp_path / "p.py"
-    file.write_text(START + "".join(f"    {line}\n" for line in text.splitlines()), "utf-8")
+    file.write_text(started(text), "utf-8")
     space: dict[str, Any] = {"__name__": "__main__"}
     try:
         exec(compile(file.read_text("utf-8"), str(file), "exec"), space)
@@ -607,7 +613,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_an_operation_was_given_stands_beneath_its_error(text: str, tmp_path: Path) -> None:
     file = tmp_path / "p.py"
-    file.write_text(f"import torch\n{START}    {text}\n", "utf-8")
+    file.write_text(started(text), "utf-8")
     with pytest.raises((RuntimeError, IndexError)) as caught:
         exec(compile(file.read_text(), str(file), "exec"), {"inspect": inspect})
     (note,) = caught.value.__notes__

@@ -73,6 +73,9 @@ def test_both_engines_report_the_same(path: Path) -> None:
     assert [[n.get(key) for key in nodes] for n in live["nodes"]] == [
         [n.get(key) for key in nodes] for n in own["nodes"]
     ]
+    outputs = [[[(n["id"], n["output_nr"]) for n in one["nodes"]] for one in document["passes"]]
+               for document in (own, live)]  # fmt: skip
+    assert outputs[0] == outputs[1]
     assert [own["error"] and own["error"][key] for key in ("type", "line")] == [
         live["error"] and live["error"][key] for key in ("type", "line")
     ]
@@ -281,6 +284,28 @@ def test_other_questions_answer_the_same(words: tuple[str, ...], capsys: Any) ->
 
 
 @needs_torch
+def test_a_sum_that_a_pass_makes_stands_where_its_last_part_does() -> None:
+    """That part has no graph of its own here: 3, of x * 3."""
+    text = (
+        "x = torch.tensor(2., requires_grad=True)\na = x * 3\nb = x * x\ny = a + b\n"
+        "g, = torch.autograd.grad(y, x, create_graph=True)\n(g ** 2).backward()\n"
+    )
+    own, live = (
+        [tuple(map(n.get, ("name", "line", "column"))) for n in traced(text, engine)["nodes"]]
+        for engine in ("own", "torch")
+    )
+    assert own == live and ("AddBackward0", 2, 5) in live
+
+
+@needs_torch
+@pytest.mark.parametrize("file", ["errors/nothing_requires_grad", "transformations/checkpoint"])
+def test_paths_of_what_is_made_to_require_grad_and_of_what_runs_again(file: str) -> None:
+    words = "paths", str(ROOT / "expressions" / f"{file}.expr"), "--wrt", "x", "--engine"
+    own, live = here(*words, "own"), here(*words, "torch")
+    assert (own.returncode, own.stdout) == (live.returncode, live.stdout) and not own.returncode
+
+
+@needs_torch
 def test_where_two_engines_part(tmp_path: Path, capsys: Any) -> None:
     text = "x = torch.tensor([1., 2.], requires_grad=True)\ny = (x * 2).sin()\ny.sum().backward()\n"
     file = tmp_path / "a.expr"
@@ -382,6 +407,14 @@ def test_without_pytorch(tmp_path: Path) -> None:
     done = command("trace", str(file), "--engine", "torch", code="sys.modules['torch'] = None")
     assert done.returncode == 5
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
+
+
+def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
+    """What would be timed is the recording."""
+    file = tmp_path / "x.expr"
+    file.write_text("x = 1.0\n")
+    done = here("trace", str(file), "--profile", "--engine", "torch")
+    assert done.returncode == 2 and "UsageError: --profile times the own engine" in done.stderr
 
 
 @needs_torch

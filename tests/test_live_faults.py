@@ -252,3 +252,63 @@ def test_a_module_of_functions_is_no_operand(
         assert report.verdict == verdict and report.trial is not None
         assert said in report.sentence + report.trial.advice
     del sys.modules["live_parts"]
+
+
+LAYERS = """import torch
+from torch import nn
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [nn.Linear(2, 2)]
+        self.out = nn.Linear(2, 1)
+    def forward(self, x):
+        h = self.out(self.blocks[0](x)) * 0
+        return torch.where(h > 0, h.sqrt(), h)
+
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(2, 1)
+        self.w = torch.ones(2, requires_grad=True)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def loss(self, x):
+        return self.net(x).sum() + (self.w * x).sum()
+    def step(self, x):
+        self.loss(x).backward()
+        self.opt.zero_grad()
+        self.opt.step()
+    def update(self):
+        self.w = self.w - 0.1 * self.w.grad
+"""
+USES = """import torch
+from live_layers import Plain, Trainer
+net, trainer = Plain(), Trainer()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(3, 2)).sum().backward()
+net.blocks[0].weight.grad.fill_(1.0)
+opt.step()
+trainer.step(torch.ones(2))
+trainer.update()
+trainer.loss(torch.ones(2)).backward()
+"""
+IN_LAYERS = {
+    "net.blocks[0].weight": ("not-registered", [4], "a plain list"),
+    "net.out.weight": ("masked-nan", [5], "where drops the bad values of Sqrt in net("),
+    "trainer.w": ("rebound", [9], "on line 9 trainer.w was rebound"),
+}
+
+
+@pytest.mark.parametrize("name", IN_LAYERS)
+def test_objects_of_another_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What holds a parameter, what a mask hides, what a method binds."""
+    (tmp_path / "live_layers.py").write_text(LAYERS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "live_layers", raising=False)
+    request = Request(USES.encode(), "p.py", "p.py", engine="torch")
+    _, report = why_report(request, name, None, trials=False)
+    assert report.sentence is not None
+    found = report.verdict, list(report.lines), IN_LAYERS[name][2] in report.sentence
+    assert found == (*IN_LAYERS[name][:2], True), report.sentence
+    del sys.modules["live_layers"]

@@ -53,7 +53,7 @@ def report(
     seed: str | None = None, **asked: Any,
 ) -> PathsReport:  # fmt: skip
     request = Request(
-        text.encode(), "x.expr", wrt=(wrt,), sets=sets, retain_graph=True, placeholders=True
+        text.encode(), "x.expr", wrt=(wrt,), sets=sets, holds_graph=True, placeholders=True
     )
     wanted = Options((of,) if of else (), (wrt,), seed, **asked)
     ran, found = paths_report(recorded(request, None, wanted), wanted)
@@ -396,7 +396,7 @@ def test_random_programs_of_scalars(seed: int) -> None:
 
 def brute_force(text: str, wrt: str) -> int:
     """The number of paths, walked one by one."""
-    request = Request(text.encode(), "x.expr", retain_graph=True)
+    request = Request(text.encode(), "x.expr", holds_graph=True)
     bindings = execute(request, None).outcome.bindings  # type: ignore[union-attr]
     leaf = bindings[wrt]
     count, pending = 0, [bindings["L"].grad_fn]
@@ -452,3 +452,26 @@ def test_random_programs_of_tensors(first: int) -> None:
                     theirs, ours = oracle.ask("gradient_and_formula", text, "loss", wrt, lines)
                     assert close(theirs, ours), f"{text}{found.formula.program}"
     assert told > 10
+
+
+@pytest.mark.parametrize("made", ["x ** 2", "Double.apply(x)", "(x * 1).clone().mul_(x)"])
+def test_a_program_fails_where_it_fails_without_the_question(made: str) -> None:
+    """A graph is held aside; a second pass through it ends in PyTorch's error all the same."""
+    text = f"""
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad * ctx.saved_tensors[0]
+
+x = torch.tensor(2.0, requires_grad=True)
+y = {made}
+y.backward()
+"""
+    assert report(text, "x").reverse == 4.0
+    failed = report(text + "y.backward()\n", "x")
+    assert failed.error is not None and "a second time" in failed.error.message
+    assert report(text.replace("backward()", "backward(retain_graph=True)", 1), "x").reverse == 4.0

@@ -1,6 +1,6 @@
 """Amp: torch.autocast: where there is no such device it is off, as in PyTorch.
 
-Where it would be on, operations would have to choose their types; that is refused in words.
+On the CPU operations choose their types as `casting` says; on a GPU that is refused in words.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from ..autograd.function_node import FunctionContext
 from ..engine.class_name import NamedInTorch, name_in_messages
 from ..engine.device import Device, cuda_available
 from ..engine.dtypes import DType, bfloat16, float16
 from ..engine.mode import state
+from .casting import cast, casting, install
 
 FAST = {"cuda": float16, "cpu": bfloat16}
 OFF = "CUDA is not available or torch_xla is imported. Disabling autocast."
@@ -26,7 +28,7 @@ UNSUPPORTED = (
 class autocast(metaclass=NamedInTorch):
     """Chooses the types of operations on one device; a context manager and a decorator.
 
-    NotImplementedError where it is entered for a device that tensors can be on.
+    NotImplementedError where it is entered for a GPU.
     """
 
     PUBLIC = ("device", "fast_dtype")
@@ -44,6 +46,8 @@ class autocast(metaclass=NamedInTorch):
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self._enabled = enabled
+        self._cache_enabled = casting.keeps if cache_enabled is None else cache_enabled
+        self._before: list[tuple[DType | None, bool]] = []
         if enabled and device_type == "cuda" and not cuda_available():
             state.warn(OFF)
             self._enabled = False
@@ -52,11 +56,18 @@ class autocast(metaclass=NamedInTorch):
             self._enabled = False
 
     def __enter__(self) -> autocast:
-        if self._enabled and self.device in FAST:
+        if self._enabled and self.device == "cuda":
             raise NotImplementedError(
                 f"autocast to {self.fast_dtype} on the {self.device} is not supported here: every "
                 "operation computes in the types of its operands; enabled=False leaves it out"
             )
+        self._before.append((casting.dtype, casting.keeps))
+        casting.nesting += 1
+        casting.keeps = self._cache_enabled
+        if self.device == "cpu":
+            casting.dtype = self.fast_dtype if self._enabled else None
+            if self._enabled:
+                install()
         return self
 
     def __exit__(
@@ -65,7 +76,10 @@ class autocast(metaclass=NamedInTorch):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """What was off stays off."""
+        casting.dtype, casting.keeps = self._before.pop()
+        casting.nesting -= 1
+        if not casting.nesting:
+            casting.copies.clear()
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)
@@ -97,13 +111,35 @@ class older_autocast(autocast):
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: DType | None = None
 ) -> Any:
-    """Of a Function's forward: where autocast is off, it runs as it is."""
-    return (lambda function: function) if fwd is None else fwd
+    """Of a Function's forward: with `cast_inputs` it runs on tensors of that type, autocast off."""
+    if fwd is None:
+        return lambda fwd: custom_fwd(fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        on = is_autocast_enabled(device_type)
+        if isinstance(args[0], FunctionContext):
+            args[0].autocast = on and cast_inputs is None, get_autocast_dtype(device_type)
+        if cast_inputs is None or not on:
+            return fwd(*args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(*cast(args, cast_inputs), **cast(kwargs, cast_inputs))
+
+    return run
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Any:
-    """The same of its backward."""
-    return (lambda function: function) if bwd is None else bwd
+    """Of its backward: autocast is on or off as it was in the forward."""
+    if bwd is None:
+        return lambda bwd: custom_bwd(bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        on, dtype = args[0].autocast if isinstance(args[0], FunctionContext) else (False, None)
+        with autocast(device_type, dtype, on):
+            return bwd(*args, **kwargs)
+
+    return run
 
 
 def is_autocast_available(device_type: str) -> bool:
@@ -112,14 +148,14 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """It is never on."""
-    return False
+    return Device(device_type).type == "cpu" and casting.dtype is not None
 
 
 def get_autocast_dtype(device_type: str) -> DType:
     """The type that it would choose; RuntimeError if there are no devices of this type."""
-    return FAST.get(Device(device_type).type, float16)
+    kind = Device(device_type).type
+    return (casting.dtype if kind == "cpu" else None) or FAST.get(kind, float16)
 
 
 def clear_autocast_cache() -> None:
-    """There is none."""
+    casting.copies.clear()

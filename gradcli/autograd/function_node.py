@@ -35,7 +35,7 @@ class FunctionContext:
     """
 
     __slots__ = (
-        "kept", "materialize_grads", "needs_input_grad",
+        "autocast", "kept", "materialize_grads", "needs_input_grad",
         "_dirty", "_for_forward", "_name", "_node", "_origin", "_saved", "_to_save",
         "_undifferentiable", "_versions",
     )  # fmt: skip
@@ -44,6 +44,7 @@ class FunctionContext:
         self.kept: dict[str, Any] = {}
         self.needs_input_grad: tuple[bool, ...] = ()
         self.materialize_grads = True
+        self.autocast: tuple[bool, Any] = (False, None)  # as the forward found it: `amp.custom_fwd`
         self._name = name
         self._to_save: tuple[Any, ...] = ()
         self._saved: tuple[Any, ...] | Freed = ()
@@ -165,6 +166,14 @@ class FunctionNode(CustomNode):
     def release(self, mark: Freed) -> None:
         if self.context._saved:
             self.context._saved, self.context._node = mark, self
+
+    @property
+    def held(self) -> Any:
+        return self.context._saved, self.context._node
+
+    @held.setter
+    def held(self, held: Any) -> None:
+        self.context._saved, self.context._node = held
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

@@ -69,7 +69,8 @@ def command(common: Shared, asked: Arguments) -> int:
         request = env.request(
             wrt=tuple(asked.wrt),
             # What is computed anew needs graphs that the program may have gone over.
-            retain_graph=asked.retain_graph or bool(asked.of) or asked.grad_output is not None,
+            holds_graph=bool(asked.of) or asked.grad_output is not None,
+            retain_graph=asked.retain_graph,
             create_graph=asked.create_graph,
         )
         from ..questions.grad import Options, grad_report, recorded

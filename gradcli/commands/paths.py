@@ -74,7 +74,7 @@ def command(common: Shared, asked: Arguments) -> int:
     """Runs the program and follows the chain rule; its exit code."""
 
     def body(env: Environment) -> int:
-        request = env.request(wrt=tuple(asked.wrt), retain_graph=True, placeholders=True)
+        request = env.request(wrt=tuple(asked.wrt), holds_graph=True, placeholders=True)
         from ..questions import paths
 
         streams = common.format == "text"

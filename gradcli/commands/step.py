@@ -88,7 +88,9 @@ def command(common: Shared, asked: Arguments) -> int:
             raise UsageError("--keys needs a terminal, and goes with no other way to step",
                              "without it, --commands FILE reads the steps")  # fmt: skip
         request = env.request(
-            retain_graph=asked.retain_graph or bool(asked.of), create_graph=asked.create_graph
+            retain_graph=asked.retain_graph,
+            holds_graph=bool(asked.of),
+            create_graph=asked.create_graph,
         )
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, env)

@@ -83,6 +83,7 @@ def _every(env: Environment) -> int:
 
     request = env.request()
     ran, whole, reports = why_reports(request, None)
+    ran = env.explained(ran, tries=False)
     keep(reports)
     if env.common.format == "text":
         from ..render import why as page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .aside import hold
 from .carriers import TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
@@ -261,6 +262,8 @@ def _walk(
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
     tensors = create_graph or (state.reduced and is_met([edge_of(root) for root in roots]))
+    if state.aside is not None and not keep:
+        hold(map(edge_of, roots))
     told = NOBODY
     freed: list[Node] = []
     if state.observer is not None:

@@ -34,6 +34,7 @@ from .results import (
     version_of,
     versions_of,
     watch,
+    widened,
 )
 from .row import Row
 from .saved import show_saved
@@ -150,7 +151,8 @@ def _names(row: Row) -> dict[str, Any]:
         "meet": meet, "shape_error": shape_error, "versions_of": versions_of, "finish": finish,
         "version_of": version_of, "element_strides": element_strides,
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
-        "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch, "make_view": make_view,
+        "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch,
+        "widened": widened, "make_view": make_view,
         "tracked_by_base": tracked_by_base,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,

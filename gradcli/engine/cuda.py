@@ -36,9 +36,25 @@ def get_device_name(device: Any = None) -> str:
     return name.decode()
 
 
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    cupy = _cupy()
+    number = cupy.cuda.runtime.getDevice() if device is None else as_device(device).index
+    digits: str = cupy.cuda.Device(number).compute_capability
+    return int(digits[:-1]), int(digits[-1])
+
+
 def memory_allocated(device: Any = None) -> int:
     """Bytes that arrays on the GPU hold; 0 where no GPU is."""
     return int(_cupy().get_default_memory_pool().used_bytes()) if cuda_available() else 0
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that the pool of the GPU holds, in arrays or ready for them."""
+    return int(_cupy().get_default_memory_pool().total_bytes()) if cuda_available() else 0
+
+
+# The pool keeps no peaks: what it holds now is what it was seen to hold.
+max_memory_allocated, max_memory_reserved = memory_allocated, memory_reserved
 
 
 def empty_cache() -> None:

@@ -221,7 +221,8 @@ class FastPath:
         arguments = ", ".join(f"a_{n}" if n in tensors else n for n in row.signature.names)
         call = f"kernel({'kind' if row.kinded else 'kind.xp'}, {arguments})"
         if row.reduced.forward is not None and self.mode == GENERAL:
-            call = f"(reduced(kind, {arguments}) if kind.is_reduced else {call})"
+            wide = f"widened(kind, ({self.given},)), " if row.reduced.mixed else ""
+            call = f"(reduced(kind, {wide}{arguments}) if kind.is_reduced else {call})"
         if row.symbol and self.plain_symbol:
             call = f" {row.symbol} ".join(f"a_{p.name}" for p in row.tensors)
         if row.broadcasts and len(row.tensors) > 1 and self.mode not in (NUMBER, ALIKE):

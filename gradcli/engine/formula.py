@@ -20,7 +20,7 @@ from .device import module_of, placed
 from .errors import check_gradient
 from .gradient_buffers import Ready, hand_on, receive, step_lines
 from .mode import no_grad, state
-from .node import Node, Packed, SavedOutput, Several
+from .node import AccumulateGrad, Node, Packed, SavedOutput, Several
 from .row import Row
 from .saved import check_version, freed, misfit, unpack
 from .tensor import Tensor, plain, wrap
@@ -352,7 +352,10 @@ def apply_reduced(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[An
     kind = next(grad._kind for grad in grads if grad is not None)
     arrays = tuple(None if grad is None else grad._data for grad in grads)
     found = apply(node, arrays, False)
-    return tuple(None if grad is None else wrap(grad, kind) for grad in found)
+    kinds = [to.variable._kind if type(to) is AccumulateGrad else kind for to in node.edges]
+    return tuple(
+        None if grad is None else wrap(grad, own) for grad, own in zip(found, kinds, strict=True)
+    )
 
 
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:

@@ -41,7 +41,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
-        "keep_graph", "create_graph", "hooked", "reduced", "reshaped", "sweeping", "walk",
+        "keep_graph", "create_graph", "aside", "hooked", "reduced", "reshaped", "sweeping", "walk",
         "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
@@ -69,6 +69,7 @@ class State:
         self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
+        self.aside: dict[Any, Any] | None = None  # what passes freed, by node; see `aside`
         self.reduced = False  # a tensor of reduced precision was asked for, ever
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever

@@ -19,6 +19,7 @@ STARTS = {
     "LazyConv": "conv",
     "LazyBatchNorm": "batchnorm",
     "BatchNorm": "batchnorm",
+    "NormBase": "batchnorm",
     "InstanceNorm": "instancenorm",
     "Upsampl": "upsampling",
 }
@@ -30,7 +31,8 @@ def torch_module_of(room: str, name: str) -> str:
     """PyTorch's module for a class of a room such as `nn.linear`."""
     package, _, inner = room.partition(".")
     if package == "nn" and inner.partition(".")[0] not in ROOMS_OF_THEIR_OWN:
-        own = next((home for start, home in STARTS.items() if name.startswith(start)), None)
+        bare = name.lstrip("_")
+        own = next((home for start, home in STARTS.items() if bare.startswith(start)), None)
         return f"torch.nn.modules.{OWN.get(name) or own or ROOMS.get(inner, inner)}"
     if package == "optim":
         if inner == "swa_utils":

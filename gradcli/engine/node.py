@@ -292,6 +292,15 @@ class Node:
             self.saved = mark
 
     @property
+    def held(self) -> Any:
+        """What `release` gives up; it can be given back."""
+        return self.saved
+
+    @held.setter
+    def held(self, held: Any) -> None:
+        self.saved = held
+
+    @property
     def outputs(self) -> int:
         return self.row.output_count
 

@@ -165,7 +165,7 @@ def finish(
             outs.append(None)  # type: ignore[arg-type]
             continue
         data = kind.xp.asarray(data)
-        result = _kind_of_output(row, kind, data, place)
+        result = _kind_of_output(row, kind, data, place, arguments)
         if not row.view and data.dtype is not result.settled:
             data = result.settle(data)
         if row.layout and data.ndim > 1:
@@ -202,9 +202,19 @@ def finish(
     return tuple(outs)
 
 
-def _kind_of_output(row: Row, kind: TensorType, data: Any, place: int) -> TensorType:
+def widened(kind: TensorType, arguments: Sequence[Any]) -> TensorType:
+    """Single precision where one of the tensors has it beside those of reduced precision."""
+    single = any(a.__class__ is Tensor and a._kind.dtype is dtypes.float32 for a in arguments)
+    return kind.of(dtypes.float32) if single and kind.is_reduced else kind
+
+
+def _kind_of_output(
+    row: Row, kind: TensorType, data: Any, place: int, arguments: Sequence[Any]
+) -> TensorType:
     if row.listed:
         return kind
+    if kind.is_reduced and row.signature.outputs[place] in row.reduced.mixed:
+        return widened(kind, arguments)
     if kind.is_reduced and row.signature.outputs[place] in row.reduced.wide:
         return kind.of(dtypes.float32)
     if data.dtype == kind.array_dtype:

@@ -37,10 +37,12 @@ class Reduced(NamedTuple):
     """In which way numbers of reduced precision are not just computed in single precision, and the
     result rounded once."""
 
-    forward: Body | None = None  # rounds in between; it is given the kind, whose `settle` rounds
+    # Rounds in between; it is given the kind, whose `settle` rounds, and with `mixed` theirs.
+    forward: Body | None = None
     wide_numbers: bool = False  # a number beside a tensor keeps its single precision
     fused: bool = False  # the gradient is one kernel where no graph of it is made
     wide: str = ""  # outputs that keep single precision
+    mixed: str = ""  # the same where a parameter in single precision was given
 
 
 # How an operator acts on the elements of its operands. "constant": only shape and type count;

@@ -185,6 +185,14 @@ class CopySlices(CustomNode):
         self.node.release(mark)
         self.saved = mark
 
+    @property
+    def held(self) -> Any:
+        return self.saved, self.node.held
+
+    @held.setter
+    def held(self, held: Any) -> None:
+        self.saved, self.node.held = held
+
     def saved_names(self) -> tuple[str, ...]:
         return ()
 

@@ -224,6 +224,16 @@ class Bound:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _counted(self.function, (self.owner, *args), kwargs)
 
+    @property
+    def path(self) -> str:
+        """What torch.typename says of it."""
+        if own := getattr(getattr(self.function, "code", None), "qualified", ""):
+            return f"__main__.{own}"
+        order = type(self.owner).__mro__
+        maker = next((kind for kind in order if self.name in kind.__dict__), order[0])
+        full = repr(maker).removeprefix("<class '").removesuffix("'>")
+        return f"{full if full.startswith('torch.nn') else maker.__name__}.{self.name}"
+
     def __eq__(self, other: object) -> bool:
         return type(other) is Bound and self.owner is other.owner and self.name == other.name
 
@@ -350,6 +360,10 @@ class Lazy:
     def __init__(self, kind: str, items: Iterator[Any], name: str = "<genexpr>") -> None:
         self.kind, self.items = kind, items
         self.name = name  # of the function that yields them
+
+    @property
+    def path(self) -> str:
+        return self.name if self.kind == "generator" else self.kind  # as torch.typename has it
 
     def __iter__(self) -> Iterator[Any]:
         """For the host; the language takes `items` and counts itself."""

@@ -54,9 +54,13 @@ class Functions:
         seen: set[int] = set()
         for value, depth in pending:
             if not isinstance(value, (FunctionType, type, staticmethod, classmethod, property)):
-                if not _is_object(value):
+                kind = type(value)
+                if id(kind) in seen:  # as with most: a module, a number, a function in C
                     continue
-                value = type(value)
+                if not _is_object(value):
+                    seen.add(id(kind))
+                    continue
+                value = kind
             if id(value) in seen or depth > DEEPEST:
                 continue
             seen.add(id(value))

@@ -63,6 +63,7 @@ class PassTeller:
         self.keep_graph = self.create_graph = False  # options of the command line
         self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
+        self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks: list[Registered] = []
         self.standing: list[tuple[Any, int, Any, Any]] = []  # spies for the whole recording
 
@@ -197,6 +198,8 @@ class PassTeller:
     def _over(self, mine: list[Any], keep: bool, create: bool, *, outer: bool, done: bool) -> None:
         side, observer = self.recorder.side, self.recorder.observer
         side.about_to_run = (None, ())
+        if outer:
+            self.latest.clear()
         if keep:
             mine = []
         for node in mine:
@@ -212,11 +215,11 @@ class PassTeller:
     ) -> None:  # fmt: skip
         recorder, leaves = self.recorder, _leaves(nodes)
         with recorder.side.hands_off():
-            self._label_sums(found)
             for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
                 if grad is None or self._tensor(tensor) is None:
                     continue
                 node = leaves.get(id(tensor)) or recorder.side.node(tensor)
+                self._label_sum_on((node, tensor.output_nr), grad)
                 if node is not None:
                     recorder.observer.captured(node, place, grad)
 
@@ -255,7 +258,7 @@ class PassTeller:
             with off():
                 side.about_to_run = (None, ())
                 if side.switched():
-                    self._label_sums(grads)
+                    self._label_sums(node, grads)
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
                 if side.mark(node).retains:
@@ -293,7 +296,7 @@ class PassTeller:
             try:
                 with off():
                     if side.switched():
-                        self._label_sums(grads)
+                        self._label_sums(node, grads)
                     kept = side.kept(node)
                     side.about_to_run = (node, kept)
                     if side.mark(node).retains:
@@ -316,24 +319,31 @@ class PassTeller:
     def _label(self, node: Any, results: Any) -> None:
         """A pass that makes a graph: it stands where the node does."""
         recorder = self.recorder
-        for result in results:
-            if result is not None and result.grad_fn is not None:
+        for edge, result in zip(node.next_functions, results, strict=False):
+            if result is None:
+                continue
+            self.latest[edge] = node
+            if result.grad_fn is not None:
                 origin = recorder.side.origin(node)
                 if recorder.labels.label(result.grad_fn, origin, is_reported=False):
                     recorder.observer.made(result)
 
-    def _label_sums(self, grads: Iterable[Any]) -> None:
-        """What a pass that makes a graph adds up, or copies into a leaf, stands where the last
-        part of it does."""
-        node_of = self.recorder.side.node
-        for grad in grads:
-            node = None if grad is None else node_of(grad)
-            if node is not None:
-                is_new = self.recorder.side.origin(node) is None
-                if self._label_sum(node, DEEP) is not None and is_new:
-                    self.recorder.observer.made(grad)
+    def _label_sums(self, node: Any, grads: Iterable[Any]) -> None:
+        """What a pass that makes a graph adds up for a node."""
+        for number, grad in enumerate(grads):
+            self._label_sum_on((node, number), grad)
 
-    def _label_sum(self, node: Any, room: int) -> Any:
+    def _label_sum_on(self, edge: tuple[Any, int], grad: Any) -> None:
+        """A sum, or a copy for a leaf, stands where what came last does."""
+        side = self.recorder.side
+        node = None if grad is None else side.node(grad)
+        if node is None:
+            return
+        is_new, last = side.origin(node) is None, self.latest.get(edge)
+        if self._label_sum(node, DEEP, last) is not None and is_new:
+            self.recorder.observer.made(grad)
+
+    def _label_sum(self, node: Any, room: int, last: Any = None) -> Any:
         """The origin of a node, found in its parts where it was not reported."""
         recorder = self.recorder
         origin = recorder.side.origin(node)
@@ -342,6 +352,8 @@ class PassTeller:
         for part, _ in node.next_functions:
             if part is not None and type(part) is not self.leaf:
                 origin = self._label_sum(part, room - 1) or origin
+        if last is not None:
+            origin = recorder.side.origin(last)
         if origin is not None:
             recorder.labels.label(node, origin, is_reported=False)
         return origin
@@ -362,7 +374,7 @@ class PassTeller:
             if variable.requires_grad:
                 with off():
                     if self.recorder.side.switched() and variable.grad is not None:
-                        self._label_sums((*grads, variable.grad))
+                        self._label_sums(node, (*grads, variable.grad))
                     observer.stored(variable)
 
         return before, after

@@ -82,7 +82,11 @@ class Tracer(Rewriter):
         return super().visit_ClassDef(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        return node  # places in it are those of the whole text
+        """Only names in it are told: other places are those of the whole text."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name):
+                part.value = self.visit(part.value)
+        return node
 
     def within_lambda(self, body: ast.expr) -> ast.expr:
         made: ast.expr = self.visit(body)

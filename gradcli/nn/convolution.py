@@ -13,7 +13,7 @@ from .parameter import Parameter
 from .sizes import spread
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What convolutions of one, two and three dimensions share, transposed or not."""
 
     PUBLIC: tuple[str, ...] = (
@@ -21,12 +21,11 @@ class _Convolution(Module):
         "output_padding", "groups", "padding_mode", "weight", "bias", "reset_parameters",
     )  # fmt: skip
     DIMENSIONS = 0
-    TRANSPOSED = False
 
-    def _settings(
+    def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
-        dilation: Any, output_padding: Any, groups: int, bias: bool, padding_mode: str,
-        device: Any, dtype: Any,
+        dilation: Any, transposed: bool, output_padding: Any, groups: int, bias: bool,
+        padding_mode: str, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self._check(in_channels, out_channels, padding, groups, padding_mode, stride)
@@ -34,11 +33,11 @@ class _Convolution(Module):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = spread(kernel_size, count), spread(stride, count)
         self.padding = padding if isinstance(padding, str) else spread(padding, count)
-        self.dilation, self.transposed = spread(dilation, count), type(self).TRANSPOSED
+        self.dilation, self.transposed = spread(dilation, count), transposed
         self.output_padding, self.groups = spread(output_padding, count), groups
         self.padding_mode = padding_mode
         channels = (in_channels, out_channels // groups)
-        if not type(self).TRANSPOSED:
+        if not transposed:
             channels = (out_channels, in_channels // groups)
         self.weight = Parameter(empty((*channels, *self.kernel_size), device, dtype))
         if bias:
@@ -84,10 +83,10 @@ class _Convolution(Module):
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
         )
-        zeros = (0,) * type(self).DIMENSIONS
+        zeros = (0,) * len(self.kernel_size)
         if self.padding != zeros:
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * type(self).DIMENSIONS:
+        if self.dilation != (1,) * len(self.kernel_size):
             text += f", dilation={self.dilation}"
         if self.output_padding != zeros:
             text += f", output_padding={self.output_padding}"
@@ -100,15 +99,15 @@ class _Convolution(Module):
         return text
 
 
-class _Forward(_Convolution):
+class _Forward(_ConvNd):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        self._settings(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias,
-            padding_mode, device, dtype,
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups,
+            bias, padding_mode, device, dtype,
         )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
@@ -147,9 +146,7 @@ class Conv3d(_Forward):
     DIMENSIONS = 3
 
 
-class _Transposed(_Convolution):
-    TRANSPOSED = True
-
+class _Transposed(_ConvNd):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, output_padding: Any = 0, groups: int = 1, bias: bool = True,
@@ -159,8 +156,8 @@ class _Transposed(_Convolution):
             raise ValueError(
                 f'Only "zeros" padding mode is supported for ConvTranspose{type(self).DIMENSIONS}d'
             )
-        self._settings(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding,
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, True, output_padding,
             groups, bias, padding_mode, device, dtype,
         )  # fmt: skip
 

@@ -45,7 +45,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def _fans(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
@@ -105,17 +105,17 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    fan_in, fan_out = _fans(tensor)
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / float(fan_in + fan_out)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    fan_in, fan_out = _fans(tensor)
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
 
 
-def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
     if not isinstance(mode, str):
         kind = name_in_messages(type(mode))
         raise AttributeError(f"'{kind}' object has no attribute 'lower'")
@@ -123,7 +123,11 @@ def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
         raise ValueError(
             f"Mode {mode.lower()} not supported, please use one of ['fan_in', 'fan_out']"
         )
-    fan = _fans(tensor)[mode.lower() == "fan_out"]
+    return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
+
+
+def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 

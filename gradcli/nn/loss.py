@@ -54,10 +54,11 @@ class HuberLoss(_Loss):
     FUNCTION = "huber_loss"
 
 
-class _Weighted(_Loss):
+class _WeightedLoss(_Loss):
     """The weight is part of the module's state."""
 
     PUBLIC = ("weight",)
+    SETTINGS = (("weight", None), *_OLD)
 
     def _settle(self) -> None:
         weight = self.__dict__.pop("weight", None)
@@ -65,7 +66,7 @@ class _Weighted(_Loss):
             self.register_buffer("weight", weight)
 
 
-class NLLLoss(_Weighted):
+class NLLLoss(_WeightedLoss):
     PUBLIC = ("ignore_index",)
     SETTINGS = (
         ("weight", None), ("size_average", None), ("ignore_index", -100), ("reduce", None),
@@ -82,13 +83,12 @@ class CrossEntropyLoss(NLLLoss):
     FUNCTION = "cross_entropy"
 
 
-class BCELoss(_Weighted):
-    SETTINGS = (("weight", None), *_OLD)
+class BCELoss(_WeightedLoss):
     PASSED = ("weight", "reduction")
     FUNCTION = "binary_cross_entropy"
 
 
-class BCEWithLogitsLoss(_Weighted):
+class BCEWithLogitsLoss(_WeightedLoss):
     PUBLIC = ("pos_weight",)
     SETTINGS = (("weight", None), *_OLD, ("pos_weight", None))
     PASSED = ("weight", "reduction", "pos_weight")
@@ -179,7 +179,7 @@ class TripletMarginWithDistanceLoss(_Loss):
             self.distance_function = PairwiseDistance()
 
 
-class MultiMarginLoss(_Weighted):
+class MultiMarginLoss(_WeightedLoss):
     PUBLIC = ("p", "margin")
     SETTINGS = (("p", 1), ("margin", 1.0), ("weight", None), *_OLD)
     PASSED = ("p", "margin", "weight", "reduction")
@@ -190,8 +190,7 @@ class MultiLabelMarginLoss(_Loss):
     FUNCTION = "multilabel_margin_loss"
 
 
-class MultiLabelSoftMarginLoss(_Weighted):
-    SETTINGS = (("weight", None), *_OLD)
+class MultiLabelSoftMarginLoss(_WeightedLoss):
     PASSED = ("weight", "reduction")
     FUNCTION = "multilabel_soft_margin_loss"
 

@@ -19,7 +19,6 @@ from .parameter import Buffer, persistence
 from .registered import (
     TABLES,
     check_name,
-    class_name,
     missing_attribute,
     only_none,
     ready,
@@ -171,7 +170,7 @@ class Module(metaclass=NamedInTorch):
 
     def add_module(self, name: str, module: Any) -> None:
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{class_name(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         check_name(self, name, "module", "_modules")
         self.__dict__["_modules"][name] = module
 

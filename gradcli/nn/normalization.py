@@ -116,7 +116,7 @@ def _reset_affine(module: Module) -> None:
         init.zeros_(module.bias)
 
 
-class _RunningNorm(Module):
+class _NormBase(Module):
     """Batch and instance norms: statistics of the data, kept while training."""
 
     PUBLIC: tuple[str, ...] = (
@@ -125,19 +125,19 @@ class _RunningNorm(Module):
         "reset_running_stats",
     )  # fmt: skip
 
-    def _settings(
-        self, num_features: int, eps: float, momentum: float | None, affine: bool, track: bool,
-        device: Any, dtype: Any, bias: bool,
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track
+        self.affine, self.track_running_stats = affine, track_running_stats
         _affine(self, (num_features,), affine, affine and bias, device, dtype)
-        self.register_buffer(
-            "running_mean", zeros((num_features,), device, dtype) if track else None
-        )
-        self.register_buffer("running_var", ones((num_features,), device, dtype) if track else None)
-        self.register_buffer("num_batches_tracked", tensor(0) if track else None)
+        for name, make in (("running_mean", zeros), ("running_var", ones)):
+            kept = make((num_features,), device, dtype) if track_running_stats else None
+            self.register_buffer(name, kept)
+        self.register_buffer("num_batches_tracked", tensor(0) if track_running_stats else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -166,14 +166,14 @@ class _RunningNorm(Module):
         )
 
 
-class _BatchNorm(_RunningNorm):
+class _BatchNorm(_NormBase):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
-        dtype: Any = None, bias: bool = True,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        self._settings(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
 
     def forward(self, input: Any) -> Any:
@@ -204,14 +204,14 @@ class BatchNorm3d(_BatchNorm):
     EXPECTED = (5,)
 
 
-class _InstanceNorm(_RunningNorm):
+class _InstanceNorm(_NormBase):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
-        self._settings(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
 
     def forward(self, input: Any) -> Any:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine.class_name import NamedInC, name_in_messages
+from ..engine.class_name import NamedInC
 from ..engine.invented_names import KEPT, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
@@ -103,21 +103,17 @@ def check_name(module: Module, name: Any, what: str, kind: str) -> None:
         raise KeyError(f"attribute '{name}' already exists")
 
 
-def class_name(value: Any) -> str:
-    """A class or a function by its full name, anything else by its type's."""
+def typename(value: Any) -> str:
+    """torch.typename: a class or a function by its full name, anything else by its type's."""
+    if isinstance(value, Tensor):
+        return value.type()  # type: ignore[attr-defined,no-any-return]
     if path := getattr(value, "path", ""):
         return str(path)
     if own := getattr(getattr(value, "code", None), "qualified", ""):
         return f"__main__.{own}"  # a function of the program
-    shown = str(getattr(value, "text", repr(value) if isinstance(value, type) else ""))
-    return shown[8:-2] if shown.startswith("<class '") else typename(value)
-
-
-def typename(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return value.type()  # type: ignore[attr-defined,no-any-return]
-    kind = type(value)
-    return ("__main__." if kind.__module__ == "__main__" else "") + name_in_messages(kind)
+    kind = value if isinstance(value, type) else type(value)
+    shown = str(getattr(value, "text", "") or getattr(kind, "_torch_name", "") or repr(kind))
+    return shown.removeprefix("<class '").removesuffix("'>")
 
 
 class Registered(metaclass=NamedInC):

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
 def spread(value: Any, count: int) -> tuple[Any, ...]:
     """One number for all dimensions, or one for each."""
-    if isinstance(value, tuple | list):
-        return tuple(value)
-    return (value,) * count
+    return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+def _single(x: Any) -> tuple[Any, ...]:
+    return spread(x, 1)
+
+
+def _pair(x: Any) -> tuple[Any, ...]:
+    return spread(x, 2)
+
+
+def _triple(x: Any) -> tuple[Any, ...]:
+    return spread(x, 3)
+
+
+def _quadruple(x: Any) -> tuple[Any, ...]:
+    return spread(x, 4)

@@ -13,6 +13,7 @@ from ..engine.leaf import gradient_of, reset_gradient
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.settable import Takes
 from ..engine.tensor import Tensor
+from ..nn.registered import typename
 from ..operators import catalogue
 
 # Settings that every optimiser takes and that change nothing here.
@@ -101,7 +102,7 @@ class Optimizer(metaclass=NamedInTorch):
             if not isinstance(parameter, Tensor):
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is "
-                    + type(parameter).__name__
+                    + typename(parameter)
                 )
             if not (parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from ..recording.recording import Recording
 
 
-def seed_torch(seed: int) -> None:
-    """PyTorch's random numbers start from here, as those of the own engine do."""
-    require_torch("--engine torch").manual_seed(seed)
-
-
 def execute_live(
     request: Request, write: Callable[[str], None] | None, recording: Recording | None
 ) -> Ran:
@@ -63,7 +58,7 @@ def _machine(
         overrides=given_tensors(torch, values.overrides, device),
         arguments=request.arguments, path=request.path, is_expr=is_expr,
     )  # fmt: skip
-    machine.recorder.passes.keep_graph = request.retain_graph
+    machine.recorder.passes.keep_graph = request.retain_graph or request.holds_graph
     machine.recorder.passes.create_graph = request.create_graph
     if recording is not None:
         machine.on_bind, machine.on_local = recording.on_bind, recording.on_local

@@ -38,6 +38,7 @@ class Request(NamedTuple):
     limits: Limits = Limits()
     wrt: tuple[str, ...] = ()  # of the program's numbers, these become leaves
     retain_graph: bool = False  # the program's backward calls keep their buffers
+    holds_graph: bool = False  # what they free is there again when the program has ended
     create_graph: bool = False
     placeholders: bool = False  # the program runs although inputs have no value
     engine: str = "own"  # "torch": Python and PyTorch run the program

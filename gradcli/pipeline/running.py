@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..deadline import begin
 from ..diagnostics import Enough, bounded
+from ..engine.aside import put_back
 from ..engine.mode import state
 from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
@@ -29,16 +30,18 @@ def _watched(
     request: Request, budget: Budget, warned: Warned, observer: Observer | None
 ) -> Iterator[None]:
     """The engine reports warnings and events, charges memory, and keeps graphs."""
-    before = state.warn, state.observer, state.keep_graph, state.create_graph
+    before = state.warn, state.observer, state.keep_graph, state.create_graph, state.aside
     asked = state.reserve, state.charge
     state.reserve, state.charge = budget.charge_bytes, budget.charge
     state.warn, state.observer = warned, observer
     state.keep_graph = request.retain_graph
     state.create_graph = request.create_graph
+    state.aside = {} if request.holds_graph else None
     try:
         yield
     finally:
-        state.warn, state.observer, state.keep_graph, state.create_graph = before
+        put_back()
+        state.warn, state.observer, state.keep_graph, state.create_graph, state.aside = before
         state.reserve, state.charge = asked
 
 

@@ -53,17 +53,11 @@ def collected(
     if recording is not None:
         leaves = leaves_of(outcome.program, recording)
         inner = module_tensors(recording.names.reached(outcome.bindings), recording)
-    made: dict[int, int | None] = {}
-    for entry in leaves:
-        if entry.line is not None:  # an input was made nowhere
-            made.setdefault(id(entry.tensor), entry.line)
-    if recording is not None:
-        for identity, line in recording.names.births():
-            made.setdefault(identity, line)
     found = collecting.collect(
         outcome.bindings, AnyTensor, lines=outcome.lines, place=places(outcome.program),
         values=not texts, texts=texts, roots=tuple(node for node, _ in roots),
-        others=inner, leaves=leaves, made=made,
+        others=inner, leaves=leaves,
+        made=None if recording is None else recording.names.line_of,
         passing=loop_names(outcome.program.body),
     )  # fmt: skip
     if recording is None:

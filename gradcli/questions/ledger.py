@@ -39,6 +39,19 @@ def stale_gradients(ran: Ran) -> tuple[StaleFact, ...]:
 
 def tensor_names(ran: Ran, found: Collected) -> Names:
     """What a tensor is called at the end, else what it was called when a name was bound to it."""
+    known = None
+
+    def name_of(tensor: Any) -> tuple[str, int | None]:
+        nonlocal known
+        if known is None:  # in most runs nobody asks
+            known = _called(ran, found)
+        return known.get(id(tensor), (NAMELESS, None))
+
+    return name_of
+
+
+def _called(ran: Ran, found: Collected) -> dict[int, tuple[str, int | None]]:
+    """The names and lines of all tensors, by their identity."""
     leaves = [] if ran.outcome is None else leaves_of(ran.outcome.program, ran.recording)
     known = {id(one.tensor): (one.name, one.line) for one in leaves}
     pairs = list(zip(found.tensors, found.held, strict=True))
@@ -51,7 +64,7 @@ def tensor_names(ran: Ran, found: Collected) -> Names:
         for fact, tensor in reversed(pairs):
             if fact.passing == passing:
                 known[id(tensor)] = fact.name, fact.line
-    return lambda tensor: known.get(id(tensor), (NAMELESS, None))
+    return known
 
 
 def _alive(found: Collected) -> tuple[BufferFact, ...]:

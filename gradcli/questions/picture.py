@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from ..engine.origin import current_origin
@@ -201,15 +202,16 @@ def _makings(
 ) -> tuple[tuple[MakingFact, ...], tuple[FrameFact, ...]]:
     frames: list[FrameFact] = []
     numbers: dict[Frame, int] = {}
-    inner = [node for node in found.alive if node.next_functions]
+    inner = [node for node, fact in zip(found.alive, found.nodes) if fact.next]
     inner.sort(key=sequence_of)
-    order = {id(node): place for place, node in enumerate(inner, 1)}
+    order = dict(zip(map(id, inner), count(1)))
     frees = recording.find(Frees)
     makings, freed_by = [], {} if frees is None else frees.lines
     for node in found.alive:
-        frame = calls.of_node(node)
+        frame = calls.of_node(node) if calls.within else None
         at = None if frame is None else _numbered(frame, frames, numbers, paths)
-        makings.append(MakingFact(order.get(id(node)), at, freed_by.get(id(node))))
+        key = id(node)
+        makings.append(tuple.__new__(MakingFact, (order.get(key), at, freed_by.get(key))))
     return tuple(makings), tuple(frames)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from ..diagnostics import Enough
@@ -128,10 +129,10 @@ def without_a_pass(found: Collected, ends: Ends, roots: list[RootFact]) -> Itera
 
 def flows(
     recording: Recording, one: Pass | None, found: Collected, modules: Modules,
-    leaves: Mapping[int, Named], *, full: bool, below: Container[int] | None = None,
+    *, full: bool, below: Container[int] | None = None,
 ) -> tuple[FlowFact, ...]:  # fmt: skip
     """What was computed at each node (or at those `below` a pass), and what flowed into it in the
-    pass; leaves too, by the names that they had: `leaves` has them by identity."""
+    pass; leaves too, by the names that they had."""
     numbers = found.numbers
     facts = []
     for entry in (*recording.values.first.values(), *recording.values.last.values()):
@@ -149,10 +150,11 @@ def flows(
         ))  # fmt: skip
     if one is not None:
         facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
+        leaves = {id(leaf.tensor): leaf for leaf in found.former}
         ends, numbers = _ends(one, found)
         facts.extend(_leaves(recording, one, found, numbers, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
-    return tuple(facts)
+    return tuple(sorted(facts, key=attrgetter("node", "output_nr")))
 
 
 def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:

@@ -35,7 +35,6 @@ from .errors import error_fact
 from .graph import (
     collected,
     index_of,
-    leaves_of,
     module_names,
     names_of,
     no_tensor,
@@ -256,10 +255,7 @@ def _flows(
         own = is_instance(module) or (live is not None and live.is_of_program(module))
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
-    leaves = {id(leaf.tensor): leaf for leaf in leaves_of(ran.outcome.program, recording)}
-    return shown_pass.flows(
-        recording, one, found, path_of, leaves, full=not options.texts, below=below
-    )
+    return shown_pass.flows(recording, one, found, path_of, full=not options.texts, below=below)
 
 
 # ---------------------------------------------------------------- missing values

@@ -26,7 +26,7 @@ from .modules import (
     named_parameters,
     other_names,
 )
-from .sides import side_of
+from .sides import is_leaf, side_of
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -59,6 +59,7 @@ class Collected(NamedTuple):
     alive: list[Any]
     numbers: Mapping[int, int]  # of the nodes, by their identity
     leaves: Mapping[int, int]  # of the nodes where the graph ends, by the identity of the leaf
+    former: Sequence[Named] = ()  # leaves by the names that they had
 
 
 def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -243,29 +244,26 @@ def collect(
     texts: bool = False,
     roots: tuple[Any, ...] = (),
     others: Sequence[Named] = (),
-    leaves: Iterable[Named] = (),
-    made: Mapping[int, int | None] | None = None,
+    leaves: Sequence[Named] = (),
+    made: Callable[[Any], int | None] | None = None,
     passing: frozenset[str] = frozenset(),
 ) -> Collected:
     """Facts about every tensor that a global name holds and every node that it leads to.
 
-    `place` says where a node was made, `lines` where a name was bound, `made` by identity where a
-    leaf was. `roots` are more nodes, `others` more tensors, `leaves` those that count where the
+    `place` says where a node was made, `lines` where a name was bound, `made` where a leaf was
+    made. `roots` are more nodes, `others` more tensors, `leaves` those that count where the
     graph ends in them. The names in `passing` hide no name of `others`.
     """
-    graph = Graph()
-    held: list[Any] = []
-    facts: list[TensorFact] = []
+    told = _Told(values, texts)
+    graph, facts = told.graph, told.facts
     owned = {id(one.tensor) for one in others if one.kind == "parameter"}
 
-    def bound(name: str, tensor: Any, what: str = "tensor") -> None:
-        fact = _tensor_fact(name, tensor, graph, lines or {}, values, texts and len(facts) < TEXTS)
-        if name.partition("[")[0] in passing:
-            fact = fact._replace(passing=True)
-        if made is not None and fact.is_leaf and fact.requires_grad:
-            fact = fact._replace(line=made.get(id(tensor), fact.line))
-        facts.append(fact._replace(kind=what))
-        held.append(tensor)
+    def bound(name: str, tensor: Any, kind: str = "tensor") -> None:
+        base = name.partition("[")[0]
+        line = (lines or {}).get(base)
+        if made is not None and is_leaf(tensor) and tensor.requires_grad:
+            line = made(tensor) or line
+        told.put(name, tensor, line, kind, base in passing)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the .grad of an inner tensor warns
@@ -277,7 +275,7 @@ def collect(
                 bound(name, tensor)
         for node in roots:
             graph.add(node)
-        known = {id(tensor) for fact, tensor in zip(facts, held, strict=True) if not fact.passing}
+        known = {id(one) for fact, one in zip(facts, told.held, strict=True) if not fact.passing}
         # What these held in the pass is another tensor.
         taken = {fact.name for fact in facts} | {one.name for one in others}
         reached = (one for one in leaves
@@ -285,15 +283,12 @@ def collect(
         for name, line, tensor, what in (*others, *reached):
             if id(tensor) not in known and what != "alias":
                 known.add(id(tensor))
-                written = texts and len(facts) < TEXTS
-                fact = _tensor_fact(name, tensor, graph, {}, values, written)
-                facts.append(fact._replace(line=line, kind="leaf" if what == "tensor" else what))
-                held.append(tensor)
+                told.put(name, tensor, line, "leaf" if what == "tensor" else what, False)
         for other in again:
             bound(*other)
     leaves_by_number = dict(sorted(graph.leaves.items(), key=itemgetter(1)))
-    return Collected(_numbered(facts, held, graph), _node_facts(graph, place), held, graph.alive,
-                     graph.ids, leaves_by_number)  # fmt: skip
+    return Collected(told.complete(), _node_facts(graph, place), told.held, graph.alive,
+                     graph.ids, leaves_by_number, leaves)  # fmt: skip
 
 
 def _other_names(others: Sequence[Named]) -> list[tuple[str, Any, str]]:
@@ -308,45 +303,55 @@ def _root(path: str) -> str:
     return path.partition(".")[0].partition("[")[0]
 
 
-def _numbered(facts: list[TensorFact], held: list[Any], graph: Graph) -> tuple[TensorFact, ...]:
-    """Leaves with the numbers of their nodes, and each name with the place of the first one."""
-    ends = graph.leaves
-    first: dict[int, int] = {}  # by the identity of a tensor
-    return tuple(
-        fact._replace(node=ends.get(id(tensor), fact.node) if fact.is_leaf else fact.node,
-                      first=first.setdefault(id(tensor), at))
-        for at, (fact, tensor) in enumerate(zip(facts, held, strict=True))
-    )  # fmt: skip
+class _Told:
+    """Facts about tensors, in order, with the tensors and with the graph that they lead to."""
 
+    def __init__(self, values: bool, texts: bool) -> None:
+        self.values, self.texts = values, texts
+        self.graph = Graph()
+        self.facts: list[TensorFact] = []
+        self.held: list[Any] = []
+        self._first: dict[int, int] = {}  # by the identity of a tensor
 
-def _tensor_fact(
-    name: str, tensor: Any, graph: Graph, lines: Mapping[str, int], values: bool, texts: bool
-) -> TensorFact:
-    try:
-        function, is_leaf = tensor.grad_fn, tensor.is_leaf
-    except RuntimeError:  # a view that PyTorch no longer lets anyone use
-        function, is_leaf = None, False
-    grad = tensor.grad
-    return TensorFact(
-        name,
-        tuple(tensor.shape),
-        str(tensor.dtype).removeprefix("torch."),
-        str(tensor.device),
-        tensor.requires_grad,
-        is_leaf,
-        bool(tensor.retains_grad),
-        None if function is None else short_name(function),
-        graph.add(function),
-        0 if function is None else tensor.output_nr,
-        lines.get(name.partition("[")[0]),
-        numbers(tensor) if values else None,
-        numbers(grad) if values and grad is not None else None,
-        grad is not None,
-        text_of(tensor) if texts else None,
-        text_of(grad) if texts and grad is not None else None,
-        range_of(tensor) if texts else None,
-        range_of(grad) if texts and grad is not None else None,
-    )
+    def put(self, name: str, tensor: Any, line: int | None, kind: str, passing: bool) -> None:
+        """One more; everything behind it is numbered."""
+        values, texts = self.values, self.texts and len(self.facts) < TEXTS
+        try:
+            function, is_end = tensor.grad_fn, tensor.is_leaf
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
+            function, is_end = None, False
+        grad = tensor.grad
+        self.held.append(tensor)
+        self.facts.append(TensorFact(
+            name,
+            tuple(tensor.shape),
+            str(tensor.dtype).removeprefix("torch."),
+            str(tensor.device),
+            tensor.requires_grad,
+            is_end,
+            bool(tensor.retains_grad),
+            None if function is None else short_name(function),
+            self.graph.leaves.get(id(tensor)) if function is None else self.graph.add(function),
+            0 if function is None else tensor.output_nr,
+            line,
+            numbers(tensor) if values else None,
+            numbers(grad) if values and grad is not None else None,
+            grad is not None,
+            text_of(tensor) if texts else None,
+            text_of(grad) if texts and grad is not None else None,
+            range_of(tensor) if texts else None,
+            range_of(grad) if texts and grad is not None else None,
+            kind, "", passing,
+            self._first.setdefault(id(tensor), len(self.facts)),
+        ))  # fmt: skip
+
+    def complete(self) -> tuple[TensorFact, ...]:
+        """All of them; leaves have the numbers of their nodes, which may have come later."""
+        leaves = self.graph.leaves
+        for at, fact in enumerate(self.facts):
+            if fact.is_leaf and fact.node != (node := leaves.get(id(self.held[at]), fact.node)):
+                self.facts[at] = fact._replace(node=node)
+        return tuple(self.facts)
 
 
 def _node_facts(graph: Graph, place: Places | None) -> tuple[NodeFact, ...]:

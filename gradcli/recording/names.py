@@ -257,11 +257,11 @@ class Names(Spectator):
             if leaf is not None and not self.of_leaf(leaf):
                 yield leaf, line, origin
 
-    def births(self) -> Iterator[tuple[int, int]]:
-        """The same of all that are alive, by their identity."""
-        for identity, (tensor, line, _) in self.born.items():
-            if line is not None and tensor() is not None:
-                yield identity, line
+    def line_of(self, leaf: Any) -> int | None:
+        """The line that made a leaf; an input was made nowhere."""
+        known = self.held.get(id(leaf))
+        line = None if known is None or known.tensor() is not leaf else known.line
+        return self.of_birth(leaf) if line is None else line
 
     def called(self, node: Any) -> tuple[str, int] | None:
         """What the result of a node was called, and the how many-th of that name it was."""

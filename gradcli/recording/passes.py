@@ -67,6 +67,10 @@ class Pass:
         self.asked: dict[str, Any] = {}  # what names of a question stood for when it ended
         self.astray: frozenset[int] = frozenset()  # leaves that their names no longer led to then
 
+    def asks_for(self, tensor: Any) -> bool:
+        """Whether the call names this tensor among its inputs."""
+        return any(reference() is tensor for reference in self.inputs or ())
+
     @property
     def flows(self) -> dict[tuple[int, int], Any]:
         """What flowed, by a node's identity and its output."""

@@ -296,7 +296,7 @@ def origin_of(node: Any) -> Any:
 
 def sequence_of(node: Any) -> int:
     """Orders nodes by their making."""
-    return side_of_node(node).sequence(node)
+    return node.sequence if sides.live is None else side_of_node(node).sequence(node)
 
 
 def mark_of(node: Any) -> Any:

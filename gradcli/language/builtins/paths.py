@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -13,12 +12,10 @@ from ... import namespace
 from .. import modules
 from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing
-from ..formatting import text
-from ..libraries import TENSORS, Library, libraries
+from ..libraries import Library, libraries
 from ..names import known_paths
-from ..operations import type_name
-from ..values import Bound, Builtin, Function, Namespace
-from .types import is_class, library_value, type_of
+from ..values import Namespace
+from .types import library_value
 
 
 def resolve_path(path: str) -> Any:
@@ -39,24 +36,7 @@ def _resolved(path: str, library: Library) -> Any:
     if modules.has(path):
         return published(modules.MODULES[home].home)[home][name]
     rest = path.removeprefix("torch.")
-    found = library.resolve(rest)
-    return library_value(rest, functools.partial(_typename, found) if rest == "typename" else found)
-
-
-def _typename(of_tensor: Callable[[Any], str], value: Any, /) -> str:
-    """torch.typename: the full name of a class, a function or a module, or of a value's class."""
-    if type(value) in TENSORS:
-        return of_tensor(value)
-    if type(value) is Namespace:
-        return value.path
-    if type(value) is Function:
-        return f"__main__.{value.code.qualified}"
-    if type(value) is Bound:
-        return f"{type_name(value.owner)}.{value.name}"
-    if type(value) is Builtin:
-        return value.path
-    shown: str = text(value if is_class(value) else type_of(value))
-    return shown.removeprefix("<class '").removesuffix("'>")
+    return library_value(rest, library.resolve(rest))
 
 
 def published(home: str) -> Any:

@@ -75,13 +75,15 @@ class State(NamedTuple):
 
 def by_state(out: Explanation, node: Any) -> bool:
     """The state that carries a graph from one call of a function to the next; False for none."""
-    of_each = (_states(out.places, function) for function in _functions(out, node))
+    functions = _functions(out, node)
+    of_each = ([*filter(lambda state: _comes_from(state.value, node), _states(out.places, one))]
+               for one in functions)  # fmt: skip
     found = next(filter(None, of_each), [])
     if not found:
         return False
     places = out.places
     text = "; ".join(cut(state.text, state.value) for state in found)
-    reading = min((places.statement(s.read) for s in found), key=_line)
+    reading = min((_before_loops(places, s.read) for s in found), key=_line)
     writing = max((places.statement(s.written) for s in found), key=_line)
     for state in found:
         out.put(state.written, f"{state.text} keeps its graph for the next call")
@@ -95,24 +97,53 @@ def by_state(out: Explanation, node: Any) -> bool:
     return True
 
 
+def _before_loops(places: Places, node: ast.AST) -> ast.stmt | None:
+    """The statement, or the outermost loop of its function around it: the turns of one call belong
+    together."""
+    found = places.statement(node)
+    for part in places.ancestors(node):
+        if isinstance(part, ast.FunctionDef):
+            break
+        if isinstance(part, (ast.For, ast.While)):
+            found = part
+    return found
+
+
 def _line(statement: ast.stmt | None) -> int:
     return 0 if statement is None else statement.lineno
 
 
 def _functions(out: Explanation, node: Any) -> Iterator[ast.FunctionDef]:
-    """The functions of the program that made the graph below a node, nearest first."""
-    seen, pending, known = {id(node)}, [node], set()
-    for one in pending:
-        origin = one.origin
-        inside = out.places.ancestors(origin) if isinstance(origin, ast.AST) else ()
+    """The functions of the program that made the graph below a node, nearest first; then those
+    that may have called them."""
+    known: dict[int, ast.FunctionDef] = {}
+    for one in _below(node):
+        inside = out.places.ancestors(one.origin) if isinstance(one.origin, ast.AST) else ()
         function = next((part for part in inside if isinstance(part, ast.FunctionDef)), None)
         if function is not None and id(function) not in known:
-            known.add(id(function))
+            known[id(function)] = function
             yield function
+    others = (part for part in out.places.program.scopes if isinstance(part, ast.FunctionDef))
+    yield from (one for one in others if id(one) not in known)
+
+
+def _below(node: Any) -> Iterator[Any]:
+    """The graph below a node, itself first."""
+    seen, pending = {id(node)}, [node]
+    for one in pending:
+        yield one
         for edge in one.edges:
             if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
                 seen.add(id(edge))
                 pending.append(edge)
+
+
+def _comes_from(value: Any, node: Any) -> bool:
+    """Whether a tensor, or one of a list of them, was computed by way of a node."""
+    if isinstance(value, (tuple, list)):
+        return any(_comes_from(part, node) for part in value)
+    made = value.grad_fn if isinstance(value, Tensor) else None
+    return made is not None and any(one is node for one in _below(made))
 
 
 def _states(places: Places, function: ast.FunctionDef) -> list[State]:

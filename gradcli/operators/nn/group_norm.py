@@ -114,7 +114,7 @@ native_group_norm = operator(
         )
     },
     refuse=floating_only("GroupNormKernelImpl"),
-    reduced=Reduced(fused=True),
+    reduced=Reduced(fused=True, mixed="result1 result2"),
     acts="along",
     zero="cancels",
     jacobian="normalisation",

@@ -51,7 +51,7 @@ def _layer_norm(
 
 def _layer_norm_backward(
     xp: Any, grad: Any, x: Any, normalized_shape: tuple[int, ...], mean: Any, rstd: Any,
-    weight: Any, bias: Any, output_mask: Any,
+    weight: Any, bias: Any, output_mask: Any, settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     rows, length = _rows(x, normalized_shape)
     dy, flat = grad.reshape(rows, length), x.reshape(rows, length)
@@ -63,15 +63,28 @@ def _layer_norm_backward(
     if output_mask[1]:
         total = xp.zeros((length,), dtype=x.dtype)
         normal = fused(xp, flat, rstd, -rstd * mean)
-        if flat.size > NORMALISED:
+        if settle is not None and flat.size <= NORMALISED:
+            total = _added_up(normal * dy, settle)
+        elif flat.size > NORMALISED:
             normal *= dy
             total = xp.einsum("ij->j", normal)
         else:
             for row, its_grad in zip(normal, dy, strict=True):
                 total = fused(xp, its_grad, row, total)
         to_weight = total.reshape(weight.shape)
-    to_bias = xp.einsum("ij->j", dy).reshape(bias.shape) if output_mask[2] else None
-    return dx, to_weight, to_bias
+    if not output_mask[2]:
+        return dx, to_weight, None
+    inexact = settle is None or flat.size > NORMALISED
+    to_bias = xp.einsum("ij->j", dy) if inexact else _added_up(dy, settle)
+    return dx, to_weight, to_bias.reshape(bias.shape)
+
+
+def _added_up(rows: Any, settle: Any) -> Any:
+    """The sum of the rows, in a buffer of reduced precision."""
+    total = rows[:0].sum(0)
+    for row in rows:
+        total = settle(total + row)
+    return total
 
 
 def _towards_rows(xp: Any, dy: Any, x: Any, mean: Any, rstd: Any, gamma: Any) -> Any:
@@ -175,6 +188,10 @@ native_layer_norm_backward = operator(
     node="NativeLayerNormBackwardBackward0",
     where="hidden",
     forward=_layer_norm_backward,
+    reduced=Reduced(
+        lambda kind, wide, *given: _layer_norm_backward(kind.xp, *given, settle=kind.settle),
+        mixed="result1 result2",
+    ),
     joint={
         ("grad_out", "input", "weight"): (
             lambda grads, grad_out, input, normalized_shape, mean, rstd, weight, needs: (
@@ -225,6 +242,7 @@ native_layer_norm = operator(
     where="torch",
     undifferentiable="result1, result2",
     forward=_layer_norm,
+    reduced=Reduced(mixed="result1 result2"),
     joint={
         ("input", "weight", "bias"): (
             lambda grads, input, normalized_shape, result1, result2, weight, bias, needs: (
@@ -367,6 +385,7 @@ native_batch_norm_backward = operator(
     node="NativeBatchNormBackwardBackward0",
     where="hidden",
     forward=_batch_norm_backward,
+    reduced=Reduced(mixed="result1 result2"),
     joint={
         ("grad_out", "input", "weight"): (
             lambda grads, grad_out, input, weight, running_mean, running_var, save_mean,
@@ -418,7 +437,10 @@ native_batch_norm = operator(
     undifferentiable="result1, result2",
     layout="channels",
     forward=_batch_norm,
-    reduced=Reduced(lambda kind, *given: _batch_norm(kind.xp, *given, settle=kind.settle)),
+    reduced=Reduced(
+        lambda kind, wide, *given: _batch_norm(kind.xp, *given, settle=wide.settle),
+        mixed="result1 result2",
+    ),
     joint={
         ("input", "weight", "bias"): (
             lambda grads, input, weight, running_mean, running_var, result1, result2, training,

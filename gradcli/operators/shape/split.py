@@ -129,21 +129,19 @@ composite(
 )  # fmt: skip
 
 
-def _chunked(self: Any, chunks: int, dim: int) -> Any:
+def _chunked(self: Any, chunks: int, dim: int, split: Any, with_sizes: Any) -> Any:
     if self.ndim == 0:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = self.shape[wrap_dim(dim, self.ndim)]
     size = (length + chunks - 1) // chunks
-    if size == 0:
-        return split_with_sizes(self, (0,) * chunks, dim)
-    return split(self, size, dim)
+    return split(self, size, dim) if size else with_sizes(self, (0,) * chunks, dim)
 
 
 chunk = composite(
     "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-    _chunked,
+    lambda self, chunks, dim: _chunked(self, chunks, dim, split, split_with_sizes),
     doc="Splits into at most the given number of pieces of one size, along a dimension.",
     samples=("x.chunk(2)[0]", "torch.chunk(x, 2, 1)[1]", "torch.cat(x.chunk(3, -1))"),
     errors=("x.chunk(0)", "s.chunk(1)"),
@@ -186,21 +184,9 @@ unsafe_split_with_sizes = operator(
 )
 
 
-def _unsafe_chunked(self: Any, chunks: int, dim: int) -> Any:
-    if self.ndim == 0:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    length = self.shape[wrap_dim(dim, self.ndim)]
-    size = (length + chunks - 1) // chunks
-    if size == 0:
-        return unsafe_split_with_sizes(self, (0,) * chunks, dim)
-    return unsafe_split(self, size, dim)
-
-
 composite(
     "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-    _unsafe_chunked,
+    lambda self, chunks, dim: _chunked(self, chunks, dim, unsafe_split, unsafe_split_with_sizes),
     doc="Copies of at most the given number of pieces of one size.",
     samples=("x.unsafe_chunk(2)[0]", "torch.unsafe_chunk(x, 2, 1)[1]"),
     errors=("x.unsafe_chunk(0)",),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any
 
 from ...diagnostics import Enough
@@ -17,6 +19,7 @@ from ...recording.passes import Pass
 from ...recording.recording import Recording
 from ...recording.sides import AnyTensor, array_of, is_live, sides
 from ...recording.spectator import Spectator
+from ..interventions import Binder, Interventions
 from ..meaning import with_expressions
 from .names import Naming
 from .translation import Translation
@@ -130,7 +133,8 @@ class LivePass(Spectator):
         self.count += 1
         if self.number in (None, self.count):
             self.translation = Translation()
-            self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
+            with redirect_stdout(StringIO()):  # of a checkpoint its function runs once more
+                self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
             self._replay_hooks()
             self.changed_since = False
             if self.stops and self.number == self.count:
@@ -159,9 +163,11 @@ def recording_of(*parts: Spectator) -> Recording:
     return recording
 
 
-def hearing(live: LivePass) -> Recording:
-    """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves."""
+def hearing(live: LivePass, leaves: tuple[str, ...]) -> Recording:
+    """A recording for the run of PyTorch: a pass that has ended knows the names of its leaves.
+    What is asked for with respect to requires grad."""
     recording = Recording()
+    recording.attach(Binder(Interventions(leaves=leaves), recording.hooks))
     recording.attach(recording.names, recording.leaf_names, recording.passes, live)
     return recording
 

@@ -19,9 +19,9 @@ from ...recording.sides import AnyTensor, array_of, gradient_of
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
+from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
 from .escaped import escaped
-from .names import Question, names_in, question_of
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding
@@ -78,7 +78,8 @@ def reported(
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
-        advice = finding.trials[0].advice if finding.trials else finding.advice
+        shown = (one.advice for one in finding.trials if one.goal != "proof")
+        advice = next(shown, finding.advice)
         trial = TrialFact(advice, None) if advice else None
     return _as_facts(report, ran, finding, trial)
 

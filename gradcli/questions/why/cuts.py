@@ -9,8 +9,9 @@ from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .declared import declarations
 from .edits import ATOMS, advised, replace, without, without_call
+from .passes import Pass
+from .rebound import CASTS
 from .smooth import soft_place
 from .values import Step, name_of
 
@@ -69,8 +70,7 @@ def verdict_of(step: Step) -> str:
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
     if step.kind == "bool":
-        compared = isinstance(node, (ast.Compare, ast.BoolOp)) or _compares(word)
-        return "comparison" if compared else "integer"
+        return "integer" if word == "bool" or word in CASTS else "comparison"
     if step.kind == "integer":
         return "integer"
     if word in COPIES:
@@ -88,13 +88,6 @@ def word_of(step: Step) -> str:
     return step.inner.word.strip("_") if step.inner and step.inner.place else name_of(step.node)
 
 
-def _compares(word: str) -> bool:
-    """Whether a word asks something of values: gt, isnan, allclose."""
-    return word in ("all", "any", "allclose", "equal") or any(
-        getattr(row, "dtype", None) in ("compare", "bool") for row in declarations(word)
-    )
-
-
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
     """The steps on the ways from some values to others where the graph ends, in their order."""
     alive = case.along(start, live_only=True)
@@ -106,12 +99,25 @@ def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
             if source not in leading and source not in alive:
                 leading.add(source)
                 pending.append(source)
+    return _ends_of_graph(case, alive, leading)
+
+
+def cuts_beside(case: Case, one: Pass) -> list[Step]:
+    """Those of other ways from the tensor into what a pass that reached it went back from; a
+    comparison or an integer only chooses."""
+    alive = case.along([case.value], live_only=True)
+    found = _ends_of_graph(case, alive, case.behind(one.roots))
+    return [step for step in found if step.out >= one.since and verdict_of(step) not in WEAK]
+
+
+def _ends_of_graph(case: Case, alive: set[int], leading: set[int]) -> list[Step]:
     return [
         step
         for step in case.steps
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
+        and not (step.tracked and verdict_of(step) == "grad-call")  # its graph leads elsewhere
     ]
 
 

@@ -21,8 +21,8 @@ from ...recording.sides import (
     saved_under,
     users_class,
 )
+from ..question import Row
 from .case import Case
-from .names import Row
 from .passes import Applied, Hooked, Pass
 
 

@@ -39,7 +39,9 @@ def leaf_finding(case: Case) -> Finding:
             return finding
     captured = [one for one in reached if one.known.captures]
     if captured:
-        return captured_finding(case, *(one.origin for one in captured[-4:]))
+        calls = [one.origin for one in captured[-4:]]
+        found = _without_slope(case, captured[-4:]) or _cut_since(case)
+        return found or captured_finding(case, *calls)
     broken = [one for one in stored if one.known.failed]
     if broken:
         return broken_finding(case, broken[-1])
@@ -160,7 +162,7 @@ def _excluded(case: Case, one: Pass) -> Finding | None:
     """backward(inputs=...) without it."""
     if one.known.inputs is None or one.known.captures:
         return None
-    if any(reference() is case.tensor for reference in one.known.inputs):
+    if one.known.asks_for(case.tensor):
         return None
     name, call = case.name, one.origin
     sentence = case.none(f"backward was asked for other inputs only, and {name} is none of them.")
@@ -283,6 +285,31 @@ def broken_finding(case: Case, one: Pass) -> Finding:
 # ---------------------------------------------------------------- not reached
 
 
+def _without_slope(case: Case, captured: list[Pass]) -> Finding | None:
+    """Derivatives with a graph went into what a later pass came from, and that graph does not lead
+    to the tensor: the last bias has no part in a slope."""
+    later = [one for one in case.passes.passes if one.number > captured[-1].number
+             and not one.known.captures and not one.known.failed]  # fmt: skip
+    if not later or not all(one.known.creates for one in captured):
+        return None
+    if any(one.known.asks_for(case.tensor) for one in captured):
+        return None
+    behind = case.behind(later[-1].roots)
+    used = {id(step.node) for step in case.steps if step.out in behind}
+    calls = {id(one.origin): one.origin for one in captured if id(one.origin) in used}
+    finding = _apart(case)
+    if not calls or finding.verdict != "unused":
+        return finding if calls else None
+    root = _root_name(case, later[-1])
+    finding.sentence = case.none(
+        f"{root} is computed from a derivative that does not depend on {case.name}."
+    )
+    finding.causes[:-1] = [Remark(call, f"the same, whatever {case.name} is")
+                           for call in calls.values()]  # fmt: skip
+    finding.causes[-1] = Remark(later[-1].origin, f"goes back from {root}")
+    return finding
+
+
 def _apart(case: Case) -> Finding:
     """No graph leads from any root to the tensor: cut on the way, or not used."""
     name = case.name
@@ -315,6 +342,16 @@ def _apart(case: Case) -> Finding:
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
     return _unused(case)
+
+
+def _cut_since(case: Case) -> Finding | None:
+    """What keeps a backward() behind the calls that return gradients from the tensor."""
+    last = case.passes.passes[-1]
+    if last.known.captures:
+        return None
+    found = [step for step in cuts(case, [case.value], list(last.roots))
+             if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
+    return cut_finding(case, found, case.none(f"on the way into {goal(case)}, ")) if found else None
 
 
 def _bound_anew(case: Case) -> Finding | None:

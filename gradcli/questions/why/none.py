@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ...recording.modules import is_module, named_buffers
-from ...recording.sides import AnyTensor, is_differentiable, is_parameter
+from ...recording.sides import is_differentiable, is_parameter
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cuts import cut_behind, cut_finding
@@ -68,6 +68,9 @@ def cleared_finding(case: Case) -> Finding | None:
         finding.facts.append(
             "so the optimizer finds no gradient when it steps, and changes nothing"
         )
+        if statement is case.statement(added.origin):
+            finding.advice = "in what this line calls: zero_grad() before backward(), not behind it"
+            return finding
         text = case.whole(statement or node)
         edits = first(case, case.statement(added.origin), text)
         if isinstance(statement, ast.Expr) and edits:
@@ -251,9 +254,7 @@ def _makers(case: Case) -> list[Any]:
 def inner_finding(case: Case) -> Finding:
     """A tensor that was computed: no leaf, so it keeps a gradient only when asked to."""
     name = case.name
-    asked = [
-        p for p in case.passes.passes if p.known.captures and _among(p.known.inputs, case.tensor)
-    ]
+    asked = [p for p in case.passes.passes if p.known.captures and p.known.asks_for(case.tensor)]
     if asked:
         return captured_finding(case, *(one.origin for one in asked))
     retained = [mark for mark in case.marks if mark.kind == "retain_grad"]
@@ -340,7 +341,3 @@ def _before_backward(case: Case) -> list[Any]:
         if statement is not None and not one.known.captures:
             return first(case, statement, f"{case.code}.retain_grad()")
     return []
-
-
-def _among(inputs: tuple[Any, ...] | None, tensor: AnyTensor) -> bool:
-    return inputs is not None and any(reference() is tensor for reference in inputs)

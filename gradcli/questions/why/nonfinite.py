@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of, sequence_of
+from ..declared import zero_of
 from .case import Case, Finding, Remark
-from .declared import zero_of
-from .gradients import Gradients, node_name
+from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
 from .passes import Applied, Pass
 from .values import Step, name_of
@@ -130,9 +131,9 @@ def _is_bad(array: Any, wanted: int) -> bool:
 # ---------------------------------------------------------------- forward
 
 
-def _births(case: Case, one: Pass, wanted: int) -> list[Step]:
-    """The steps behind a pass's roots that made it of values that had none."""
-    leading = case.behind(one.roots)
+def _births(case: Case, one: Pass, wanted: int, values: Iterable[int] | None = None) -> list[Step]:
+    """The steps behind a pass's roots, or these values, that made it of values that had none."""
+    leading = case.behind(one.roots if values is None else values)
     found = []
     for step in case.steps:
         if step.out >= one.step or step.out not in leading or not step.bad & wanted:
@@ -186,6 +187,11 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     node, origin = birth.node, origin_of(birth.node)
     place = case.text(origin) or node_name(node)
     if wanted == INF:
+        given = [value for step in case.steps if step.node is origin
+                 for value in (*step.live, *step.dead)
+                 if (made := case.step_of(value)) is not None and made.bad & INF]  # fmt: skip
+        if given and (births := _births(case, gradients.one, INF, given)):
+            return _forward(case, births[0], INF)
         finding = Finding(
             "inf-born", _sentence(case, wanted, f"the slope of {place} is infinite there")
         )
@@ -266,6 +272,8 @@ def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:
     origin, where = origin_of(birth.node), origin_of(mask.node)
     place = case.text(origin) or node_name(birth.node)
     word = name_of(where) or "the mask"
+    if origin is where:  # a call that hides both
+        word, place = kind_of(mask.node).lower(), f"{kind_of(birth.node)} in {place}"
     why = f"{word} drops the bad values of {place}, but their slope comes back as 0 times infinity"
     finding = Finding("masked-nan", _sentence(case, NAN, why))
     inner = _inside(case, origin, where)

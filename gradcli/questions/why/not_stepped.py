@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
+from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer
 from ...recording.sides import is_leaf, is_parameter
+from ..question import question_of
 from .case import Case, Finding, Remark
-from .values import name_of
 
 
 def not_stepped_finding(case: Case) -> Finding | None:
@@ -59,28 +60,45 @@ KINDS: dict[type[ast.expr], str] = {
     ast.List: "list", ast.ListComp: "list", ast.Tuple: "list",
     ast.Dict: "dictionary", ast.DictComp: "dictionary",
 }  # fmt: skip
+HELD: dict[type, str] = {list: "list", tuple: "list", dict: "dictionary"}
 INDEXED = re.compile(r"\.(\w+)(?:\.\d+|\[)")  # layers in net.layers[0].weight
 
 
 def _unregistered(case: Case) -> Finding | None:
     """It was made in a list that is an attribute of a module, whose parameters() can't see it."""
+    if not is_parameter(case.tensor):
+        return None
     made = case.made
-    if made is None or not is_parameter(case.tensor):
+    statement = _plain(case, made and case.statement(made.node)) or _held_in(case)
+    path, kind = _held_elsewhere(case) if statement is None else ("", _kind(statement.value))
+    if not kind:
         return None
-    statement = _plain(case, case.statement(made.node)) or _held_in(case)
-    if statement is None:
-        return None
-    kind = _kind(statement.value)
-    word = REGISTERED[kind][name_of(made.node) != "Parameter"]
     finding = Finding(
         "not-registered",
         f"{case.name}.grad is there, but no optimizer has {case.name}: a module does not see "
         f"parameters in a plain {kind}.",
-        [Remark(statement.value, f"a plain {kind}, which registers nothing")],
     )
+    word = REGISTERED[kind][not case.name.endswith("]")]
+    if statement is None:
+        finding.causes += _left_out(case, case.passes.optimizers.all).causes
+        finding.advice = f"nn.{word} instead of the plain {kind} {path}"
+        return finding
+    finding.causes.append(Remark(statement.value, f"a plain {kind}, which registers nothing"))
     target, value = case.whole(statement.targets[0]), case.text(statement.value, 200)
     finding.advice = f"{target} = nn.{word}({value})"
     return finding
+
+
+def _held_elsewhere(case: Case) -> tuple[str, str]:
+    """The list or dictionary of a module that its name leads through, and its kind; or nothing."""
+    assert case.ran.outcome is not None
+    names = case.ran.outcome.bindings, case.flow.inside()
+    for match in INDEXED.finditer(case.name):
+        owner, path = case.name[: match.start()], case.name[: match.end(1)]
+        kind = HELD.get(type(question_of(path, *names).value), "")
+        if kind and is_module(question_of(owner, *names).value):
+            return path, kind
+    return "", ""
 
 
 def _kind(value: ast.expr) -> str:

@@ -59,6 +59,8 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     made = case.made
     statement = None if made is None else case.statement(made.node)
     given = _set_to(statement, case.name.rpartition(".")[2])
+    if made is not None and isinstance(statement, ast.Expr) and _was_leaf(case, made):
+        return None, [statement]  # what it calls sets it
     if given is not None and _of_lost_leaf(case, given):
         return None, [statement]
     for target, value in _bound(statement):
@@ -150,6 +152,18 @@ def _is_lost(case: Case, leaf: int) -> bool:
     reference = case.flow.value(leaf).tensor
     tensor = None if reference is None else reference()
     return tensor is None or id(tensor) not in case.names
+
+
+def _was_leaf(case: Case, made: Step) -> bool:
+    """Whether an earlier pass had come to a leaf behind the tensor that has no name any more."""
+    earlier = {one.number for one in case.passes.passes if not case.reached(one)}
+    for value in case.behind([made.out]):
+        reference = case.flow.value(value).tensor
+        tensor = None if reference is None else reference()
+        if tensor is not None and id(tensor) not in case.names and tensor.grad_fn is None:
+            if any(entry.number in earlier for entry in case.passes.entries_of(tensor)):
+                return True
+    return False
 
 
 def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of
+from ..declared import acts_of
 from .case import Case, Finding, Remark
-from .gradients import Gradients, kind_of, node_name
+from .gradients import Gradients, Share, kind_of, node_name, saved_value
 from .passes import Applied
 
 LARGE, TINY = 1e6, 1e-6
 ROUNDING = 1e-6
+VANISHING = 1e-30
 LEAST = 4.0  # a factor that is worth a mark, of one node or of all at one place
 MARKED = 3
 PART = 4  # of the largest change: places that have less of it are not named
@@ -37,7 +39,7 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     gradients = Gradients(case, one)
     jumps = _jumps(case, gradients, verdict == "large")
     if verdict == "tiny":
-        rest = _rest(case, gradients, jumps) or _normed_away(case, gradients)
+        rest = _rest(case, gradients, jumps) or _added_away(case, gradients)
         if rest is not None:
             return rest
     finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
@@ -96,8 +98,8 @@ def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None
     return finding
 
 
-def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
-    """A bias before a normalisation, which subtracts the mean and so every constant."""
+def _added_away(case: Case, gradients: Gradients) -> Finding | None:
+    """A bias whose constant a normalisation subtracts again, or a softmax does not see."""
     for share in gradients.to_target():
         came = next((array for grad in share.applied.grads
                      if (array := array_of(grad)) is not None), None)  # fmt: skip
@@ -106,21 +108,30 @@ def _normed_away(case: Case, gradients: Gradients) -> Finding | None:
         most = float(numpy.abs(share.value).max())
         if most > ROUNDING * float(numpy.abs(came).sum()) / share.value.size:
             return None
-        above = next((one.applied.node for one in gradients.to_node(share.applied.node)
-                      if "Norm" in kind_of(one.applied.node)), None)  # fmt: skip
+        above = _indifferent(gradients, share.applied.node)
         if above is None:
             return None
         place = case.text(origin_of(above)) or node_name(above)
-        finding = Finding(
-            "tiny", f"{case.name}.grad is zero but for rounding: the normalisation in {place} "
-            "subtracts the mean, and with it every constant that was added before."
-        )  # fmt: skip
+        if "Norm" in kind_of(above):
+            why = f"the normalisation in {place} subtracts the mean, and with it every constant"
+            said, advice = "subtracts the mean", "the normalisation has a bias of its own"
+        else:
+            why = f"the softmax in {place} gives the same when a constant is added to all of a row"
+            said, advice = "a constant changes nothing here", "the softmax does not see this bias"
+        finding = Finding("tiny", f"{case.name}.grad is zero but for rounding: {why}.")
         if case.is_here(origin_of(above)):
-            finding.causes.append(
-                Remark(origin_of(above), f"{node_name(above)} subtracts the mean")
-            )
-        finding.advice = "bias=False in the layer before: the normalisation has a bias of its own"
+            finding.causes.append(Remark(origin_of(above), f"{node_name(above)}: {said}"))
+        finding.advice = f"bias=False in the layer before: {advice}"
         return finding
+    return None
+
+
+def _indifferent(gradients: Gradients, node: Any) -> Any:
+    """The normalisation or softmax that the only way up from a node leads to."""
+    while len(ways := gradients.to_node(node)) == 1:
+        node = ways[0].applied.node
+        if any(word in kind_of(node) for word in ("Norm", "Softmax", "Attention")):
+            return node
     return None
 
 
@@ -152,3 +163,31 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
                 found.append((factor, one))
     found.sort(key=lambda item: -item[0] if upwards else item[0])
     return found
+
+
+def _largest(share: Share) -> float:
+    """What came to its node."""
+    grads = [numpy.abs(array_of(g)) for g in share.applied.grads if g is not None]
+    return max((float(g.max()) for g in grads if g.size), default=0)
+
+
+def vanishes(share: Share) -> bool:
+    """Whether what came is too small to be a number after a few more factors."""
+    return 0 < _largest(share) < VANISHING
+
+
+def underflows(share: Share, factor: Any) -> bool:
+    """Whether numbers came that are too small for their type once they are multiplied."""
+    if vanishes(share):
+        return True
+    kind = str(share.applied.results[share.place].dtype).rpartition(".")[2]
+    least = float(numpy.finfo(kind if kind in ("float16", "float64") else "float32").tiny)
+    if factor is not None:
+        return 0 < _largest(share) * float(numpy.abs(factor).max()) < least
+    saved = (saved_value(share.applied, name) for name in ("self", "other"))
+    operands = [numpy.abs(one) for one in saved if one is not None]
+    if acts_of(share.applied.node) != "pointwise":
+        return False
+    if not all((o > 0).all() and numpy.isfinite(o).all() for o in operands):
+        return False
+    return any(o.min() < least**0.5 or o.max() > least**-0.5 for o in operands)

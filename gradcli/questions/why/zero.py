@@ -17,8 +17,9 @@ from ...recording.sides import (
     row_of,
     users_class,
 )
+from ..declared import acts_of, zero_of
 from .case import Case, Finding, Remark
-from .declared import acts_of, zero_of
+from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
 from .gradients import (
     Gradients,
     Share,
@@ -30,6 +31,7 @@ from .gradients import (
     saved_value,
 )
 from .passes import Hooked, Pass
+from .size import underflows, vanishes
 from .values import name_of
 from .zero_trials import read_before, zero_trials
 
@@ -70,7 +72,7 @@ ADVICE = {
     "constant": "an activation that has a second derivative, such as softplus or tanh",
     "tiny": "a larger scale, normalisation, or a function that does not saturate",
 }
-LEAST = 1e-30  # what is below vanishes after a few more factors
+MOST_BESIDE = 2  # ways out of the graph that are told beside a zero
 
 
 def zero_finding(case: Case) -> Finding | None:
@@ -95,7 +97,21 @@ def zero_finding(case: Case) -> Finding | None:
     one = _pass(case, added)
     if one is None or one.applied is None:
         return None
-    return _died(case, Gradients(case, one))
+    return _with_ways_out(case, one, _died(case, Gradients(case, one)))
+
+
+def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | None:
+    """The same, with what took other ways from the tensor out of the graph, and its cure where that
+    helps."""
+    beside = [] if finding is None else cuts_beside(case, one)[:MOST_BESIDE]
+    if finding is None or not beside:
+        return finding
+    for step in beside:
+        text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
+        finding.others.append(Remark(step.node, text))
+    within = cut_finding(case, beside, "").trials
+    finding.trials += [trial._replace(goal="proof") for trial in within]
+    return finding
 
 
 def _added(case: Case) -> list[Any]:
@@ -376,14 +392,14 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     if zero in VERDICTS:
         if acts == "along" and _even(share) and not _hard(share):  # softmax
             return "cancelled"
+        if zero == "saturates" and vanishes(share):
+            return "tiny"
         if zero == "clamps":
             return "dead-relu" if _is_relu(share) else VERDICTS[zero]
         return "flat" if _has_other_bound(share) else VERDICTS[zero]
     factor = _factor(share)
-    grads = [array_of(g) for g in share.applied.grads if g is not None]
-    if factor is None or not _is_zero_factor(factor, element):
-        if 0 < max((float(numpy.abs(g).max()) for g in grads if g.size), default=0) < LEAST:
-            return "tiny"
+    if (factor is None or not _is_zero_factor(factor, element)) and underflows(share, factor):
+        return "tiny"
     if factor is not None and (
         _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
     ):
@@ -391,20 +407,27 @@ def _verdict(case: Case, share: Share, element: Any) -> str:
     weight = saved_value(share.applied, "weight")  # of a normalisation
     if zero == "cancels" and hasattr(weight, "shape") and weight.size and not weight.any():
         return "zero-factor"
-    smaller = any(g.size > share.value.size for g in grads)
+    came = [array_of(g) for g in share.applied.grads if g is not None]
+    smaller = any(g.size > share.value.size for g in came)
     return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
 
 
 def _factor(share: Share) -> Any:
     """What a product multiplies the gradient of one operand by: the other operand."""
+    name = _other(share)
+    return saved_value(share.applied, name) if name else None
+
+
+def _other(share: Share) -> str:
+    """Its name."""
     row = row_of(share.applied.node)
     if row is None or not (row.acts == "product" or row.symbol == "*"):
-        return None
+        return ""
     names = [parameter.name for parameter in row.tensors]
     own = names[share.place] if share.place < len(names) else ""
     needs = next((formula.needs for formula in row.formulas if own in formula.inputs), ())
     others = [name for name in needs if name in names and name != own]
-    return saved_value(share.applied, others[0]) if len(others) == 1 else None
+    return others[0] if len(others) == 1 else ""
 
 
 def _zero_leaf(case: Case, share: Share) -> str:
@@ -412,10 +435,9 @@ def _zero_leaf(case: Case, share: Share) -> str:
     factor, edges = _factor(share), edges_of(share.applied.node)
     if factor is None or not _is_zero_factor(factor, None):
         return ""
-    row = row_of(share.applied.node)
-    names = [parameter.name for parameter in row.tensors]
-    for name, edge in zip(names, edges, strict=False):
-        if edge is None or saved_value(share.applied, name) is not factor:
+    other = _other(share)
+    for parameter, edge in zip(row_of(share.applied.node).tensors, edges, strict=False):
+        if edge is None or parameter.name != other:
             continue
         while not is_end(edge) and acts_of(edge) == "moves" and len(edges_of(edge)) == 1:
             edge = edges_of(edge)[0]
@@ -442,9 +464,13 @@ def _is_relu(share: Share) -> bool:
 
 
 def _has_other_bound(share: Share) -> bool:
-    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0)"""
+    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0); or what
+    came to relu6 is beyond the upper one"""
     bounds = (saved_value(share.applied, name) for name in ("min_val", "threshold"))
-    return any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds)
+    if any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds):
+        return True
+    given = saved_value(share.applied, "self")
+    return saved_value(share.applied, "max_val") is not None and bool((given > 0).any())
 
 
 def _is_zero_factor(factor: Any, element: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...recording.facts import Report
@@ -57,6 +57,18 @@ class _Use(NamedTuple):
     output: int
 
 
+class _Used(NamedTuple):
+    """What atoms use: of each node its atom, all uses, the leaves that are folded with the one atom
+    that uses them, the atoms that use each other leaf, and those that are drawn as one box."""
+
+    atoms: list[Atom]
+    place: dict[int, int]
+    uses: list[_Use]
+    hidden: dict[int, int]
+    users: dict[int, dict[int, None]]
+    crowded: dict[int, tuple[int, ...]]
+
+
 class Drawing:
     """Draws the scenes of a report; what its nodes say is found once for all of them. `live`: folds
     open where they are clicked."""
@@ -71,6 +83,7 @@ class Drawing:
         self.boxes: list[Box] = []
         self.wires: list[Wire] = []
         self.keys: set[str] = set()
+        self._known: _Used | None = None
 
     def scene(self, options: DrawOptions) -> Scene:
         """What is drawn when it is to be folded so far."""
@@ -114,40 +127,45 @@ class Drawing:
 
     # ---- uses
 
-    def _uses(self, atoms: list[Atom]) -> list[_Use]:
+    def _uses(self, atoms: list[Atom], place: dict[int, int]) -> list[_Use]:
         """Every input that an atom has from outside of itself."""
-        place = self._places(atoms)
-        found = []
+        following, found = self.graph.next, []
         for at, atom in enumerate(atoms):
             for node in atom.nodes:
-                for number, edge in enumerate(self.graph.next[node]):
+                for number, edge in enumerate(following[node]):
                     if edge is not None and place.get(edge[0]) != at:
-                        found.append(_Use(at, node, number, *edge))
+                        found.append(tuple.__new__(_Use, (at, node, number, *edge)))
         return found
-
-    def _places(self, atoms: list[Atom]) -> dict[int, int]:
-        return {node: at for at, atom in enumerate(atoms) for node in atom.nodes}
 
     def _hidden(self, atoms: list[Atom], uses: list[_Use]) -> dict[int, int]:
         """The leaves that only one fold uses: they are folded with it."""
-        users: dict[int, set[int]] = {}
-        for use in uses:
-            if not self.graph.next[use.child]:
-                users.setdefault(use.child, set()).add(use.atom)
+        owners: dict[int, int | None] = {}
+        for at, _, _, child, _ in uses:
+            if not self.graph.next[child]:
+                owners[child] = at if owners.get(child, at) == at else None
         roots = set(self.roots)
         return {
-            leaf: next(iter(them))
-            for leaf, them in users.items()
-            if len(them) == 1 and leaf not in roots
-            and atoms[next(iter(them))].kind != "node"
-        }  # fmt: skip
+            leaf: at
+            for leaf, at in owners.items()
+            if at is not None and leaf not in roots and atoms[at].kind != "node"
+        }
+
+    def _used(self, atoms: list[Atom]) -> _Used:
+        """What the atoms use; atoms that are measured are drawn afterwards."""
+        if self._known is None or self._known.atoms is not atoms:
+            place = {node: at for at, atom in enumerate(atoms) for node in atom.nodes}
+            uses = self._uses(atoms, place)
+            hidden = self._hidden(atoms, uses)
+            users: dict[int, dict[int, None]] = {}
+            for use in uses:
+                if not self.graph.next[use.child] and use.child not in hidden:
+                    users.setdefault(use.child, {})[use.atom] = None
+            self._known = _Used(atoms, place, uses, hidden, users, _crowded(users))
+        return self._known
 
     def _measured(self, atoms: list[Atom]) -> Extent:
         """About how many boxes the atoms make, and how many are in one row."""
-        uses = self._uses(atoms)
-        hidden = self._hidden(atoms, uses)
-        crowded, users = self._crowded(uses, hidden), self._users(uses, hidden)
-        place = self._places(atoms)
+        _, place, uses, hidden, users, crowded = self._used(atoms)
         row: dict[Hashable, int] = dict.fromkeys(range(len(atoms)), 0)  # from the results on
         for use in reversed(uses):
             child: Hashable = place.get(use.child)
@@ -160,28 +178,19 @@ class Drawing:
             row[child] = max(row.get(child, 0), row[use.atom] + 1)
         return Extent(len(row), max(Counter(row.values()).values(), default=0))
 
-    def _users(self, uses: list[_Use], hidden: dict[int, int]) -> dict[int, dict[int, None]]:
-        """The atoms that use each leaf that is drawn."""
-        users: dict[int, dict[int, None]] = {}
-        for use in uses:
-            if not self.graph.next[use.child] and use.child not in hidden:
-                users.setdefault(use.child, {})[use.atom] = None
-        return users
-
     # ---- boxes and wires
 
     def _draw(self, atoms: list[Atom]) -> None:
-        uses = self._uses(atoms)
-        hidden = self._hidden(atoms, uses)
-        crowded = self._crowded(uses, hidden)
+        _, place, uses, hidden, users, crowded = self._used(atoms)
         by_atom: list[list[_Use]] = [[] for _ in atoms]
-        users: dict[int, set[int]] = {}
         for use in uses:
             if use.child not in hidden:
                 by_atom[use.atom].append(use)
-                users.setdefault(use.child, set()).add(use.atom)
+        inside: list[list[int]] = [[] for _ in atoms]
+        for leaf, owner in hidden.items():
+            inside[owner].append(leaf)
         repeats = self.is_large
-        keys = {node: _key(atom) for atom in atoms for node in atom.nodes}
+        keys = [_key(atom) for atom in atoms]
         drawn: dict[int, int] = {}
         for node in self.roots:  # a leaf that is a root itself
             if not self.graph.next[node] and node not in users:
@@ -190,30 +199,16 @@ class Drawing:
             groups: dict[str, list[_Use]] = {}
             for use in by_atom[at]:
                 if self.graph.next[use.child]:
-                    source = keys[use.child]
+                    source = keys[place[use.child]]
                 elif use.child in crowded:
                     source = self._more(crowded[use.child], at)
                 else:
                     again = repeats and len(users[use.child]) >= SHARED
                     source = self._leaf(use.child, drawn, at if again else None)
                 groups.setdefault(source, []).append(use)
-            inside = tuple(leaf for leaf, owner in hidden.items() if owner == at)
-            self.boxes.append(_closing(self._box(atom, inside), atom.closes))
+            self.boxes.append(_closing(self._box(atom, inside[at]), atom.closes))
             for source, several in groups.items():
-                self.wires.extend(self._wired(source, keys[atom.nodes[0]], several, atoms, keys))
-
-    def _crowded(self, uses: list[_Use], hidden: dict[int, int]) -> dict[int, tuple[int, ...]]:
-        """Of very many leaves that the same atoms use the ones that are drawn as one box."""
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for leaf, them in self._users(uses, hidden).items():
-            alike.setdefault(tuple(them), []).append(leaf)
-        found: dict[int, tuple[int, ...]] = {}
-        for atoms, leaves in alike.items():
-            most, ends = (MOST_SHARED, 1) if len(atoms) >= SHARED else (MOST_LEAVES, LEAF_ENDS)
-            if len(leaves) > most:
-                middle = tuple(leaves[ends:-ends])
-                found.update(dict.fromkeys(middle, middle))
-        return found
+                self.wires.extend(self._wired(source, keys[at], several))
 
     def _more(self, leaves: tuple[int, ...], at: int) -> str:
         key = f"m{leaves[0]}"
@@ -251,7 +246,7 @@ class Drawing:
         title = full(words.name(node))
         return Box(key, kind, rows, title, node, marks=marks, lines=() if line is None else (line,))
 
-    def _box(self, atom: Atom, inside: tuple[int, ...]) -> Box:
+    def _box(self, atom: Atom, inside: Sequence[int]) -> Box:
         key = _key(atom)
         if atom.kind == "node":
             kind = "result" if atom.nodes[0] in self.roots else "inner"
@@ -296,9 +291,7 @@ class Drawing:
             yield from (row for row in self.words.rows(ends[0])
                         if row.style in ("value", "grad", "bad"))  # fmt: skip
 
-    def _wired(
-        self, source: str, target: str, uses: list[_Use], atoms: list[Atom], keys: dict[int, str]
-    ) -> Iterator[Wire]:
+    def _wired(self, source: str, target: str, uses: list[_Use]) -> Iterator[Wire]:
         if len(uses) == 1 or not (source[0] in "fm" or target[0] == "f"):
             for use in uses:
                 yield self._wire(source, target, use)
@@ -415,6 +408,20 @@ def _closing(box: Box, fold: tuple[str, str] | None) -> Box:
         return box
     key, name = fold
     return box._replace(rows=(*box.rows, Row(line_text(f"▾ {name}"), "open")), closes=key)
+
+
+def _crowded(users: dict[int, dict[int, None]]) -> dict[int, tuple[int, ...]]:
+    """Of very many leaves that the same atoms use the ones that are drawn as one box."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for leaf, them in users.items():
+        alike.setdefault(tuple(them), []).append(leaf)
+    found: dict[int, tuple[int, ...]] = {}
+    for atoms, leaves in alike.items():
+        most, ends = (MOST_SHARED, 1) if len(atoms) >= SHARED else (MOST_LEAVES, LEAF_ENDS)
+        if len(leaves) > most:
+            middle = tuple(leaves[ends:-ends])
+            found.update(dict.fromkeys(middle, middle))
+    return found
 
 
 def _key(atom: Atom) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from ...recording.facts import nodes_below
@@ -86,7 +87,7 @@ class Folder:
         self.leaves = [node for node in reached if not graph.next[node]]
         self.paths: dict[int, tuple[int, ...]] = {}
         self.root = self._grouped()
-        self.deepest = max((len(self._path(self.frame(n))) for n in self.inner), default=0)
+        self.deepest = max(map(len, self.paths.values()), default=0)
         self._tokens: dict[object, int] = {}
 
     # ---- the order, and the calls
@@ -97,6 +98,11 @@ class Folder:
         rank = {
             node: (makings[node].order or 0) if makings else -node for node in nodes
         }  # fmt: skip
+        made = sorted(nodes, key=lambda node: (rank[node], node))
+        place = {node: at for at, node in enumerate(made)}
+        if all(place.get(edge[0], -1) < at for at, node in enumerate(made)
+               for edge in self.graph.next[node] if edge is not None):  # fmt: skip
+            return made
         waiting = dict.fromkeys(nodes, 0)
         users: dict[int, list[int]] = {node: [] for node in nodes}
         for node in nodes:
@@ -138,24 +144,24 @@ class Folder:
     def _grouped(self) -> Group:
         root = Group(None)
         stack = [root]
-        for node in self.inner:
-            path = self._path(self.frame(node))
+        for frame, nodes in groupby(self.inner, self.frame):
+            path = self._path(frame)
             same = 0
             while same < min(len(path), len(stack) - 1) and stack[same + 1].frame == path[same]:
                 same += 1
             del stack[same + 1 :]
-            for frame in path[same:]:
-                group = Group(frame)
+            for each in path[same:]:
+                group = Group(each)
                 stack[-1].items.append(group)
                 stack.append(group)
-            stack[-1].items.append(node)
+            stack[-1].items.extend(nodes)
         return root
 
     # ---- plans
 
     def plans(self, *, fold: bool, expand: bool) -> Iterator[Plan]:
         """From everything to the least; with `fold` from calls and loops on."""
-        if not fold:
+        if not fold and len(self.inner) <= MOST:
             yield Plan()
         if not fold or not self.deepest:
             yield from (Plan(loops=turns) for turns in (MORE_TURNS if expand else (1,)))
@@ -269,7 +275,8 @@ class Folder:
         """Equal for nodes and calls that look alike."""
         key: object
         if isinstance(item, int):
-            key = (*self.graph.kind_of(item), len(self.graph.next[item]), self._place(item))
+            _, name, edges, place = self.graph.facts[item]
+            key = name, len(edges), place
         else:
             frame = self.detail.frames[item.frame or 0]
             inside = tuple(self._token(part) for part in item.items)
