@@ -111,19 +111,15 @@ class Case(Enclosing):
 
     # ------------------------------------------------------------ the flow
 
-    @cached_property
+    @property
     def steps(self) -> list[Step]:
         """What made the values, in their order."""
-        return [Step._make(facts) for facts in self.flow.values if facts[1] is not None]
+        return self.provenance.steps
 
-    @cached_property
+    @property
     def users(self) -> dict[int, list[Step]]:
         """For each value the steps that used it."""
-        found: dict[int, list[Step]] = {}
-        for step in self.steps:
-            for source in (*step.live, *step.dead):
-                found.setdefault(source, []).append(step)
-        return found
+        return self.provenance.users
 
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
         """All values that came from these."""

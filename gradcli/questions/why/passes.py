@@ -103,7 +103,7 @@ class Pass:
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "captured_pass",
-        "hooks", "bytes", "steps",
+        "hooks", "bytes", "steps", "shares",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
@@ -119,6 +119,7 @@ class Pass:
         self.captured_pass: CapturedPass | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
+        self.shares: Any = None  # of its gradients, by the nodes that they went to; see `gradients`
         self.steps: list[Optimizer] = []  # the optimizers that stepped behind it, before the next
 
     @property
@@ -137,7 +138,7 @@ class Pass:
 
     def forget(self) -> None:
         """The gradients are dropped."""
-        self._applied = self.captured_pass = None
+        self._applied = self.captured_pass = self.shares = None
         self.ran.clear()
 
     @property
