@@ -203,9 +203,9 @@ class Recording:
 
     def why(self, question: Any = None) -> Answer | Answers:
         """Why a gradient is as it is: of a name, a tensor, a module's parameters, or all leaves."""
+        from .questions.question import Question
         from .questions.why import reported
         from .questions.why.all_leaves import every_leaf
-        from .questions.why.names import Question
 
         ran = self._ran()
         assert ran.outcome is not None

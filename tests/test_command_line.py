@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from gradcli import cli
 from gradcli.command_line import read
@@ -50,32 +50,24 @@ def test_declarations_agree(name: str) -> None:
         assert option.help.endswith("."), option.field
 
 
-@st.composite
-def lines(draw: st.DrawFn) -> list[str]:
-    name = draw(st.sampled_from(NAMES))
+def line_of(seed: int) -> list[str]:
+    """A command with up to four words and flags."""
+    drawn = random.Random(seed)
+    name = drawn.choice(NAMES)
     flags = [text for o in module_of(name).COMMAND.every for text in o.flags]
     line = [name]
-    for _ in range(draw(st.integers(0, 4))):
-        kind = draw(st.integers(0, 3))
-        if kind == 0:
-            line.append(draw(st.sampled_from(WORDS)))
-        elif kind == 1:
-            line.append(draw(st.sampled_from(flags)))
-        elif kind == 2:
-            line += [draw(st.sampled_from(flags)), draw(st.sampled_from(WORDS))]
-        else:
-            line.append(f"{draw(st.sampled_from(flags))}={draw(st.sampled_from(WORDS))}")
+    for _ in range(drawn.randrange(5)):
+        word, flag = drawn.choice(WORDS), drawn.choice(flags)
+        line += drawn.choice([[word], [flag], [flag, word], [f"{flag}={word}"]])
     return line
 
 
-@settings(max_examples=150, deadline=None)
-@given(lines())
-def test_typer_reads_the_same(line: list[str]) -> None:
-    fast = read(line)
-    if fast is None:
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        assert through_typer(line, patch) == (fast.name, fast.given), line
+def test_typer_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most lines are wrong, and left to typer."""
+    lines = [(line, fast) for line in map(line_of, range(600)) if (fast := read(line)) is not None]
+    assert len(lines) > 100
+    for line, fast in lines:
+        assert through_typer(line, monkeypatch) == (fast.name, fast.given), line
 
 
 @pytest.mark.parametrize("name,option", options(), ids=lambda value: getattr(value, "field", value))

@@ -409,6 +409,14 @@ def test_without_pytorch(tmp_path: Path) -> None:
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
 
 
+def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
+    """What would be timed is the recording."""
+    file = tmp_path / "x.expr"
+    file.write_text("x = 1.0\n")
+    done = here("trace", str(file), "--profile", "--engine", "torch")
+    assert done.returncode == 2 and "UsageError: --profile times the own engine" in done.stderr
+
+
 @needs_torch
 def test_a_command_runs_a_program_as_python_does(tmp_path: Path) -> None:
     """Its own process is silent and collects no garbage: the program's is not."""

@@ -202,15 +202,15 @@ def test_a_chain_without_a_pattern_shows_its_ends() -> None:
 
 
 def test_many_nodes_in_time() -> None:
-    report = chain(100_000)
+    report = chain(50_000)
     start = time.process_time()
     page = trace.text(report, PLAIN)
-    assert "× 99,999" in page
-    assert time.process_time() - start < 10
+    assert "× 49,999" in page
+    assert time.process_time() - start < 5
     start = time.process_time()
     size = sum(map(len, render_json.trace(report)))
-    assert size > 10_000_000
-    assert time.process_time() - start < 30
+    assert size > 5_000_000
+    assert time.process_time() - start < 15
 
 
 def test_depth_stops_early() -> None:
@@ -407,10 +407,10 @@ def test_repeats_report_the_whole_sequence() -> None:
 
 
 def test_repeats_are_linear() -> None:
-    tokens = [random.Random(i).randrange(4) for i in range(200_000)]
+    tokens = [random.Random(i).randrange(4) for i in range(60_000)]
     start = time.process_time()
     fold.repeats(tokens)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 3
 
 
 def test_heights_and_signatures() -> None:

@@ -40,6 +40,17 @@ def test_what_a_run_loads(home: Path) -> None:  # noqa: F811
     assert "scipy" not in modules_after("ops", "tanh")
 
 
+@pytest.mark.parametrize("words", [
+    ("trace",), ("grad",), ("paths", "--wrt", "a"), ("flow",), ("step",), ("show", "-o", "x.svg"),
+])  # fmt: skip
+def test_what_a_question_loads(home: Path, words: tuple[str, ...]) -> None:  # noqa: F811
+    """Neither what runs PyTorch nor what another question is answered by."""
+    loaded = modules_after(words[0], "two_paths.expr", *words[1:])
+    assert not [
+        name for name in loaded if name.startswith(("gradcli.live", "gradcli.questions.why"))
+    ]
+
+
 def test_a_wrong_program_waits_for_no_library(home: Path) -> None:  # noqa: F811
     (home / "wrong.expr").write_text("x = torch.tensor(1.0)\ny = = x\n")
     loaded = modules_after("run", "wrong.expr")

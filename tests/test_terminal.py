@@ -13,6 +13,7 @@ import termios
 from pathlib import Path
 
 import pytest
+import warm
 from rich.color import Color
 from test_cli import ROOT, gradcli, home  # noqa: F401
 
@@ -54,11 +55,8 @@ def on_terminal(folder: Path, width: int, *line: str, **environment: str) -> str
     outer, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     env = _environment() | environment
-    command = [sys.executable, "-m", "gradcli", *line, "--quiet"]
     seen = b""
-    with subprocess.Popen(
-        command, stdin=inner, stdout=inner, stderr=inner, cwd=folder, env=env
-    ) as process:
+    with warm.started([*line, "--quiet"], env, folder, (inner, inner, inner)):
         os.close(inner)
         while True:
             try:
@@ -68,7 +66,6 @@ def on_terminal(folder: Path, width: int, *line: str, **environment: str) -> str
             if not piece:
                 break
             seen += piece
-        process.wait()
     os.close(outer)
     return seen.decode().replace("\r\n", "\n")
 

@@ -2,7 +2,7 @@
 
 Starting Python and NumPy is most of what a small command takes, and a thousand tests start one. So
 a process that has loaded what commands load, and run nothing, forks for each. Tests of the start
-itself, of closed streams and of terminals start Python; with GRADCLI_COLD=1 all do.
+itself and of closed streams start Python; with GRADCLI_COLD=1 all do that need no terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,23 +41,34 @@ def run(
         return _cold(words, environment, stdin, folder, joined)
     given = os.open(os.devnull, os.O_RDONLY) if stdin is None else _written(stdin)
     (out, into_out), (errors, into_errors) = os.pipe(), os.pipe()
+    ends = given, into_out, into_out if joined else into_errors
+    with started(words, environment, folder, ends) as ended:
+        for end in (given, into_out, into_errors):
+            os.close(end)
+        told = [text.decode("utf-8") for text in _read(words, out, errors)]
+    return subprocess.CompletedProcess(words, ended[0], *told)
+
+
+@contextlib.contextmanager
+def started(
+    words: Sequence[str], environment: Mapping[str, str], folder: Path | None,
+    ends: Sequence[int],
+) -> Iterator[list[int]]:  # fmt: skip
+    """While gradcli runs with these words: it reads the first of three ends and writes to the
+    others. In the list is at last how it ended."""
     request = {
         "words": words, "folder": str(folder or Path.cwd()), "environment": dict(environment),
     }  # fmt: skip
     server = _server()
+    _send(server, request, list(ends))
+    ended: list[int] = []
     try:
-        _send(server, request, [given, into_out, into_out if joined else into_errors])
-    finally:
-        for end in (given, into_out, into_errors):
-            os.close(end)
-    try:
-        told = [text.decode("utf-8") for text in _read(words, out, errors)]
-        status = NUMBER.unpack(server.recv(NUMBER.size))[0]
+        yield ended
+        ended += NUMBER.unpack(server.recv(NUMBER.size))
     except BaseException:
         server.close()  # its child may run on
         _servers.clear()
         raise
-    return subprocess.CompletedProcess(words, status, *told)
 
 
 def _forks(environment: Mapping[str, str], stdin: str | None) -> bool:

@@ -125,6 +125,11 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
         if heading:
             env.answer([block(heading)])
         streams = common.format == "text"
+        if asked.profile and common.engine == "torch":
+            raise UsageError(
+                "--profile times the own engine: with PyTorch, it would time the recording",
+                "torch.profiler in a run of its own",
+            )
         request = env.request(
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, placeholders=True,

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from ..numerics.twister import DEFAULT_SEED
 from ..opening import DeviceMissing
 
 PYTHONS = sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
@@ -26,6 +27,11 @@ def require_torch(asked: str) -> Any:
             return import_module("torch")
     except ImportError:
         raise DeviceMissing(f"{asked}: PyTorch is not installed", INSTALL) from None
+
+
+def seed_torch() -> None:
+    """PyTorch's random numbers start as those of the own engine do."""
+    require_torch("--engine torch").manual_seed(DEFAULT_SEED)
 
 
 class Homes:

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from ..recording.recording import Recording
 
 
-def seed_torch(seed: int) -> None:
-    """PyTorch's random numbers start from here, as those of the own engine do."""
-    require_torch("--engine torch").manual_seed(seed)
-
-
 def execute_live(
     request: Request, write: Callable[[str], None] | None, recording: Recording | None
 ) -> Ran:

@@ -14,8 +14,6 @@ from ..engine.origin import current_place
 from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
 from ..numerics.random import draws
-from ..numerics.twister import DEFAULT_SEED
-from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran, Request
 from ..recording import collect as collecting
 from ..recording.facts import NodeFact, Report, TensorFact
@@ -90,7 +88,9 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
             with recording(trail):
                 ran = recorded(request, None)
         else:
-            seed_torch(DEFAULT_SEED)
+            from ..live.library import seed_torch
+
+            seed_torch()
             ran = recorded(request, None, besides=(TrailObserver(trail),))
         if ran.outcome is not None:
             ran = ran._replace(outcome=with_parameters(ran.outcome, AnyTensor))

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 from ..engine.hooks import muted
 from ..engine.run_state import as_new
-from ..numerics.twister import DEFAULT_SEED
-from ..pipeline.live import seed_torch
 from ..pipeline.request import Ran
 from ..pipeline.run import execute
 from ..recording import collect as collecting
@@ -39,7 +37,9 @@ def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
     with as_new():
         muted.on = True
         if request.engine == "torch":
-            seed_torch(DEFAULT_SEED)
+            from ..live.library import seed_torch
+
+            seed_torch()
         again = execute(request, None, recording)
         if again.error is not None or one.number > recording.passes.count:
             return ()

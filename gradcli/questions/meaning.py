@@ -13,9 +13,9 @@ from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, node_of, origin_of
 from .asked_names import AskedNames
 from .graph import index_of, is_here, leaves_of
+from .question import at_path
 from .seeds import seed_facts
 from .shown_pass import chosen
-from .why.names import at_path
 
 
 def tensor_named(text: str, ran: Ran) -> AnyTensor | None:

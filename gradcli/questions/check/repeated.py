@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.run_state import as_new
 from ...named import NamedTuple
-from ...numerics.twister import DEFAULT_SEED
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts.check import Problem
@@ -47,9 +46,9 @@ def once_more(request: Request, recording: Recording | None = None) -> Ran:
     """The program, run as a new process runs it."""
     with as_new():
         if request.engine == "torch":
-            from ...pipeline.live import seed_torch
+            from ...live.library import seed_torch
 
-            seed_torch(DEFAULT_SEED)
+            seed_torch()
         return execute(request, None, recording)
 
 

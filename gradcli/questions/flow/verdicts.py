@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
 from ...recording.optimizers import Optimizer
-from ..why.declared import zero_in
+from ..declared import zero_in
 from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others

@@ -14,9 +14,7 @@ from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
 from ...memory import collector_paused
 from ...named import NamedTuple
-from ...numerics.twister import DEFAULT_SEED
 from ...opening import UsageError
-from ...pipeline.live import seed_torch
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -99,6 +97,7 @@ def recorded(request: Request, write: Callable[[str], None] | None, asked: Optio
 
 def _live(request: Request, write: Callable[[str], None] | None, asked: Options) -> Ran:
     """The run of PyTorch, with an own graph in place of its graph."""
+    from ...live.library import seed_torch
     from .live import LivePass, hearing, translated
 
     seen = LivePass(asked.number, stops=True)
@@ -109,7 +108,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
         seen.total = seen.count
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
-        seed_torch(DEFAULT_SEED)
+        seed_torch()
         then = LivePass(seen.count, stops=True)
         then.total = seen.count
         stopped = execute(request, None, hearing(then, asked.wrt))

@@ -14,7 +14,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import parameters, short_name
 from ..graph import leaves_of, nearest_name, places
-from ..why.names import at_path
+from ..question import at_path
 from .graph import Position, Ways
 from .names import Bound, Naming
 

@@ -19,9 +19,9 @@ from ...recording.sides import AnyTensor, array_of, gradient_of
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
+from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
 from .escaped import escaped
-from .names import Question, names_in, question_of
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding

@@ -12,8 +12,8 @@ from ...recording.facts.reasons import WhyReport
 from ...recording.sides import AnyTensor, is_leaf
 from ..errors import error_fact
 from ..graph import collected
+from ..question import Question
 from . import reported
-from .names import Question
 from .provenance import Provenance
 from .rebound_later import in_last_pass
 

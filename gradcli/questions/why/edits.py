@@ -9,8 +9,8 @@ from typing import Any
 from ...diagnostics import Span
 from ...language.source import on_one_line
 from ..cure import Edit, edited
+from ..declared import makes
 from .case import Case
-from .declared import makes
 
 # What needs no brackets anywhere, what needs none as a whole value, and where that is.
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Constant)

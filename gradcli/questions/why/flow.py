@@ -323,9 +323,13 @@ class Flow(Numbered):
         if not fresh:
             return
         sources = list(dict.fromkeys(self.flat(children)))
+        others = sources  # of what is outside of the graph beside a result that is in it
+        if name_of(node) != "apply" and any(is_tensor(i) and i.requires_grad for i in items(value)):
+            others = [source for source in sources if not self.value(source).tracked]
         for item in fresh:
             if is_tensor(item):
-                self._record(node, item, sources)
+                is_apart = not item.requires_grad and word_of(item) == "tensor"
+                self._record(node, item, others if is_apart else sources)
             elif sources:
                 self._number(node, item, sources)
 

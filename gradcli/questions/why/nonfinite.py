@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of, sequence_of
+from ..declared import zero_of
 from .case import Case, Finding, Remark
-from .declared import zero_of
 from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
 from .passes import Applied, Pass

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from ...engine.operator import Domain
+from ..declared import domain_of, logarithm_of
 from .case import Case, Trial
-from .declared import domain_of, logarithm_of
 from .edits import advised, operand, replace
 from .smooth import operands
 from .values import name_of

@@ -8,8 +8,8 @@ import re
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer
 from ...recording.sides import is_leaf, is_parameter
+from ..question import question_of
 from .case import Case, Finding, Remark
-from .names import question_of
 
 
 def not_stepped_finding(case: Case) -> Finding | None:

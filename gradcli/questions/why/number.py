@@ -7,8 +7,8 @@ from typing import Any
 
 from ...language.interpreter import Outcome
 from ...pipeline.request import Ran
+from ..question import Question
 from .case import Finding, Remark, Trial
-from .names import Question
 from .provenance import Provenance
 from .values import name_of
 

@@ -8,8 +8,8 @@ from ...pipeline.request import Ran
 from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
 from ..graph import leaves_of, module_tensors
+from ..question import Question, question_of
 from .case import Case, Finding
-from .names import Question, question_of
 from .passes import Pass
 from .provenance import Provenance
 

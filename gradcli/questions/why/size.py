@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of
+from ..declared import acts_of
 from .case import Case, Finding, Remark
-from .declared import acts_of
 from .gradients import Gradients, Share, kind_of, node_name, saved_value
 from .passes import Applied
 
@@ -186,6 +186,8 @@ def underflows(share: Share, factor: Any) -> bool:
         return 0 < _largest(share) * float(numpy.abs(factor).max()) < least
     saved = (saved_value(share.applied, name) for name in ("self", "other"))
     operands = [numpy.abs(one) for one in saved if one is not None]
-    if acts_of(share.applied.node) != "pointwise" or not all(o.all() for o in operands):
+    if acts_of(share.applied.node) != "pointwise":
+        return False
+    if not all((o > 0).all() and numpy.isfinite(o).all() for o in operands):
         return False
     return any(o.min() < least**0.5 or o.max() > least**-0.5 for o in operands)

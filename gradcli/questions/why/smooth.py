@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from ..cure import Edit
+from ..declared import declarations, filled
 from .case import Case, Trial
-from .declared import declarations, filled
 from .edits import advised, operand, replace, with_keyword
 from .values import Step, name_of
 

@@ -17,9 +17,9 @@ from ...recording.sides import (
     row_of,
     users_class,
 )
+from ..declared import acts_of, zero_of
 from .case import Case, Finding, Remark
 from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
-from .declared import acts_of, zero_of
 from .gradients import (
     Gradients,
     Share,

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from ..cure import Edit
+from ..declared import alone_of, zero_of
 from .case import Case, Trial
-from .declared import alone_of, zero_of
 from .edits import advised, first, is_space, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import relative, shared_out

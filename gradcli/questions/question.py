@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ...language.attributes import MissingAttribute, get_attribute
-from ...language.classes import is_instance
-from ...named import NamedTuple
-from ...opening import UsageError
-from ...recording.collect import named_tensors, parameters
-from ...recording.modules import attributes, is_module
-from ...recording.sides import AnyTensor, sides
-from ..asked_names import AskedNames
-from ..graph import nearest_name
+from ..language.attributes import MissingAttribute, get_attribute
+from ..language.classes import is_instance
+from ..named import NamedTuple
+from ..opening import UsageError
+from ..recording.collect import named_tensors, parameters
+from ..recording.modules import attributes, is_module
+from ..recording.sides import AnyTensor, sides
+from .asked_names import AskedNames
+from .graph import nearest_name
 
 _WORD = re.compile(r"\s*([^\W\d]\w*)(?:#(\d{1,9}))?")
 _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...engine.operator import Factory
-from ...operators import catalogue
-from ...recording.sides import row_of
+from ..engine.operator import Factory
+from ..operators import catalogue
+from ..recording.sides import row_of
 
 # Whose function a word may be, where it is no method.
 _FACES = ("", "nn.functional.", "linalg.", "special.")
