@@ -193,22 +193,23 @@ def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tenso
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         if gradient is None:
-            if root.requires_grad:
+            kind = root._kind
+            if root._requires_grad:
                 if root._data.size != 1:
                     message = "grad can be implicitly created only for scalar outputs"
                     raise because(RuntimeError(message), Cause("root", tensor=root))
-                if not root._kind.dtype.is_floating_point:
+                if not kind.is_plain and not kind.dtype.is_floating_point:
                     raise RuntimeError(
                         "grad can be implicitly created only for real scalar outputs but got "
                         f"{root.dtype}"
                     )
-            kind = root._kind
             shape = root._data.shape
-            if shape or not kind.is_plain:
-                gradient = plain(kind.xp.ones(shape, dtype=kind.array_dtype), kind)
-            else:
-                gradient = plain(kind.array_dtype.type(1), kind)
-        elif not isinstance(gradient, Tensor):
+            whole = shape or not kind.is_plain
+            # A number of its own: nodes that save it have that memory.
+            one = kind.xp.ones(shape, dtype=kind.array_dtype) if whole else +kind.unit
+            out.append(plain(one, kind))
+            continue
+        if not isinstance(gradient, Tensor):
             raise TypeError(
                 f"gradients can be either Tensors or None, but got {type_name(gradient)}"
             )
@@ -264,17 +265,17 @@ def _walk(
     tensors = create_graph or (state.reduced and is_met([edge_of(root) for root in roots]))
     if state.aside is not None and not keep:
         hold(map(edge_of, roots))
-    told = NOBODY
+    told, observer = NOBODY, state.observer
     freed: list[Node] = []
-    if state.observer is not None:
-        state.observer.started(roots, gradients, keep, create_graph, inputs, capture)
-        told = state.observer.of_nodes()
+    if observer is not None:
+        observer.started(roots, gradients, keep, create_graph, inputs, capture)
+        told = observer.of_nodes()
     results = None
     try:
-        if told.is_free and is_ordinary(tensors):
+        if (told is NOBODY or told.is_free) and is_ordinary(tensors):
             if inputs is None:
                 results = sweep(roots, gradients, keep, Freed(origin), told, freed)
-            elif capture and state.observer is None:
+            elif capture and observer is None:
                 results = sweep_to(inputs, roots, gradients, keep, Freed(origin))
         if results is None:
             from .full_backward import Walk  # which most programs do without
@@ -282,12 +283,12 @@ def _walk(
             state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)
             results = walk.run(roots, gradients)
     except BaseException:
-        if state.observer is not None:
-            state.observer.failed(freed)
+        if observer is not None:
+            observer.failed(freed)
         raise
     finally:
         state.grad_enabled, state.inference = before
         state.origin, state.walk = origin, outer
-    if state.observer is not None:
-        state.observer.walked(freed, keep, create_graph)
+    if observer is not None:
+        observer.walked(freed, keep, create_graph)
     return results

@@ -50,8 +50,9 @@ def sweep(
 ) -> list[Any]:  # fmt: skip
     """Runs every node below the roots, youngest first. It returns no gradients."""
     ready: Ready = {}
-    arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
-    watched = state.observer is not None
+    told_of = told is not NOBODY or state.observer is not None
+    if told_of:
+        arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)
         assert start is not None  # roots require gradients: `backward` has looked
@@ -61,7 +62,6 @@ def sweep(
     results: Any
     saved: Any  # a cast is a call, at every node
     frees = None if keep else mark
-    told_of = watched or arrived or ran or applied
     state.sweeping = True
     try:
         while place >= 0:
@@ -247,7 +247,7 @@ def _store(leaf: Any, made: PassGradients, mark: Freed) -> None:
         if observer is not None:
             observer.withheld(variable, as_tensor(value))
         return
-    meta = variable._need_meta()
+    meta = variable._meta or variable._need_meta()
     held = meta.grad
     if observer is not None:
         observer.accumulated(variable, as_tensor(value))
@@ -256,8 +256,6 @@ def _store(leaf: Any, made: PassGradients, mark: Freed) -> None:
         meta.grad = made.first(value, variable, alone, mark.origin)
     else:
         add_in_place(held, value, mark)
-        if held._data.shape != value.shape:
-            catalogue.methods["add_"](held, as_tensor(value))
     if observer is not None:
         observer.stored(variable)
 
@@ -265,18 +263,21 @@ def _store(leaf: Any, made: PassGradients, mark: Freed) -> None:
 def add_in_place(held: Tensor, value: Any, mark: Freed) -> None:
     """Adds to a stored gradient, as PyTorch does where no new graph is made."""
     data = held._data
-    if data.shape == value.shape:
-        if data.dtype is value.dtype and data.ndim:
-            data += value
-        elif isinstance(data, numpy.generic):
-            held._data = (data + value).astype(data.dtype)
-        else:
-            held._kind.xp.add(data, value, out=data, casting="unsafe")
-        storage = held._storage or held._need_storage()
-        storage.version += 1
-        storage.changed_at = mark.origin
-        if state.watched and state.observer is not None:
-            state.observer.changed(held)
+    shape = data.shape
+    if shape != value.shape:
+        catalogue.methods["add_"](held, as_tensor(value))
+        return
+    if shape and data.dtype is value.dtype:
+        data += value
+    elif isinstance(data, numpy.generic):
+        held._data = (data + value).astype(data.dtype)
+    else:
+        held._kind.xp.add(data, value, out=data, casting="unsafe")
+    storage = held._storage or held._need_storage()
+    storage.version += 1
+    storage.changed_at = mark.origin
+    if state.watched and state.observer is not None:
+        state.observer.changed(held)
 
 
 def _abandon(failed: Node | None, ready: Ready, made: PassGradients, mark: Freed) -> None:

@@ -119,18 +119,26 @@ class FastPath:
             self.write(f"a_{x} = {x}._data; a_{y} = kind.number({y}) if a_{x}.ndim else {y}")
 
     def alike(self, name: str, otherwise: str) -> None:
-        """The entry of tensors that share a form, which answers every other question."""
+        """The entry of tensors whose forms go together, which answers every other question."""
         x, *others = (p.name for p in self.row.tensors)
-        self.write(f"form = {x}._form")
-        tests = [f"{y}.__class__ is not Tensor" for y in others]
-        tests += ["not form", *(f"{y}._form is not form" for y in others)]
+        self.write(f"form = {x}._form" + "; rest = None" * bool(others))
+        tests = ["not form", *(f"{y}.__class__ is not Tensor" for y in others)]
         if self.row.dtype == "scalar" and not others:
             tests.append(f"{self.row.scalar}.__class__ is complex")
         plain = "".join(f"{y}.__class__ is Tensor and " for y in others)
-        unasked = " or ".join(["form is None", *(f"{y}._form is None" for y in others)])
+        unasked = ["form is None"]
+        for y in others:
+            unasked += [f"{y}._form is None", f"form and {y}._form not in form.beside"]
         given = ", ".join((x, *others)) if name == OPERATOR else self.given
-        again = f"{name}({given}) if {plain}({unasked}) and formed({', '.join((x, *others))})"
-        self.write(f"if {' or '.join(tests)}: return {again} else {otherwise}")
+        again = f"{plain}({' or '.join(unasked)}) and formed({', '.join((x, *others))})"
+        again = f"return {name}({given}) if {again} else {otherwise}"
+        self.write(f"if {' or '.join(tests)}: {again}")
+        both = not self.row.formulas or self.row.differentiable.issuperset((x, *others))
+        for y in others:
+            self.write(f"if {y}._form is not form:")
+            self.write(f"met = {f'form.beside.get({y}._form)' if both else None}", 2)
+            self.write(f"if not met: {again}", 2)
+            self.write("form, rest = met", 2)
         self.write("kind = form.kind")
         self.write("; ".join(f"a_{name} = {name}._data" for name in (x, *others)))
 
@@ -241,30 +249,23 @@ class FastPath:
             write(f"data = {call}")
         if self.several:
             return
-        if self.mode == ORDINARY and row.formulas:  # as many elements each and one rank: one shape
-            x, y = (p.name for p in row.tensors)
-            write(f"same = 0 < n_{x} == n_{y} == data.size and a_{x}.ndim == a_{y}.ndim")
         typed = row.symbol or hasattr(row.forward, "ufunc")
         if not (typed and self.mode in (ORDINARY, ALIKE)):  # + - * / of one type give that type
             self.cast()
         if self.mode != ALIKE:
             self.lay_out()
-        form = "form" if self.mode == ALIKE else f"{self.first}._form or None"
-        if not self.plain_symbol and row.inplace is None:  # it may be a reduction: mse_loss
-            form = f"({form}) if data.shape == a_{self.first}.shape else None"
-        alike = self.mode in (ALIKE, NUMBER, ORDINARY) and self.result_kind() == "kind"
-        if alike and self.mode == ORDINARY:  # as many elements and one rank: one shape
-            x, y = (p.name for p in row.tensors)
-            write(f"form = {x} if n_{x} == data.size and a_{x}.ndim == data.ndim else {y}")
-            form = (
-                f"form._form if regular and (form is {x} or n_{y} == data.size and "
-                f"a_{y}.ndim == data.ndim) else None"
-            )
-        elif not typed:  # what may also reduce: a loss, a distance, a logsumexp
-            form = f"{form} if data.shape == a_{self.first}.shape else None"
+        form, shape = f"{self.first}._form or None", f"a_{self.first}.shape"
+        if self.mode == ALIKE:
+            form, shape = "form", "form.shape"
+        elif self.mode != NUMBER:
+            form = "None"
+        if self.result_kind() != "kind":
+            form = "None"
+        elif form != "None" and not typed:  # it may reduce: a loss, a distance, a logsumexp
+            form = f"({form}) if data.shape == {shape} else None"
         write("out = new(Tensor)")
         write("out._data = data; out._kind = result_kind; out._output_nr = 0")
-        write(f"out._form = {form if alike else 'None'}; out._storage = out._meta = None")
+        write(f"out._form = {form}; out._storage = out._meta = None")
         if row.view:
             write(f"make_view(out, {self.first})")
 
@@ -274,8 +275,6 @@ class FastPath:
         if not (row.iterates or row.layout):
             return
         x, first = self.first, row.tensors[0]
-        if self.mode == ORDINARY:
-            write(f"regular = {' and '.join(f'{p.name}._form' for p in row.tensors)}")
         if row.layout:
             tests = ["data.flags.c_contiguous"]
             if first.kind == "Tensor" and self.a_tensor(first):
@@ -285,8 +284,8 @@ class FastPath:
         operands = "".join(f"a_{p.name}, " for p in row.tensors)
         relay = f"data = iterated(data, ({operands}))"
         tests = ["data.ndim > 1"]
-        if self.mode != GENERAL or (len(row.tensors) == 1 and self.a_tensor(first)):
-            tests.insert(0, "not regular" if self.mode == ORDINARY else f"not {x}._form")
+        if self.mode == NUMBER or (len(row.tensors) == 1 and self.a_tensor(first)):
+            tests.insert(0, f"not {x}._form")
         if not (first.number or first.optional):  # the first operand decides where it can
             tests.append(f"data.strides != a_{x}.strides")
         write(f"if {' and '.join(tests)}: {relay}")
@@ -345,7 +344,8 @@ class FastPath:
             write(f"node = UnimplementedNode({row.name!r})")
         else:
             write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
-        write("node.row = row; node.origin = state.origin; node.rest = node.buffer = None")
+        rest = "rest" if self.mode == ALIKE and len(row.tensors) == 2 else "None"
+        write(f"node.row = row; node.origin = state.origin; node.rest = {rest}; node.buffer = None")
         write(f"node.edges = {edges}; node.sequence = next_sequence()")
         if numbered and self.mode != ALIKE:  # what has a form is an output 0
             write(f"if {numbered}: node.numbers = {numbers}")
@@ -469,7 +469,8 @@ class FastPath:
             write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
         elif self.mode == ORDINARY:
             values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
-            write(f"if not same: node.rest = inputs_of(node.rest, ({values},))")
+            apart = " != ".join(f"a_{p.name}.shape" for p in row.tensors)
+            write(f"if {apart}: node.rest = inputs_of(node.rest, ({values},))")
         elif len(row.tensors) == 1:
             x = self.first
             write(f"if {x}._kind is not kind: node.inputs = (({x}._data.shape, {x}._kind),)")

@@ -396,8 +396,6 @@ class Walk:
             add_in_place(held, new._data, self.mark)
             if held._kind.is_reduced:
                 write_into(held, held._data)
-            if held._data.shape != new._data.shape:
-                catalogue.methods["add_"](held, new)
 
     def _graph_copy(self, new: Tensor, variable: Tensor) -> Tensor:
         """As the variable lies where that is dense, else row-major."""

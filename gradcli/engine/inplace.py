@@ -22,7 +22,7 @@ from .results import guard, infer, refused, versions_of, watch
 from .row import Inplace, Row
 from .saved import pack_operands
 from .tensor import Tensor, formed, write_into
-from .tensor_type import TensorType
+from .tensor_type import TensorType, spreads
 from .views import check_inplace, named_row, rebase, view_inplace
 
 
@@ -61,7 +61,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
         "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
-        "spreads": _spreads, "linked": partial(_linked, named_row(row)),
+        "spreads": spreads, "linked": partial(_linked, named_row(row)),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -118,12 +118,6 @@ def _by_symbol(row: Row) -> list[str]:
         f"    {'    ' * len(others)}data {row.symbol}= operand",
         f"    {'    ' * len(others)}{first}._data = data",
     ]
-
-
-def _spreads(shape: Sequence[int], size: Sequence[int]) -> bool:
-    """Does an operand of this shape leave a result of that size as it is?"""
-    lead = len(size) - len(shape)
-    return lead >= 0 and all(n in (1, m) for n, m in zip(shape, size[lead:]))
 
 
 def _linked(row: Row, tensor: Tensor, other: Tensor, saved: tuple[Any, ...]) -> Node | None:

@@ -172,6 +172,12 @@ class NodeExtras:
         self.inputs = inputs
 
 
+class SharedExtras(NodeExtras):
+    """The `inputs` of many nodes. One that needs more gets a rest of its own."""
+
+    __slots__ = ()
+
+
 def inputs_of(rest: NodeExtras | None, inputs: tuple[Any, ...]) -> NodeExtras:
     """The rest of a node with its `inputs`."""
     if rest is None:
@@ -187,11 +193,17 @@ def _rare(name: str) -> Any:
         return None if node.rest is None else getattr(node.rest, name)
 
     def write(node: Node, value: Any) -> None:
-        if node.rest is None:
-            node.rest = NodeExtras()
-        setattr(node.rest, name, value)
+        setattr(_own_rest(node), name, value)
 
     return property(read, write)
+
+
+def _own_rest(node: Node) -> NodeExtras:
+    """What a node has for itself, so that it can be written to."""
+    rest = node.rest
+    if rest.__class__ is not NodeExtras:
+        rest = node.rest = NodeExtras(None if rest is None else rest.inputs)
+    return rest
 
 
 class Node:
@@ -248,11 +260,10 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        if self.rest is None:
-            self.rest = NodeExtras()
-        if self.rest.metadata is None:
-            self.rest.metadata = {}
-        return self.rest.metadata
+        rest = _own_rest(self)
+        if rest.metadata is None:
+            rest.metadata = {}
+        return rest.metadata
 
     def _need_hooks(self) -> NodeHooks:
         if self.hooks is None:

@@ -450,13 +450,20 @@ def set_mark(base: Tensor, value: bool) -> None:
 
 
 def formed(*tensors: Tensor) -> bool:
-    """Asks for the forms of tensors that were not asked before; may a call have gained by it?"""
+    """Asks for the forms of tensors that were not asked before, and for what two of them give;
+    may a call have gained by it?"""
     gained = False
     for tensor in tensors:
         if tensor._form is None:
             form = False if tensor._output_nr else form_of(tensor._data, tensor._kind)
             tensor._form = form
             gained = gained or form is not False
+    if len(tensors) == 2:
+        first, second = tensors[0]._form, tensors[1]._form
+        if first and second and first is not second:
+            assert isinstance(first, FastShape) and isinstance(second, FastShape)
+            first.meet(second)
+            return bool(first.beside[second])
     return gained
 
 
@@ -495,5 +502,5 @@ METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
     "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
     "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
-    "is_inference new numpy storage untyped_storage".split()
+    "is_inference new numpy storage untyped_storage share_memory_".split()
 )

@@ -14,7 +14,7 @@ from .device import Device, array_module, cpu
 from .dtypes import COMPLEX, FLOATING, OF_ARRAY, DType
 from .layout import contiguous_strides
 from .mode import state
-from .node import Node
+from .node import Node, SharedExtras
 from .reduced import ReducedNode, rounded_to
 
 Array = Any  # numpy.ndarray or cupy.ndarray
@@ -28,7 +28,7 @@ class TensorType:
 
     __slots__ = (
         "dtype", "device", "xp", "array_dtype", "differentiable", "is_plain", "_numbers",
-        "is_reduced", "is_direct", "settled", "settle", "node",
+        "is_reduced", "is_direct", "settled", "settle", "node", "unit",
     )  # fmt: skip
 
     _made: dict[tuple[str, str], TensorType] = {}
@@ -37,6 +37,7 @@ class TensorType:
         self.dtype, self.device = dtype, device
         self.xp = array_module(device)
         self.array_dtype = numpy.dtype(dtype.numpy)
+        self.unit: Any = self.array_dtype.type(1)
         self.differentiable = dtype.category >= FLOATING
         self.is_plain = self.xp is numpy and dtype.name in ("float32", "float64")
         self._numbers: dict[float, Any] = {}
@@ -107,18 +108,41 @@ class FastShape:
 
     Two tensors of one form need no more questions: nothing is cast, broadcast or asked memory for.
     Only ordinary tensors have one: float32 or float64, row-major, not empty, and not large.
+    `beside` has for the form of another operand that of the result, if it is one of the two, and
+    what a node keeps of their shapes; False where there is more to ask.
     """
 
-    __slots__ = ("kind", "few", "strides")
+    __slots__ = ("kind", "shape", "few", "strides", "beside")
 
     _made: dict[tuple[TensorType, tuple[int, ...]], FastShape] = {}
 
-    def __init__(self, kind: TensorType, few: bool, strides: tuple[int, ...]) -> None:
-        self.kind, self.few, self.strides = kind, few, strides
+    def __init__(self, kind: TensorType, shape: tuple[int, ...], few: bool, size: int) -> None:
+        self.kind, self.shape, self.few = kind, shape, few
+        self.strides = contiguous_strides(shape, size)
+        self.beside: dict[Any, Any] = {False: False}
+
+    def meet(self, other: FastShape) -> None:
+        """Finds out what is in `beside` of another form."""
+        known, shapes = self.beside, (self.shape, other.shape)
+        if len(known) >= PAIRS:
+            known.clear()
+            known[False] = False
+        whole = self if spreads(other.shape, self.shape) else other
+        if self.kind is other.kind and spreads(self.shape, whole.shape):
+            known[other] = whole, SharedExtras(tuple([(shape, self.kind) for shape in shapes]))
+        else:
+            known[other] = False
+
+
+def spreads(shape: tuple[int, ...], size: tuple[int, ...]) -> bool:
+    """Does an operand of this shape leave a result of that size as it is?"""
+    lead = len(size) - len(shape)
+    return lead >= 0 and all(n in (1, m) for n, m in zip(shape, size[lead:]))
 
 
 LARGE = 1 << 16  # elements from which memory is requested before a kernel runs
 FORMS = NUMBERS = 4096  # so many are kept
+PAIRS = 64  # and so many other forms with each
 
 
 def form_of(data: Array, kind: TensorType) -> FastShape | bool:
@@ -131,8 +155,7 @@ def form_of(data: Array, kind: TensorType) -> FastShape | bool:
     if form is None:
         if len(made) >= FORMS:
             made.clear()
-        regular = contiguous_strides(data.shape, data.itemsize)
-        form = made[key] = FastShape(kind, data.size <= SMALL, regular)
+        form = made[key] = FastShape(*key, data.size <= SMALL, data.itemsize)
     return form if data.strides == form.strides else False
 
 

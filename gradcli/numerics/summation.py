@@ -295,17 +295,16 @@ def _columns(xp: Any, rows: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _cut(xp: Any, count: int, dtype: Any) -> tuple[int, int, Any]:
-    """Of a line: how many rows of four vectors it fills, where its vectors end, and what to append
-    and to take so that the vectors behind the rows have rows of their own, filled up with zeros."""
+    """Of a line: how many rows of four vectors it fills, where its vectors end, and the places of
+    its numbers where the vectors behind the rows have rows of their own, filled up with zeros."""
     lanes = BYTES // dtype.itemsize
     whole, left = divmod(count // lanes, SIDE_BY_SIDE)
     main, stop = whole * SIDE_BY_SIDE * lanes, count // lanes * lanes
     if not left or not 0 < whole < ROUNDS:
         return whole, stop, None
-    places = xp.full((whole + left, SIDE_BY_SIDE * lanes), count)
-    places[:whole] = xp.arange(main).reshape(whole, -1)
-    places[whole:, :lanes] = xp.arange(main, stop).reshape(left, lanes)
-    return whole, stop, (xp.zeros(1, dtype), places)
+    places = xp.arange(stop)
+    places[main:] += (SIDE_BY_SIDE - 1) * lanes * xp.arange(left).repeat(lanes)
+    return whole, stop, ((whole + left) * SIDE_BY_SIDE * lanes, places)
 
 
 def _line(xp: Any, line: Any) -> Any:
@@ -316,11 +315,13 @@ def _line(xp: Any, line: Any) -> Any:
         return _four_sums(xp, line)
     if 0 < whole < ROUNDS and line.ndim == 1:
         add = xp.add.reduce
-        if filled is None:
-            rows = line[:stop].reshape(whole, -1)
-        else:
-            rows = xp.concatenate((line, filled[0])).take(filled[1])
-        sums = add(add(rows, 0).reshape(SIDE_BY_SIDE, lanes), 0)
+        rows = line if stop == count else line[:stop]
+        if filled is not None:
+            size, places = filled
+            rows, numbers = xp.zeros(size, line.dtype), rows
+            rows[places] = numbers
+        sums = add(rows.reshape(-1, SIDE_BY_SIDE * lanes), 0)
+        sums = add(sums.reshape(SIDE_BY_SIDE, lanes), 0)
     else:
         sums = _four_sums(xp, line[:stop].reshape(stop // lanes, lanes, *line.shape[1:]))
     if stop < count:

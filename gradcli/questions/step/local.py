@@ -151,11 +151,11 @@ def _by_probes(node: Any, grad: Any) -> list[Local | None]:
     if inputs is None or all(local is not None or a is None
                              for local, a in zip(found, answers, strict=True)):  # fmt: skip
         return found
-    node.rest.inputs = None  # before what was broadcast is summed back
+    node.inputs = None  # before what was broadcast is summed back
     try:
         wide, other = probed(node, ones), probed(node, probe)
     finally:
-        node.rest.inputs = inputs
+        node.inputs = inputs
     summed = _pointwise(wide, other, probe)
     return [
         local or (None if broad is None or answer is None else _summed(broad, answer))
