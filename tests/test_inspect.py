@@ -323,6 +323,7 @@ OTHERWISE = {
     "not-registered | scale | 5 | parameters in a plain list": "not-stepped",
     "item | total | 5 | sums of losses as numbers": "not-requires-grad",
     "copied | x | 2 | a new parameter": "unused",
+    "item | alpha | 3 | a number that is written and read": "unused",
     "copied | x | 3 | parameter list": "unused",
     "rebound | x | 3 | two names": "non-leaf",
     "hook | x | 3 | node hook": "zero-factor",
@@ -551,6 +552,31 @@ def test_gradients_are_the_same_bits(kind: str, steps: bool) -> None:
     document = run.trace().to_dict()
     assert document["nodes"] and all(node["line"] for node in document["nodes"] if node["next"])
     assert run.why(watched[0]).verdict in ("fine", "tiny", "large")
+
+
+def views(q: Any, s: Any) -> None:
+    """Of nodes that save no tensors some have several outputs, some change shape or type."""
+    a, b, c, d = q.unbind(0)
+    parts = torch.split(a * 2 + s, [1, 2])
+    u = parts[1].unsqueeze(0).expand(2, 2).t().reshape(4) + s
+    v = b.view(3, 1) + c.view(1, 3) + s
+    w = torch.chunk(v, 3)[1].squeeze().to(torch.complex64).real.half().float()
+    h = w + v.flip(0)[0] + torch.cat([u[:1], u[2:]]).roll(1)
+    (h.sum() - d.clone().mean() + torch.stack([h, d])[0].sum()).backward()
+
+
+def test_what_views_pass_on_is_what_hooks_see() -> None:
+    torch.manual_seed(0)
+    q, s = torch.randn(4, 3, requires_grad=True), torch.randn(1, requires_grad=True)
+    came = []
+    for steps in (False, True):
+        with inspect.record(steps=steps, reasons=False) as run:
+            views(q, s)
+        (one,) = run._recording.passes.kept.values()
+        came.append(list(one.flows.values()))
+        q.grad = s.grad = None
+    assert len(came[0]) > 20
+    assert all(torch.equal(one, other) for one, other in zip(*came, strict=True))
 
 
 def test_texts_are_pytorchs_whoever_prints_them() -> None:

@@ -122,6 +122,17 @@ class Observer:
     def stored(self, variable: Any) -> None:
         """That was done."""
 
+    def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
+        """Another library went over a pass by itself: these leaves are about to be given these
+        gradients, of which it shares none."""
+        for variable, grad in came:
+            self.accumulated(variable, grad)
+
+    def filled(self, variables: Sequence[Any]) -> None:
+        """That was done."""
+        for variable in variables:
+            self.stored(variable)
+
     def retaining(self, node: Any) -> None:
         """A result of this node is about to keep its gradient: it was asked to by retain_grad()."""
 

@@ -1,9 +1,11 @@
 """Live: a pass whose gradients PyTorch's engine captures itself, without hooks on nodes.
 
 The engine stores gradients in leaves, or it returns those of the edges that it is given. Here
-it is given all edges of the graph; what came for the leaves is stored by a second, short pass
-over them alone. A graph in which code of the program could run, or that could fail on the way, is
-none for it: there a leaf would miss what PyTorch stores before an error.
+it is given edges of the graph; what came for the leaves is stored by a second, short pass over
+them alone. Left out are edges with nothing but the gradient of one node that saved no tensors: it
+passes on the same when it is called again. Most views are such nodes, and what nobody has asked
+for the engine adds up in place. A graph in which code of the program could run, or that could
+fail on the way, is none for it: there a leaf would miss what PyTorch stores before an error.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
-from ..recording.captured_pass import CapturedPass
+from ..recording.captured_pass import CapturedPass, Edge, Graph
 from .labels import made_within, mark_within
 from .side import KEY
 
@@ -22,28 +24,8 @@ if TYPE_CHECKING:
     from ..engine.observer import Observer, OfNodes
     from .recorder import Recorder
 
-Edge = tuple[Any, int]
-Kept = tuple[tuple[str, Any], ...]
 STORES = {"allow_unreachable": True, "accumulate_grad": True}
 ANSWERS = {"allow_unreachable": True, "accumulate_grad": False}
-
-
-class Graph:
-    """The nodes behind the roots of a pass, in the order in which the engine runs them."""
-
-    __slots__ = ("nodes", "edges", "leaves", "kept", "origins", "retaining", "numbers", "inner",
-                 "turned")  # fmt: skip
-
-    def __init__(self) -> None:
-        self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # by descending sequence numbers
-        self.edges: dict[Edge, int] = {}  # how many gradients are added up on each
-        self.leaves: dict[Any, Any] = {}  # what they accumulate into
-        self.kept: dict[int, Kept] = {}
-        self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
-        self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
-        self.retaining: list[Any] = []
-        self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
-        self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
 
 
 class Capturing:
@@ -58,7 +40,8 @@ class Capturing:
         self.python = recorder.torch._C._FunctionBase
         self.is_watched = recorder.torch.is_anomaly_enabled
         self.is_off = False
-        self.plain: dict[type, bool] = {}  # kinds of nodes that run no code of a program
+        # Kinds of nodes: whether they run no code of a program, whether they save no tensors.
+        self.plain: dict[type, tuple[bool, bool]] = {}
 
     def graph(self, roots: Sequence[Any]) -> Graph | None:
         """What is behind the roots, where PyTorch may capture it."""
@@ -87,7 +70,7 @@ class Capturing:
             found.edges[edge] = found.edges.get(edge, 0) + 1
         edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(seen)
         origins, since, inner, turned = found.origins, labels.since, found.inner, self.turned
-        nodes = found.nodes
+        nodes, left = found.nodes, found.left
         for node in ordered:
             kind = type(node)
             if kind is leaf:
@@ -98,7 +81,8 @@ class Capturing:
                 continue
             about, number = node.metadata, node._sequence_nr()
             mark = about.get(KEY)
-            if number < since or not (plain[kind] if kind in plain else self._is_plain(kind)):
+            is_plain, is_again = plain.get(kind) or self._is_plain(node)
+            if number < since or not is_plain:
                 return False  # made before, or it runs code of the program
             if mark is None or mark.origin is None:
                 user = seen[node]
@@ -116,15 +100,24 @@ class Capturing:
             origins.append(mark.origin)
             following = node.next_functions
             nodes.append((number, node, following))
+            if is_again:
+                found.again.add(node)
             for edge in following:
                 child = edge[0]
                 if child is None:
                     continue
-                if child in seen:
-                    edges[edge] = edges.get(edge, 0) + 1
-                else:
-                    edges[edge], seen[child] = 1, node
+                if edge in edges:
+                    edges[edge] += 1
+                    left.discard(edge)
+                    continue
+                edges[edge] = 1
+                if child not in seen:
+                    seen[child] = node
                     ordered.append(child)
+                if is_again and child._sequence_nr() < number:  # no leaf has such a number
+                    left.add(edge)
+        if found.retaining:
+            left.difference_update([edge for edge in left if edge[0] in found.retaining])
         labels.pending = [node for node in labels.pending if node not in seen]
         return True
 
@@ -151,12 +144,13 @@ class Capturing:
             for node in inner.values():
                 listener.met(node, None, module)
 
-    def _is_plain(self, kind: type) -> bool:
-        """Whether a node of this kind computes its gradient, and nothing else."""
+    def _is_plain(self, node: Any) -> tuple[bool, bool]:
+        """Whether nodes of its kind compute gradients, and nothing else, and save no tensors."""
+        kind = type(node)
         name = kind.__name__.rstrip("0123456789")
         is_one = name.endswith("Backward") and not issubclass(kind, self.python)
-        self.plain[kind] = is_one
-        return is_one
+        self.plain[kind] = found = is_one, not self.side.kept_names(node)
+        return found
 
     def _is_whole(self, graph: Graph) -> bool:
         """Whether all is there that its nodes have saved, as it was; it is kept until they run."""
@@ -185,6 +179,8 @@ class Capturing:
                 graph.numbers[id(node)] = tuple(numbers)
             if found:
                 kept[id(node)] = tuple(found)
+            if found or numbers:
+                graph.saving.append(node)
         return True
 
     # ------------------------------------------------------------ the pass
@@ -199,30 +195,30 @@ class Capturing:
         graph.nodes.sort(key=_number, reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge
-        asked = tuple([make(kind, (node, number, None)) for node, number in graph.edges])
+        edges = [edge for edge in graph.edges if edge not in graph.left]
+        asked = tuple([make(kind, (node, number, None)) for node, number in edges])
         try:
             found = plain(outputs, gradients, keep, False, asked, **ANSWERS)
         finally:
             for handle in handles:
                 handle.remove()
-        came = dict(zip(graph.edges, found, strict=True))
-        reached = self._reached(graph, came)
+        came = dict(zip(edges, found, strict=True))
         with self._telling():
-            captured = CapturedPass(
-                graph.nodes, came, graph.kept, tuple(graph.origins), graph.leaves
-            )  # fmt: skip
-            captured.numbers, captured.handed = graph.numbers, handed
-            self._tell(graph, captured, told, reached)
+            self._tell(graph, CapturedPass(graph, came, handed), told)
+        reached = self._reached(graph, came)
         stored = [one for one in reached if one[0].requires_grad]
+        with self._telling():
+            if len(stored) < len(reached):
+                for variable, grad in reached:
+                    if not variable.requires_grad:
+                        self.recorder.observer.withheld(variable, grad)
+            self.recorder.observer.gathered(stored)
         if stored:
             leaves, grads = zip(*stored, strict=True)
             plain(leaves, grads, False, False, inputs, **STORES)
             with self._telling():
-                told_stored = self.recorder.observer.stored
-                for variable in leaves:
-                    told_stored(variable)
-        gave = graph.kept.keys() | graph.numbers.keys()
-        return [node for _, node, _ in graph.nodes if id(node) in gave]
+                self.recorder.observer.filled(leaves)
+        return graph.saving
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -241,18 +237,14 @@ class Capturing:
 
     def _reached(self, graph: Graph, came: dict[Edge, Any]) -> list[tuple[Any, Any]]:
         """The leaves with their gradients, in the order in which they are complete."""
-        left = dict.fromkeys(graph.leaves, 0)
-        for (node, _), count in graph.edges.items():
-            if node in left:
-                left[node] += count
         found: list[tuple[Any, Any]] = []
+        leaves, counts, met = graph.leaves, graph.edges, dict.fromkeys(graph.edges, 0)
         for _, _, following in graph.nodes:
             for edge in following:
-                leaf = edge[0]
-                if leaf in left:
-                    left[leaf] -= 1
-                    if not left[leaf] and came[edge] is not None:
-                        found.append((graph.leaves[leaf], came[edge]))
+                if edge[0] in leaves:
+                    met[edge] += 1
+                    if met[edge] == counts[edge] and came[edge] is not None:
+                        found.append((leaves[edge[0]], came[edge]))
         return found
 
     def _watched(self, graph: Graph) -> tuple[list[Any], dict[int, Any]]:
@@ -269,30 +261,17 @@ class Capturing:
 
         shared = {edge for edge, count in graph.edges.items() if count > 1}
         handles = [watch(node) for _, node, following in graph.nodes
-                   if not shared.isdisjoint(following)]  # fmt: skip
+                   if node not in graph.again and not shared.isdisjoint(following)]  # fmt: skip
         return handles, results
 
-    def _tell(
-        self,
-        graph: Graph,
-        captured: CapturedPass,
-        told: OfNodes,
-        reached: list[tuple[Any, Any]],
-    ) -> None:
-        """Tells of the nodes as they ran, and of what is about to be stored in leaves."""
-        observer = self.recorder.observer
-        accumulated = observer.accumulated
+    def _tell(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
+        """Tells of the nodes as they ran."""
         for node in graph.retaining:
             self.recorder.labels.retained(node, captured.given(node))
         for tell in told.swept:
             tell(captured)
         if told.arrived or told.ran or told.applied:
             self._tell_each(graph, captured, told)
-        for variable, grad in reached:
-            if variable.requires_grad:
-                accumulated(variable, grad)
-            else:
-                observer.withheld(variable, grad)
 
     def _tell_each(self, graph: Graph, captured: CapturedPass, told: OfNodes) -> None:
         """Tells who wants to observe each node."""

@@ -14,9 +14,11 @@ from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
 from ..named import NamedTuple
-from .captured import STORES, Capturing, Graph
+from ..recording.captured_pass import Graph
+from .captured import STORES, Capturing
 from .causes import causes_of
 from .labels import hook_of_program
+from .side import KEY
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -59,6 +61,7 @@ class PassTeller:
         self.capturing = Capturing(recorder)
         self.is_light = False  # one hook for each node is enough: none before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
+        self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks: list[Registered] = []
@@ -182,7 +185,11 @@ class PassTeller:
 
     def is_batched(self, gradient: Any) -> bool:
         """Whether it stands for several, as with is_grads_batched."""
-        return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
+        keys = self.recorder.torch._C._dispatch_keys(gradient)
+        number = keys.raw_repr()
+        if number not in self.batched:
+            self.batched[number] = "Batched" in repr(keys)
+        return self.batched[number]
 
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; an edge of the graph is not reported."""
@@ -196,7 +203,7 @@ class PassTeller:
         if keep:
             mine = []
         for node in mine:
-            mark = side.mark(node)
+            mark = node.metadata[KEY]
             mark.is_freed, mark.freed_at = True, state.origin
         if outer and done:
             observer.walked(mine, keep, create)

@@ -16,7 +16,7 @@ from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
-from .large import WHOLE, Large, Larges, packed, version_of
+from .large import WHOLE, Large, Larges, lasting, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
 
@@ -141,6 +141,27 @@ class TorchSide(Live):
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
+    def passed_again(self, node: Any, grads: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+        """As the engine does it, which brings gradients to the shapes and types of the edges."""
+        following = node.next_functions
+        if all(grad is None for grad in grads):
+            return [None] * len(following)
+        unused = [None] * (self.outputs(node) - len(grads))
+        with self.hands_off(), self.torch.no_grad():
+            found = node(*grads, *unused)
+            found = list(found) if isinstance(found, tuple) else [found]
+            for place, (child, number) in enumerate(following):
+                grad = found[place]
+                if grad is None or child is None:
+                    continue
+                about = child._input_metadata[number]
+                if grad.shape != about.shape:
+                    grad = grad.sum_to_size(about.shape)
+                if grad.is_complex() and not about.dtype.is_complex:
+                    grad = grad.real
+                found[place] = grad.to(about.dtype)
+            return found
+
     def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
         """The shapes of the inputs that gradients go to: the engine sums up to them."""
         found: list[tuple[int, ...] | None] = []
@@ -209,6 +230,16 @@ class TorchSide(Live):
             if tensor.is_complex() or not isfinite(held.sum().item()):
                 return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
         return 0
+
+    def all_finite(self, tensors: Sequence[Any]) -> set[int]:  # type: ignore[override]
+        """The identities of small ones where all of these are finite: one look for many."""
+        small = [one for one in tensors if one.numel() <= WHOLE]
+        flatten = self.torch._C._nn.flatten_dense_tensors
+        # Some may be sparse, or complex.
+        with self.hands_off(), self.torch.no_grad(), suppress(RuntimeError, TypeError):
+            if small and isfinite(flatten(small).sum().item()):
+                return set(map(id, small))
+        return set()
 
     def changed_at(self, tensor: Any) -> Any:
         return None
@@ -349,6 +380,10 @@ class TorchSide(Live):
     def packed(self, tensors: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
         with self.hands_off(), self.torch.no_grad():
             return packed(tensors, self.torch._C._nn.flatten_dense_tensors)
+
+    def lasting(self, tensors: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+        with self.hands_off(), self.torch.no_grad():
+            return lasting(tensors)
 
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .measures import bytes_of
-from .sides import outputs_of, saved_by
+from .sides import outputs_of, saved_by, sides
 
 Edge = tuple[Any, int]  # a node, and the number of one of its outputs
 Kept = tuple[tuple[str, Any], ...]  # names, and what stands for them
@@ -14,23 +14,39 @@ HEAVY = 512 * 2**20  # bytes of gradients that are not held as they are
 MOST = 2000  # gradients that are kept of one pass
 
 
+class Graph:
+    """The nodes behind the roots of a pass."""
+
+    __slots__ = ("nodes", "edges", "left", "again", "leaves", "kept", "saving", "origins",
+                 "retaining", "numbers", "inner", "turned")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # as they run
+        self.edges: dict[Edge, int] = {}  # how many gradients are added up on each
+        self.left: set[Edge] = set()  # those that the engine is not asked for
+        self.again: set[Any] = set()  # nodes that can be called again
+        self.leaves: dict[Any, Any] = {}  # what they accumulate into
+        self.kept: dict[int, Kept] = {}  # what nodes had saved, by their identity
+        self.numbers: dict[int, Kept] = {}  # those of Python, saved as tensors; lists, as a whole
+        self.saving: list[Any] = []  # nodes with any of both
+        self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
+        self.retaining: list[Any] = []
+        self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
+        self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
+
+
 class CapturedPass:
     """The gradients that its nodes received. They are not shared, so they stay as they are."""
 
-    __slots__ = ("nodes", "came", "kept", "shape", "bytes", "handed", "numbers", "several",
-                 "leaves")  # fmt: skip
+    __slots__ = ("graph", "nodes", "kept", "shape", "bytes", "_came", "_left", "_handed",
+                 "_several")  # fmt: skip
 
-    def __init__(
-        self, nodes: Sequence[tuple[int, Any, Sequence[Edge]]], came: dict[Edge, Any],
-        kept: dict[int, Kept], origins: tuple[Any, ...], leaves: dict[Any, Any],
-    ) -> None:  # fmt: skip
-        self.nodes = nodes  # their sequence numbers and edges beside them, as they ran
-        self.came = came
-        self.kept = kept  # what they had saved, by their identity
-        self.leaves = leaves  # by the nodes that accumulate into them
-        self.numbers: dict[int, Kept] = {}  # the same of numbers of Python, and of whole lists
-        self.handed: dict[int, Sequence[Any]] = {}  # where several gradients meet on an edge
-        self.several = {node for node, number in came if number}
+    def __init__(self, graph: Graph, came: dict[Edge, Any], handed: dict[int, Any]) -> None:
+        self.graph, self.nodes, self.kept = graph, graph.nodes, graph.kept
+        self._came = came
+        self._left: set[Edge] | None = graph.left  # None: all that was left out is known
+        self._handed = handed  # what nodes passed on, where several gradients meet on an edge
+        self._several = {node for node, number in graph.edges if number}
         there = [one for one in came.values() if one is not None]
         try:
             sizes = [one.nbytes for one in there]
@@ -38,32 +54,54 @@ class CapturedPass:
             sizes = [bytes_of(one) for one in there]
         self.bytes = sum(sizes)
         # Kinds of nodes and where they were made, sizes: passes that are alike have the same.
-        self.shape = origins, sizes
+        self.shape = tuple(graph.origins), sizes
 
     @property
     def is_heavy(self) -> bool:
         """Whether it would hold too much memory."""
         return self.bytes > HEAVY
 
+    def _on(self, edge: Edge) -> Any:
+        """The gradient on an edge."""
+        if self._left and edge in self._left:
+            self._call_again()
+        return self._came.get(edge)
+
+    def _call_again(self) -> None:
+        """What was left out: nodes that can be called again pass on what they passed on."""
+        left, self._left = self._left, None
+        if left is None or sides.live is None:
+            return
+        for _, node, following in self.nodes:
+            if node in self.graph.again:
+                found = self._handed[id(node)] = sides.live.passed_again(node, self.given(node))
+                for edge, grad in zip(following, found, strict=True):
+                    if edge in left:
+                        self._came[edge] = grad
+
     def given(self, node: Any) -> tuple[Any, ...]:
         """The gradients of a node's outputs."""
-        if node not in self.several:
-            return (self.came.get((node, 0)),)
-        return tuple(self.came.get((node, number)) for number in range(outputs_of(node)))
+        if node not in self._several:
+            return (self._on((node, 0)),)
+        return tuple(self._on((node, number)) for number in range(outputs_of(node)))
 
     def steps(self) -> Iterator[tuple[Any, tuple[Any, ...], Sequence[Any]]]:
         """Each node as it ran, what it was given and what it passed on."""
+        self._call_again()
         for _, node, following in self.nodes:
             yield node, self.given(node), self.passed(node, following)
 
     def passed(self, node: Any, following: Sequence[Edge]) -> Sequence[Any]:
         """The gradients that a node passed on along its edges."""
-        results = self.handed.get(id(node))
-        return [self.came.get(edge) for edge in following] if results is None else results
+        edges = self.graph.edges
+        if node in self.graph.again and any(edges.get(edge, 0) > 1 for edge in following):
+            self._call_again()
+        results = self._handed.get(id(node))
+        return list(map(self._on, following)) if results is None else results
 
     def before_leaves(self) -> Iterator[tuple[Any, int, Any]]:
         """The nodes next to leaves: each with the place of the edge, and the leaf."""
-        leaves = self.leaves
+        leaves = self.graph.leaves
         for _, node, following in self.nodes:
             for place, (child, _) in enumerate(following):
                 if child in leaves:
@@ -73,7 +111,7 @@ class CapturedPass:
         """What a node had saved, by its name."""
         found = dict(saved_by(node))
         found.update(self.kept.get(id(node), ()))
-        found.update(self.numbers.get(id(node), ()))
+        found.update(self.graph.numbers.get(id(node), ()))
         return found
 
     def flows(self, keep: Callable[[Any], Any]) -> Iterator[tuple[tuple[int, int], Any]]:

@@ -7,7 +7,7 @@ stand for another tensor by now.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -46,6 +46,10 @@ class LeafNames(Spectator):
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""
         self.came[id(variable)] = variable
+
+    def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
+        """The same of many."""
+        self.came.update((id(variable), variable) for variable, _ in came)
 
     def withheld(self, variable: Any, grad: Any) -> None:
         """A gradient that came to a tensor which keeps none."""

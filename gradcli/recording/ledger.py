@@ -7,7 +7,7 @@ while it is small.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -26,26 +26,27 @@ MOST = 10_000  # tensors that are followed
 RESETS = frozenset({"zeroed", "cleared", "assigned"})
 
 Line = int | None
+Mark = tuple[str, Line]  # what happened, and where: one tuple for many entries
 
 
 class Entry:
     """One entry, with the values as they were."""
 
-    __slots__ = ("kind", "line", "amount", "after")
+    __slots__ = ("mark", "amount", "after")
 
-    def __init__(self, kind: str, line: Line, amount: Any = None, after: Any = None) -> None:
-        self.kind, self.line, self.amount, self.after = kind, line, amount, after
+    def __init__(self, mark: Mark, amount: Any = None, after: Any = None) -> None:
+        self.mark, self.amount, self.after = mark, amount, after
 
     def fact(self, full: bool) -> EntryFact:
         amount, after = restored(self.amount), restored(self.after)
         if full:
             return EntryFact(
-                self.kind, self.line, None, None,
+                *self.mark, None, None,
                 None if amount is None else numbers(amount),
                 None if after is None else numbers(after),
             )  # fmt: skip
         return EntryFact(
-            self.kind, self.line,
+            *self.mark,
             None if amount is None else text_of(amount),
             None if after is None else text_of(after),
         )  # fmt: skip
@@ -55,7 +56,7 @@ class Account:
     """What happened to the `.grad` of one tensor."""
 
     __slots__ = (
-        "tensor", "first", "last", "marks", "kinds", "count", "added_at", "updated_at", "grad",
+        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad",
         "memories", "sums", "open", "used", "unused",
     )  # fmt: skip
 
@@ -63,8 +64,7 @@ class Account:
         self.tensor = tensor
         self.first: list[Entry] = []
         self.last: deque[Entry] = deque(maxlen=ENDS)
-        self.marks: list[tuple[str, Line]] = []
-        self.kinds: dict[tuple[str, Line], tuple[str, Line]] = {}  # of marks: one tuple for each
+        self.marks: list[Mark] = []
         self.count = 0
         self.added_at: tuple[Line] | None = None  # the backward call since the last reset
         self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
@@ -81,13 +81,12 @@ class Account:
         """One more line; a reset forgets what was added."""
         self.count += 1
         if len(self.marks) < MARKS:
-            mark = entry.kind, entry.line
-            self.marks.append(self.kinds.setdefault(mark, mark))
+            self.marks.append(entry.mark)
         if len(self.first) < ENDS:
             self.first.append(entry)
         else:
             self.last.append(entry)
-        if entry.kind in RESETS:
+        if entry.mark[0] in RESETS:
             self.added_at = self.updated_at = None
             self.unused.update(self.open)
             self.open.clear()
@@ -95,11 +94,11 @@ class Account:
     def add(self, entry: Entry) -> None:
         """A backward call added to it: has the tensor changed since the call before?"""
         if self.added_at is not None and self.updated_at is not None:
-            key = (*self.added_at, *self.updated_at, entry.line)
+            key = (*self.added_at, *self.updated_at, entry.mark[1])
             self.sums[key] = self.sums.get(key, 0) + 1
             self.open[key] = None
         self.enter(entry)
-        self.added_at, self.updated_at = (entry.line,), None
+        self.added_at, self.updated_at = entry.mark[1:], None
 
     def update(self, line: Line) -> None:
         """The tensor has changed."""
@@ -125,6 +124,7 @@ class Ledger(Spectator):
         self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
+        self._marks: dict[Mark, Mark] = {}
         self._fresh: list[Entry] = []  # whose values stay as they are until the pass is over
 
     # ---- gradients
@@ -134,7 +134,7 @@ class Ledger(Spectator):
         self._amounts.clear()
         fresh, self._fresh = self._fresh, []
         if fresh and (live := sides.live) is not None:
-            amounts = live.packed([entry.amount for entry in fresh])
+            amounts = live.lasting([entry.amount for entry in fresh])
             afters = live.packed([entry.after for entry in fresh])
             for entry, amount, after in zip(fresh, amounts, afters, strict=True):
                 entry.amount, entry.after = amount, after
@@ -144,29 +144,43 @@ class Ledger(Spectator):
         small = grad.numel() <= SMALL
         self._amounts[id(variable)] = alone(grad) if small else None
 
+    def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
+        """The same of many: nobody else has these gradients."""
+        self._amounts.update(
+            (id(variable), grad if grad.numel() <= SMALL else None) for variable, grad in came
+        )
+
     def stored(self, variable: Any) -> None:
         """It was added."""
-        amount = self._amounts.pop(id(variable), None)
-        account = self._account(variable)
-        if account is None:
-            return
-        running = self.passes.running
-        line = running[-1].line if running else current_line()
-        grad = variable.grad
-        if amount is not None and is_alone(grad):
-            entry = Entry("added", line, amount, grad)
-            self._fresh.append(entry)
-        else:
-            entry = Entry("added", line, amount, self._copy(grad))
-        account.add(entry)
-        self._follow(account, grad)
+        self.filled((variable,))
+
+    def filled(self, variables: Sequence[Any]) -> None:
+        """The same of many."""
+        running, amounts = self.passes.running, self._amounts
+        mark = self._mark("added", running[-1].line if running else current_line())
+        for variable in variables:
+            amount = amounts.pop(id(variable), None)
+            account = self._account(variable)
+            if account is None:
+                continue
+            grad = variable.grad
+            if amount is not None and is_alone(grad):
+                entry = Entry(mark, amount, grad)
+                self._fresh.append(entry)
+            else:
+                entry = Entry(mark, amount, self._copy(grad))
+            account.add(entry)
+            self._follow(account, grad)
+
+    def _mark(self, kind: str, line: Line) -> Mark:
+        return self._marks.setdefault((kind, line), (kind, line))
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad = value` is about to happen."""
         known = self.accounts.get(id(tensor))
         if value is None:
             if known is not None and known.grad is not None:
-                known.enter(Entry("cleared", current_line()))
+                known.enter(Entry(self._mark("cleared", current_line())))
                 self._forget(known)
             return
         if known is not None and known.grad is value:
@@ -174,7 +188,7 @@ class Ledger(Spectator):
         account = known or self._account(tensor)
         if account is not None:
             copy = self._copy(value)
-            account.enter(Entry("assigned", current_line(), copy, copy))
+            account.enter(Entry(self._mark("assigned", current_line()), copy, copy))
             self._follow(account, value)
 
     def stepping(self, optimizer: Any) -> None:
@@ -221,7 +235,8 @@ class Ledger(Spectator):
             return
         zeroed = not bool((grad.detach() != 0).any().item())
         copy = None if zeroed else self._copy(grad)
-        account.enter(Entry("zeroed" if zeroed else "changed", current_line(), None, copy))
+        mark = self._mark("zeroed" if zeroed else "changed", current_line())
+        account.enter(Entry(mark, None, copy))
 
     # ---- which memory is whose
 

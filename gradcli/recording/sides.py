@@ -153,8 +153,7 @@ class Side:
             node.saved = held
 
     def probed(self, node: Any, *grads: Any) -> Sequence[Any]:
-        """What a node that is about to run makes of a gradient of each output, arrays; nothing is
-        dropped."""
+        """What a node that is about to run makes of gradients, as arrays; nothing is dropped."""
         found: Sequence[Any] = node.row.backward(node, *grads)
         return found
 
@@ -226,6 +225,9 @@ class Live(Side):
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
+    all_finite: Callable[[Sequence[Any]], set[int]]
+    lasting: Callable[[Sequence[Any]], Sequence[Any]]
+    passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
     is_number: Callable[[Any], bool]
@@ -365,8 +367,7 @@ def saved_by(node: Any) -> Any:
 
 
 def probed(node: Any, *grads: Any) -> Sequence[Any]:
-    """What a node that is about to run makes of a gradient of each output, arrays; nothing is
-    dropped."""
+    """What a node that is about to run makes of gradients, as arrays; nothing is dropped."""
     if node.__class__ is Node:
         return node.row.backward(node, *grads)  # type: ignore[no-any-return]
     return side_of_node(node).probed(node, *grads)

@@ -43,6 +43,9 @@ class Spectator(Observer):
         return None
 
 
+ONE_OF = {"gathered": "accumulated", "filled": "stored"}
+
+
 class Several(Observer):
     """An observer of the engine that notifies several spectators."""
 
@@ -68,9 +71,10 @@ class Several(Observer):
 
 
 def listeners(spectators: tuple[Spectator, ...], event: str) -> list[Callable[..., Any]]:
-    """The methods of those that override an event."""
-    plain = getattr(Spectator, event)
-    return [getattr(one, event) for one in spectators if getattr(type(one), event) is not plain]
+    """The methods of those that override an event, or the one that it tells of many times."""
+    plain = [(name, getattr(Spectator, name)) for name in (event, ONE_OF.get(event, event))]
+    return [getattr(one, event) for one in spectators
+            if any(getattr(type(one), name) is not method for name, method in plain)]  # fmt: skip
 
 
 def observer_of(spectators: tuple[Spectator, ...]) -> Observer | None:

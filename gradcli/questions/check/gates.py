@@ -95,7 +95,8 @@ def _stored(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, tuple
         account = accounts.get(id(tensor))
         added: list[Any] = []
         if account is not None:
-            added = [e for e in (*account.first, *account.last) if e.kind in ("added", "assigned")]
+            entries = *account.first, *account.last
+            added = [one for one in entries if one.mark[0] in ("added", "assigned")]
         if not added and tensor.grad is None:
             yield name, line, ("none",)
             continue

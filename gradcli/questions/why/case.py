@@ -106,24 +106,28 @@ class Case(Enclosing):
                 return step
         return None
 
+    def turned_off(self, value: int, steps: int) -> Mark | None:
+        """What had turned the requires_grad of a value off when there were so many steps."""
+        tensor = self.flow.alive(value)
+        marks = (mark for mark in reversed(self.flow.marks.all)
+                 if mark.kind == "requires_grad_" and mark.steps <= steps)  # fmt: skip
+        last = None if tensor is None else next((m for m in marks if m.tensor() is tensor), None)
+        return None if last is None or last.on else last
+
     def step_of(self, value: int) -> Step | None:
         return self.flow.step(value)
 
     # ------------------------------------------------------------ the flow
 
-    @cached_property
+    @property
     def steps(self) -> list[Step]:
         """What made the values, in their order."""
-        return [Step._make(facts) for facts in self.flow.values if facts[1] is not None]
+        return self.provenance.steps
 
-    @cached_property
+    @property
     def users(self) -> dict[int, list[Step]]:
         """For each value the steps that used it."""
-        found: dict[int, list[Step]] = {}
-        for step in self.steps:
-            for source in (*step.live, *step.dead):
-                found.setdefault(source, []).append(step)
-        return found
+        return self.provenance.users
 
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
         """All values that came from these."""

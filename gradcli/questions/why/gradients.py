@@ -34,32 +34,40 @@ class Share(NamedTuple):
     value: Any
 
 
-class Gradients:
-    """The shares of a pass, by the node that they went to."""
+class Shares:
+    """What the nodes of a pass handed on."""
 
-    def __init__(self, case: Case, one: Pass) -> None:
-        self.case, self.one = case, one
-        self.shares: dict[tuple[int, int], list[Share]] = {}
+    def __init__(self, one: Pass) -> None:
+        self.of: dict[tuple[int, int], list[Share]] = {}  # by the node that they went to
+        self.ends: dict[int, Any] = {}  # the nodes of leaves, by the leaf
         for applied in (one.applied or {}).values():
             numbers = numbers_of(applied.node)
             for place, edge in enumerate(edges_of(applied.node)):
-                if edge is None or place >= len(applied.results):
+                if edge is None:
                     continue
-                value = array_of(applied.results[place])
+                if is_end(edge):
+                    self.ends[id(edge.variable)] = edge
+                value = array_of(applied.results[place]) if place < len(applied.results) else None
                 if value is not None:
                     key = (id(edge), 0 if numbers is None else numbers[place])
-                    self.shares.setdefault(key, []).append(Share(applied, place, value))
+                    self.of.setdefault(key, []).append(Share(applied, place, value))
+
+
+class Gradients:
+    """The shares of a pass, as a question about one tensor asks for them."""
+
+    def __init__(self, case: Case, one: Pass) -> None:
+        self.case, self.one = case, one
+        if one.shares is None:
+            one.shares = Shares(one)
+        self.shares: dict[tuple[int, int], list[Share]] = one.shares.of
 
     def target(self) -> tuple[int, int]:
         """Where the gradient of the tensor in question arrives."""
         tensor = self.case.tensor
         if node_of(tensor) is not None:
             return id(node_of(tensor)), tensor.output_nr
-        for applied in (self.one.applied or {}).values():
-            for edge in edges_of(applied.node):
-                if getattr(edge, "variable", None) is tensor:
-                    return id(edge), 0
-        return 0, 0
+        return id(self.one.shares.ends.get(id(tensor))), 0
 
     def to_target(self) -> list[Share]:
         return self.shares.get(self.target(), [])

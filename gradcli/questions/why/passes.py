@@ -31,6 +31,7 @@ from ...recording.sides import (
     is_tensor,
     node_of,
     saved_by,
+    sides,
     users_class,
 )
 from ...recording.spectator import Spectator
@@ -102,7 +103,7 @@ class Pass:
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "captured_pass",
-        "hooks", "bytes", "steps",
+        "hooks", "bytes", "steps", "shares",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
@@ -118,6 +119,7 @@ class Pass:
         self.captured_pass: CapturedPass | None = None
         self.hooks: list[Hooked] = []
         self.bytes = 0
+        self.shares: Any = None  # of its gradients, by the nodes that they went to; see `gradients`
         self.steps: list[Optimizer] = []  # the optimizers that stepped behind it, before the next
 
     @property
@@ -136,7 +138,7 @@ class Pass:
 
     def forget(self) -> None:
         """The gradients are dropped."""
-        self._applied = self.captured_pass = None
+        self._applied = self.captured_pass = self.shares = None
         self.ran.clear()
 
     @property
@@ -223,13 +225,25 @@ class Passes(Spectator):
         held = gradient_of(tensor)
         if value is None and held is None:
             return
-        self._enter("clear" if value is None else "assign", tensor, value)
+        if value is None:
+            self._enter("clear", tensor, value)
+        else:
+            self._enter("assign", tensor, value, bad(value))
 
     def accumulated(self, variable: Any, grad: Any) -> None:
+        self._added(variable, grad, bad(grad))
+
+    def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
+        live = sides.live
+        fine = set() if live is None else live.all_finite([grad for _, grad in came])
+        for variable, grad in came:
+            self._added(variable, grad, 0 if id(grad) in fine else bad(grad))
+
+    def _added(self, variable: Any, grad: Any, wrong: int) -> None:
         if self.optimizers.known and id(variable) not in self.started_with:
             if variable.numel() <= SMALL and len(self.started_with) < FOLLOWED:
                 self.started_with[id(variable)] = array_of(variable).copy()
-        self._enter("add", variable, grad)
+        self._enter("add", variable, grad, wrong)
 
     def began(self, one: recorded.Pass) -> None:
         flow = self.flow
@@ -355,11 +369,10 @@ class Passes(Spectator):
 
     # ------------------------------------------------------------ .grad
 
-    def _enter(self, kind: str, tensor: AnyTensor, grad: Any) -> None:
+    def _enter(self, kind: str, tensor: AnyTensor, grad: Any, wrong: int = 0) -> None:
         held = self.entries.setdefault(id(tensor), [])
         if held and held[0].tensor() is not tensor:
             held.clear()
-        wrong = 0 if grad is None else bad(grad)
         origin = self.passes[-1].origin if kind == "add" and self.passes else state.origin
         copy = alone(grad) if grad is not None and grad.numel() <= SMALL else None
         number = self.passes[-1].number if self.passes else -1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ...language.interpreter import Machine
 from ...recording.recording import Recording
 from ...recording.spectator import Spectator
 from .flow import Flow
 from .passes import Passes
+from .values import Step
 
 
 class Provenance(Spectator):
@@ -19,6 +22,22 @@ class Provenance(Spectator):
         known = self.recording
         known.attach(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
                     known.ledger, self, self.passes)  # fmt: skip
+
+    # Of a run that is over; all questions about it share them.
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """What made the values, in their order."""
+        return [Step._make(facts) for facts in self.flow.values if facts[1] is not None]
+
+    @cached_property
+    def users(self) -> dict[int, list[Step]]:
+        """For each value the steps that used it."""
+        found: dict[int, list[Step]] = {}
+        for step in self.steps:
+            for source in (*step.live, *step.dead):
+                found.setdefault(source, []).append(step)
+        return found
 
     def begin(self, machine: Machine) -> None:
         """Makes the closures of the machine report what they do."""
