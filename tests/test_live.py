@@ -447,3 +447,20 @@ def test_torch_is_not_loaded_before_it_is_requested() -> None:
     code = "import gradcli, gradcli.commands.trace, gradcli.pipeline.run, sys; "
     code += "assert 'torch' not in sys.modules and 'gradcli.live' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@needs_torch
+def test_what_is_traced_is_not_looked_at() -> None:
+    """PyTorch follows a function twice and compares: what looks at values would be in the graph."""
+    text = (
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+        "class Net(nn.Linear):\n    def forward(self, x):\n        h = super().forward(x) * 2\n"
+        "        return h.tanh()\nnet = Net(2, 2)\n"
+        "traced = torch.jit.trace(nn.Sequential(net, nn.ReLU()), torch.ones(1, 2))\n"
+        "traced(torch.ones(3, 2)).sum().backward()\n"
+    )
+    request = Request(text.encode(), "p.py", "p.py", engine="torch")
+    ran, report = why_report(request, "net.bias", None, trials=False)
+    assert (ran.error, ran.warnings, report.verdict) == (None, (), "fine")
+    ran = recorded(request, Options())
+    assert (ran.error, ran.warnings) == (None, ())

@@ -55,6 +55,7 @@ class TorchSide(Live):
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
+        self.tracing = torch._C._get_tracing_state
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
@@ -223,6 +224,7 @@ class TorchSide(Live):
 
     def bad(self, tensor: Any) -> int:
         is_known = tensor is self.finite[0] and self.finite[1] == version_of(tensor)
+        is_known = is_known or self.tracing() is not None  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum
