@@ -232,6 +232,10 @@ result_type: np.result_type(v, i)
 promote_types: np.promote_types('int32', 'float32')
 can_cast: np.can_cast('int32', 'float32')
 issubdtype: np.issubdtype('int32', 'float64')
+testing.assert_allclose: np.testing.assert_allclose(v, v)
+testing.assert_almost_equal: np.testing.assert_almost_equal(v, v)
+testing.assert_array_almost_equal: np.testing.assert_array_almost_equal(m, m)
+testing.assert_array_equal: np.testing.assert_array_equal(i, i)
 """
 UNARY = "np.{name}(v / 60000); np.{name}(m.T); np.{name}([0.5, 0.25])"
 WHOLE = "np.{name}(i); np.{name}([1, 2])"
@@ -356,7 +360,7 @@ class Names:
 
     def __getattr__(self, name: str) -> Any:
         path = self.below + name
-        return Names(f"{path}.") if path in ("linalg", "fft") else names.resolve(path)
+        return Names(f"{path}.") if path in ("linalg", "fft", "testing") else names.resolve(path)
 
 
 @pytest.fixture

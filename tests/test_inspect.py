@@ -323,6 +323,7 @@ OTHERWISE = {
     "not-registered | scale | 5 | parameters in a plain list": "not-stepped",
     "item | total | 5 | sums of losses as numbers": "not-requires-grad",
     "copied | x | 2 | a new parameter": "unused",
+    "item | alpha | 3 | a number that is written and read": "unused",
     "copied | x | 3 | parameter list": "unused",
     "rebound | x | 3 | two names": "non-leaf",
     "hook | x | 3 | node hook": "zero-factor",

@@ -409,6 +409,20 @@ def test_without_pytorch(tmp_path: Path) -> None:
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
 
 
+@needs_torch
+@pytest.mark.parametrize("words", [("paths", "--wrt", "x"), ("grad", "--of", "y", "--wrt", "x")])
+def test_a_question_lets_no_second_pass_go_on(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The graph that it holds is freed as far as the program knows."""
+    text = "x = torch.tensor(2.0, requires_grad=True)\ny = x ** 2\n"
+    for kept, code in (("", 3), ("retain_graph=True", 0)):
+        file = tmp_path / "x.expr"
+        file.write_text(text + f"y.backward({kept})\ny.backward()\nprint(x.grad)\n")
+        own, live = (here(words[0], str(file), *words[1:], "--engine", engine)
+                     for engine in ("own", "torch"))  # fmt: skip
+        assert (own.returncode, own.stdout, own.stderr) == (code, live.stdout, live.stderr)
+        assert live.returncode == code and ("a second time" in live.stderr) == bool(code)
+
+
 def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
     """What would be timed is the recording."""
     file = tmp_path / "x.expr"
@@ -447,3 +461,20 @@ def test_torch_is_not_loaded_before_it_is_requested() -> None:
     code = "import gradcli, gradcli.commands.trace, gradcli.pipeline.run, sys; "
     code += "assert 'torch' not in sys.modules and 'gradcli.live' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@needs_torch
+def test_what_is_traced_is_not_looked_at() -> None:
+    """PyTorch follows a function twice and compares: what looks at values would be in the graph."""
+    text = (
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+        "class Net(nn.Linear):\n    def forward(self, x):\n        h = super().forward(x) * 2\n"
+        "        return h.tanh()\nnet = Net(2, 2)\n"
+        "traced = torch.jit.trace(nn.Sequential(net, nn.ReLU()), torch.ones(1, 2))\n"
+        "traced(torch.ones(3, 2)).sum().backward()\n"
+    )
+    request = Request(text.encode(), "p.py", "p.py", engine="torch")
+    ran, report = why_report(request, "net.bias", None, trials=False)
+    assert (ran.error, ran.warnings, report.verdict) == (None, (), "fine")
+    ran = recorded(request, Options())
+    assert (ran.error, ran.warnings) == (None, ())

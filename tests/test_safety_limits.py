@@ -222,7 +222,7 @@ x.register_hook(again)
 
 @pytest.mark.parametrize("text", HOGS, ids=range(len(HOGS)))
 def test_limits_hold(text: str) -> None:
-    budget = Budget(max_steps=300_000, timeout=10.0, max_memory=1 << 30, max_output=100_000)
+    budget = Budget(max_steps=300_000, timeout=10.0, max_memory=1 << 28, max_output=100_000)
     before, state.reserve = state.reserve, budget.charge_bytes
     try:
         out, error = outcome_of("import math\n" + text, budget)

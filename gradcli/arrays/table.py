@@ -259,6 +259,11 @@ result_type(*arrays_and_dtypes) view
 promote_types(type1, type2) view
 can_cast(from_, to, casting='safe') view
 issubdtype(arg1, arg2) view
+testing.assert_allclose(actual, desired, rtol=1e-07, atol=0, equal_nan=True, err_msg='', \
+verbose=True) composed
+testing.assert_almost_equal(actual, desired, decimal=7, err_msg='', verbose=True) composed
+testing.assert_array_almost_equal(actual, desired, decimal=6, err_msg='', verbose=True) composed
+testing.assert_array_equal(actual, desired, err_msg='', verbose=True, *, strict=False) composed
 """
 
 # The methods of an array: the same, without the array itself.

@@ -70,5 +70,9 @@ def _written(row: Row) -> Body:
         xp = modules.get(first.__class__)
         return row(first, second) if xp is None else kernel(xp, first, second)
 
+    def several(first: Any, *others: Any) -> Any:
+        xp = modules.get(first.__class__)
+        return row(first, *others) if xp is None else kernel(xp, first, *others)
+
     count = len(row.signature.parameters)
-    return one if count == 1 else two if count == 2 else row
+    return one if count == 1 else two if count == 2 else several

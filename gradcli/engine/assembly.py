@@ -51,6 +51,11 @@ def _untyped_storage(tensor: Tensor) -> Any:
     return _storage(tensor).untyped()
 
 
+def _share_memory(tensor: Tensor) -> Tensor:
+    """With other processes, of which there are none."""
+    return tensor
+
+
 METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "__new__", new),
     (Tensor, "new", new_alike),
@@ -59,6 +64,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "register_hook", register_tensor_hook),
     (Tensor, "register_post_accumulate_grad_hook", register_post_accumulate_hook),
     (Tensor, "retain_grad", retain_grad),
+    (Tensor, "share_memory_", _share_memory),
     (Tensor, "_resize", _resize),
     (Tensor, "storage", _storage),
     (Tensor, "untyped_storage", _untyped_storage),

@@ -43,7 +43,7 @@ from .tensor import Tensor, formed
 
 def specialise(row: Row) -> Callable[..., Any]:
     """Writes and compiles the function that runs one overload; arguments come bound, in order."""
-    taken = _with_defaults(row)
+    taken = with_defaults(row)
     if not lane.has_lanes(row):
         return compiled(row, "run", FastPath(row, GENERAL).function("run", taken), _names(row))
     next_one = ORDINARY if len(row.tensors) == 2 else GENERAL
@@ -71,7 +71,7 @@ def _given(row: Row) -> str:
     return ", ".join(row.signature.names)
 
 
-def _with_defaults(row: Row) -> str:
+def with_defaults(row: Row) -> str:
     """The parameters of the function that runs a row; the last ones with plain defaults."""
     parts: list[str] = []
     plain = True
@@ -86,7 +86,7 @@ def _later(row: Row, name: str, otherwise: str, names: dict[str, Any]) -> None:
     """A lane that is written when the first call comes through it, under its name in `names`."""
 
     def first(*arguments: Any) -> Any:
-        lines = FastPath(row, name).function(name, _given(row), otherwise)
+        lines = FastPath(row, name).function(name, with_defaults(row), otherwise)
         return compiled(row, name, lines, names)(*arguments)
 
     names[name] = first

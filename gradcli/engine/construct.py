@@ -425,6 +425,8 @@ def legacy_tensor(
 
     Not `typed` takes a tensor of any element type, as torch.Tensor alone does.
     """
+    if data is None and others.keys() == {"size"} and isinstance(others["size"], tuple | list):
+        return legacy_tensor(*others["size"], dtype=dtype, device=device, typed=typed)
     if others:
         from .data_errors import no_such_constructor
 

@@ -20,7 +20,8 @@ def current_device() -> int:
 
 def set_device(device: Any) -> None:
     """New tensors on "cuda" go to this one."""
-    _cupy()
+    if not cuda_available():
+        raise AttributeError("module 'torch._C' has no attribute '_cuda_setDevice'")
     as_device(device if isinstance(device, int | Device) else Device(device))
 
 

@@ -36,9 +36,9 @@ def install() -> None:
             setattr(Tensor, name, function.as_function())
     for name, function in catalogue.properties.items():
         setattr(Tensor, name, property(function.__call__))
-    for name, key, extra in (("add", "add", (1,)), ("sub", "sub", (1,)), ("mul", "mul", ())):
-        _arithmetic(name, key, extra)
-    _later(("truediv", "rtruediv", "rdiv"), lambda: _arithmetic("truediv", "div", ()))
+    for name in ("add", "sub", "mul"):
+        _arithmetic(name, name)
+    _later(("truediv", "rtruediv", "rdiv"), lambda: _arithmetic("truediv", "div"))
     _later(("itruediv",), lambda: _augmented("truediv"))
     _later(("pow", "rpow"), _power)
     _later(("getitem", "setitem"), _items)
@@ -102,23 +102,23 @@ def _reflected_product(self: Any, other: Any) -> Any:
     return catalogue.methods["matmul"](other, self) if other.__class__ is Tensor else NotImplemented
 
 
-def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
+def _arithmetic(name: str, key: str) -> None:
     """+ - * /: two tensors go straight to the row's kernel, written at first use."""
     row = catalogue.rows[f"{key}.Tensor"]
     names = lanes(row)
 
     def otherwise(self: Any, other: Any) -> Any:
         if other.__class__ is Tensor:
-            return row.run(self, other, *extra)
+            return row.run(self, other)
         if other.__class__ in NUMBERS:
             overload = catalogue.rows[f"{key}.Scalar"] if state.formula else row
-            return overload.run(self, other, *extra)
+            return overload.run(self, other)
         if not _is_operand(other):
             return NotImplemented
-        return row.run(self, other.item() if other.ndim == 0 else _tensor_of(other), *extra)
+        return row.run(self, other.item() if other.ndim == 0 else _tensor_of(other))
 
     def first(self: Any, other: Any) -> Any:
-        constants = dict(zip(row.signature.names[2:], extra, strict=True))
+        constants = {p.name: p.default for p in row.signature.parameters[2:]}
         written = python_operator(row, constants, otherwise)
         setattr(Tensor, f"__{name}__", written)
         return written(self, other)
@@ -135,7 +135,7 @@ def _arithmetic(name: str, key: str, extra: tuple[Any, ...]) -> None:
         if not isinstance(self, Tensor):
             raise TypeError(unbound(f"__r{name}__", self))
         if other.__class__ in COMMON and not state.formula:
-            return names["number"](self, other, *extra)
+            return names["number"](self, other)
         return otherwise(self, other)
 
     setattr(Tensor, f"__{name}__", first)
@@ -204,12 +204,11 @@ def _comparison(name: str) -> None:
 def _augmented(name: str) -> None:
     key = {"truediv": "div"}.get(name) or _METHOD.get(name, name)
 
-    extra = {"add": (1,), "sub": (1,), "mul": (), "div": ()}.get(key)
-    row = None if extra is None else catalogue.rows[f"{key}_.Tensor"]
+    row = catalogue.rows[f"{key}_.Tensor"] if key in ("add", "sub", "mul", "div") else None
 
     def augment(self: Any, other: Any) -> Any:
         if row is not None and (other.__class__ is Tensor or other.__class__ in COMMON):
-            return row.run(self, other, *extra)  # type: ignore[misc]
+            return row.run(self, other)
         if not _is_operand(other):
             return NotImplemented
         twin: Function | None = catalogue.methods.get(key + "_")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
-from .call import compiled, facts_of
+from .call import compiled, facts_of, with_defaults
 from .carriers import UPDATED
 from .catalogue import catalogue
 from .causes import Freed, mismatch
@@ -42,13 +42,13 @@ def specialise(row: Row) -> Callable[..., Any]:
         return general
     if row.symbol and row.dtype != "compare":
         lines = _by_symbol(row)
-    elif len(row.signature.names) == 1 and not row.refuse and row.dtype in _ONE_KIND:
+    elif (row.acts, len(row.signature.names)) == ("pointwise", 1) and not row.refuse:
         lines = _by_kernel(row)
     else:
         return general
-    first, given = row.signature.names[0], ", ".join(row.signature.names)
+    first = row.signature.names[0]
     head = [
-        f"def run({given}):",
+        f"def run({with_defaults(row)}):",
         f"    if {first}._form is None: formed({first})",
         f"    form = {first}._form",
     ]
@@ -64,9 +64,6 @@ def specialise(row: Row) -> Callable[..., Any]:
         "spreads": spreads, "linked": partial(_linked, named_row(row)),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
-
-
-_ONE_KIND = ("same", "promote", "promote_float")
 
 
 def _by_symbol(row: Row) -> list[str]:
@@ -170,7 +167,6 @@ def _by_kernel(row: Row) -> list[str]:
         "    if not form or state.watched or state.grad_enabled and "
         f"{first}._requires_grad: return general({first})",
         f"    data = forward(form.kind.xp, {first}._data)",
-        f"    if data.shape != {first}._data.shape: return general({first})",
         f"    write_into({first}, data)",
     ]
 

@@ -155,7 +155,7 @@ class _DecoratorContextManager(metaclass=NamedInTorch):
         raise AssertionError("a mode sets something")
 
     def __enter__(self) -> None:
-        self._before.append(_modes())
+        self._before.append((state.grad_enabled, state.inference, state.wished))
         self._set()
 
     def __exit__(
@@ -194,7 +194,7 @@ class no_grad(_DecoratorContextManager):
         self._before = []
 
     def _set(self) -> None:
-        _switch(False)
+        state.grad_enabled = state.wished = False
 
 
 class enable_grad(no_grad):

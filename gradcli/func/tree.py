@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..engine.mode import state
 from ..engine.returns import Named
 from ..engine.size import Size
 
@@ -75,7 +76,7 @@ def _items(value: Any) -> tuple[Any, Sequence[Any]] | None:
 
 
 def flatten(value: Any) -> tuple[list[Any], Spec]:
-    """The leaves in order, and the structure they was in."""
+    """The leaves in order, and the structure that they were in."""
     leaves: list[Any] = []
     return leaves, _taken_apart(value, leaves)
 
@@ -88,6 +89,7 @@ def _taken_apart(value: Any, leaves: list[Any]) -> Spec:
         leaves.append(value)
         return LEAF
     context, items = found
+    state.charge(len(items))  # one container may stand in many places
     return Spec(type(value), context, tuple([_taken_apart(item, leaves) for item in items]))
 
 

@@ -214,7 +214,9 @@ def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     if kind.abstract:
         raise TypeError(_abstract(kind))
     if kind.native in FUNCTIONS:
-        return Builtin(kind.name, HostFunction())
+        function: Any = HostFunction()  # which only can be applied, as its class can
+        function.apply, function.OFFERS = FUNCTIONS[kind.native](kind), ("apply",)
+        return Builtin(kind.name, function)
     making = kind.find("__new__")
     if making is MISSING:
         value = made(kind, *args, **kwargs)

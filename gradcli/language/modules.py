@@ -67,6 +67,7 @@ MODULES: dict[str, Module] = {
     "numpy.random": _numpy("random"),
     "numpy.fft": _numpy("fft"),
     "numpy.exceptions": _numpy("exceptions"),
+    "numpy.testing": _numpy("testing"),
     "copy": _module("builtins.modules", "copy deepcopy"),
     "random": _module(
         "standard.randomness",
@@ -120,6 +121,7 @@ MODULES: dict[str, Module] = {
     "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent indent fill wrap shorten"),
+    "hashlib": _module("standard.digests", "new md5 sha1 sha224 sha256 sha384 sha512"),
     "pickle": _module(
         "standard.stored", "dump load dumps loads PickleError PicklingError UnpicklingError"
     ),
@@ -179,6 +181,10 @@ MODULES: dict[str, Module] = {
     ),
     "torch.multiprocessing": _module(
         "standard.unavailable", "spawn Process Pool Queue set_start_method"
+    ),
+    "multiprocessing": _module(
+        "standard.unavailable",
+        "cpu_count set_start_method freeze_support Process Pool Queue Manager Pipe",
     ),
     "torch.hub": _module(
         "standard.unavailable", "load list help load_state_dict_from_url download_url_to_file"
@@ -320,7 +326,7 @@ INSTEAD: dict[str, str] = {
 # Modules that are often imported and seldom needed; nothing is in their place.
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary datasets build_vocab tensorflow_datasets zipfile "
-    "tarfile gzip struct hashlib uuid tempfile signal queue traceback "
+    "tarfile gzip struct uuid tempfile signal queue traceback "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
     "torch.utils.benchmark torch.utils.data.distributed torch.quantization torch.nn.parallel "
     "torch.fx".split()

@@ -78,7 +78,7 @@ class Operations:
     ) -> Any:  # fmt: skip
         """`types` are the classes of tensors that could observe the call themselves."""
         recorder = self.recorder
-        if recorder.stepping is not None:
+        if recorder.stepping is not None or self.side.tracing() is not None:
             return function(*args, **kwargs)
         is_plain = (self._sort(function) if sort is None else sort) == PLAIN
         if is_plain and (kwargs or (args and args[-1] is True)):

@@ -31,11 +31,15 @@ NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")}
 class Mark:
     """What is known of a node: where it was made, in which module, and whether it was freed."""
 
-    __slots__ = ("origin", "module", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
+    __slots__ = (
+        "origin", "module", "is_freed", "is_packed", "is_aside", "freed_at", "retains",
+        "__weakref__",
+    )  # fmt: skip
 
     def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
         self.origin, self.module, self.is_packed = origin, module, is_packed
         self.is_freed: bool | None = None
+        self.is_aside = False  # freed as far as the program knows, and held for a question
         self.freed_at: Any = None  # the call that did
         self.retains: tuple[tuple[int, Any], ...] = ()  # results that keep their gradients
 
@@ -55,6 +59,7 @@ class TorchSide(Live):
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
+        self.tracing = torch._C._get_tracing_state
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
@@ -223,6 +228,7 @@ class TorchSide(Live):
 
     def bad(self, tensor: Any) -> int:
         is_known = tensor is self.finite[0] and self.finite[1] == version_of(tensor)
+        is_known = is_known or self.tracing() is not None  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum

@@ -39,7 +39,7 @@ class Module(metaclass=NamedInTorch):
         "training", "forward", "parameters", "named_parameters", "buffers", "named_buffers",
         "children", "named_children", "modules", "named_modules", "train", "eval", "zero_grad",
         "requires_grad_", "apply", "to", "float", "double", "half", "bfloat16", "cpu", "cuda",
-        "type",
+        "type", "share_memory",
         "state_dict", "load_state_dict", "add_module", "register_module", "register_parameter",
         "register_buffer", "get_parameter", "get_buffer", "get_submodule", "extra_repr",
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
@@ -345,6 +345,10 @@ class Module(metaclass=NamedInTorch):
 
     def bfloat16(self) -> Module:
         return self._cast("bfloat16")
+
+    def share_memory(self) -> Module:
+        """With other processes, of which there are none."""
+        return self
 
     def cpu(self) -> Module:
         return self.to("cpu")

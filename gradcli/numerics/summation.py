@@ -40,7 +40,7 @@ def sum_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtyp
 def mean_of(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Any:
     """The sum divided by the count, in the type asked for."""
     total = sum_of(xp, self, axis, keepdim, dtype)
-    return total / total.dtype.type(self.size // total.size if total.size else 0)
+    return total / (self.size // total.size if total.size else 0)
 
 
 def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
@@ -320,8 +320,7 @@ def _line(xp: Any, line: Any) -> Any:
             size, places = filled
             rows, numbers = xp.zeros(size, line.dtype), rows
             rows[places] = numbers
-        sums = add(rows.reshape(-1, SIDE_BY_SIDE * lanes), 0)
-        sums = add(sums.reshape(SIDE_BY_SIDE, lanes), 0)
+        sums = add(add(rows.reshape(-1, SIDE_BY_SIDE, lanes), 0), 0)
     else:
         sums = _four_sums(xp, line[:stop].reshape(stop // lanes, lanes, *line.shape[1:]))
     if stop < count:

@@ -90,6 +90,9 @@ class Binder(Spectator):
         self.complaint: UsageError | None = None
         every = EVERY in interventions.retain_grad
         self.retained = None if every else frozenset(interventions.retain_grad)
+        # The names that something is wished for; None where that may be any.
+        is_any = self.is_looking or self.is_counting
+        self.wished = None if is_any else self.wrt.union(asked)
 
     def begin(self, machine: Machine) -> None:
         """The program is about to run; its inputs are bound already."""
@@ -99,7 +102,7 @@ class Binder(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name was bound."""
-        if type(value) in PLAIN:
+        if type(value) in PLAIN or (self.wished is not None and name not in self.wished):
             return
         if not isinstance(value, AnyTensor):
             if self.is_looking and not name.startswith("_"):
@@ -122,6 +125,8 @@ class Binder(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function."""
+        if self.wished is not None and name not in self.wished:
+            return
         if not isinstance(value, AnyTensor):
             if self.is_looking and type(value) not in PLAIN and not name.startswith("_"):
                 self._within(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from weakref import ref
 
@@ -14,6 +15,7 @@ from ..calls import call, invoke
 from ..members import TABLES
 from ..names import Scope
 from ..operations import DICTS, type_name
+from ..program import is_global
 from ..session import session
 from ..values import (
     Builtin,
@@ -54,6 +56,9 @@ class CallCompiler(NameCompiler):
         function = node.func
         if type(function) is ast.Name and function.id == "super" and not node.args:
             return self.super_call(node, scope)
+        if type(function) is ast.Name and function.id == "locals" and scope.kind == "function":
+            if "locals" not in self.dynamic and is_global(scope, "locals") and not node.args:
+                return self.locals_of(node, scope)
         known = self.static(function, scope)
         plain = not node.keywords and not any(type(item) is ast.Starred for item in node.args)
         if type(known) is Builtin or type(known) is Type:
@@ -71,6 +76,26 @@ class CallCompiler(NameCompiler):
         if plain:
             return _dynamic(function_of, self.items(node.args, scope), node)
         return self.full_call(function_of, None, node, scope)
+
+    def locals_of(self, node: ast.AST, scope: Scope) -> Closure:
+        """locals() in a function: a new dictionary of what its names stand for, in Python's order:
+        parameters, names that only it uses, those that functions inside use, those from around."""
+        given: ast.arguments = scope.node.args  # type: ignore[attr-defined]
+        starred = [star for star in (given.vararg, given.kwarg) if star is not None]
+        every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred)
+        own = sorted(scope.bound, key=lambda name: name in scope.cells)
+        names = dict.fromkeys((*[item.arg for item in every], *own, *scope.free))
+        read = [(name, self.load(name, scope, node)) for name in names]
+
+        def run(frame: list[Any]) -> dict[str, Any]:
+            session.budget.charge(len(read))
+            found = {}
+            for name, value_of in read:
+                with suppress(NameError):  # not bound yet
+                    found[name] = value_of(frame)
+            return found
+
+        return run
 
     def logged(self, target: Any, known: Any, function: Any, node: ast.Call) -> Any:
         """torch.autograd.grad and backward leave a note of the line for the report."""

@@ -16,12 +16,13 @@ class Namespace:
 
     _torch_name = "argparse.Namespace"
     PUBLIC = ()
-    __slots__ = ("table",)
+    __slots__ = ("open", "table")
     kind = None  # with a table, as objects of a program's classes: its tensors have names
     shown_as = "Namespace"
 
     def __init__(self, **named: Any) -> None:
         self.table = named
+        self.open = False  # is it being shown?
 
     def __contains__(self, key: Any) -> bool:
         return key in self.table
@@ -32,7 +33,13 @@ class Namespace:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = (f"{name}={quoted(value)}" for name, value in self.table.items())
+        if self.open:  # inside itself
+            return f"{self.shown_as}(...)"
+        self.open = True
+        try:
+            shown = [f"{name}={quoted(value)}" for name, value in self.table.items()]
+        finally:
+            self.open = False
         return f"{self.shown_as}({', '.join(shown)})"
 
 

@@ -60,6 +60,13 @@ MODULES: dict[str, Any] = {
         **functions({"set_start_method": lambda method, force=False: None}),
         **_refusals("torch.multiprocessing", "spawn Process Pool Queue", _PROCESSES),
     },
+    "multiprocessing": {
+        **functions({
+            "cpu_count": lambda: 1, "set_start_method": lambda method=None, force=False: None,
+            "freeze_support": lambda: None,
+        }),
+        **_refusals("multiprocessing", "Process Pool Queue Manager Pipe", _PROCESSES),
+    },
     "torch.hub": _refusals(
         "torch.hub", "load list help load_state_dict_from_url download_url_to_file", _NETWORK
     ),

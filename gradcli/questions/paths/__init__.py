@@ -329,8 +329,8 @@ def _walked(
     dtype = str(wrt.dtype).removeprefix("torch.")
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,
-        element=asked.element, path_count=chain.count(), edge_count=ways.count(), paths=found.paths,
-        by_estimate=found.by_estimate, hooked=hooked, of=names[ways.start],
+        element=asked.element, path_count=chain.extent[0], edge_count=ways.count(),
+        paths=found.paths, by_estimate=found.by_estimate, hooked=hooked, of=names[ways.start],
         seeds=given,
         wrt=names[ends.end],
     )  # fmt: skip
@@ -341,7 +341,7 @@ def _walked(
     if not found.unknown:
         report = report._replace(
             sum=found.total, sum_text=found.total_text, reverse=reverse, reverse_text=reverse_text,
-            equal=equal(found.total, reverse, found.scale, listed.longest(), dtype),
+            equal=equal(found.total, reverse, found.scale, listed.extent[1], dtype),
         )  # fmt: skip
     rows = seeds.arrays
     if asked.jacobian or asked.element is not None:

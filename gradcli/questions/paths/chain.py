@@ -88,36 +88,28 @@ class Chain:
 
     # ---- what holds for all paths
 
-    def count(self) -> int:
-        """How many paths there are."""
-        counts = [0] * len(self.stops)
+    @cached_property
+    def extent(self) -> tuple[int, int]:
+        """How many paths there are, and how many edges the longest one has."""
+        counts, depths = [0] * len(self.stops), [0] * len(self.stops)
         counts[0] = 1
-        for stop, edges in enumerate(self.edges):
+        for edges, count, depth in zip(self.edges, counts, depths):  # both grow as it goes
             for to, _ in edges:
-                counts[to] += counts[stop]
-        return counts[-1]
-
-    def longest(self) -> int:
-        """The number of edges of the longest path."""
-        depths = [0] * len(self.stops)
-        for stop, edges in enumerate(self.edges):
-            depth = depths[stop] + 1
-            for to, _ in edges:
-                if depth > depths[to]:
-                    depths[to] = depth
-        return depths[-1]
+                counts[to] += count
+                if depth >= depths[to]:
+                    depths[to] = depth + 1
+        return counts[-1], depths[-1]
 
     @cached_property
     def total(self) -> tuple[float, float]:
         """The sum of all products, and of their sizes, where all stops are single numbers."""
         sums, sizes = [0.0] * len(self.stops), [0.0] * len(self.stops)
         sums[0] = sizes[0] = 1.0
-        for stop, edges in enumerate(self.edges):
-            if not sizes[stop]:
-                continue
-            for (to, _), factor in zip(edges, self.factors[stop], strict=True):
-                sums[to] += sums[stop] * factor
-                sizes[to] += sizes[stop] * abs(factor)
+        for edges, factors, part, size in zip(self.edges, self.factors, sums, sizes):
+            if size:  # what came to the stop is complete
+                for (to, _), factor in zip(edges, factors):
+                    sums[to] += part * factor
+                    sizes[to] += size * abs(factor)
         return sums[-1], sizes[-1]
 
     def flow(self, seed: Any) -> tuple[Any, list[list[float]]]:

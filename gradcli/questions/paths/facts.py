@@ -215,8 +215,8 @@ class Facts:
             for sums, row in zip(gains, gained, strict=True):
                 for place, gain in enumerate(row):
                     sums[place] += gain
-        count = chain.count()
-        most = max(self.top, min(CANDIDATES, WORK // max(1, chain.longest() * len(rows))))
+        count, longest = chain.extent
+        most = max(self.top, min(CANDIDATES, WORK // max(1, longest * len(rows))))
         paths = chain.best(gains, most) if self.top else []
         carried = [chain.carried(paths, array) for array in seeds.arrays]
         square = sum(self._product(row, row) for row in rows)

@@ -156,22 +156,24 @@ class Labels:
             position = spot.position(ways)
             if position is None:
                 continue
-            if spot.name not in stands:
-                stands[spot.name] = set()
-            stands[spot.name].add(position)
+            name = spot.name
+            if name not in stands:
+                stands[name] = set()
+            stands[name].add(position)
             if spot.scope is not None:
                 local.append((position, spot))
-            elif "[" in spot.name:
+            elif "[" in name:
                 listed.append((position, spot))
             elif position not in chosen:
                 chosen[position] = spot
         for position, spot in (*listed, *local):
             chosen.setdefault(position, spot)
+        several = {name for name, found in stands.items() if len(found) > 1}
         labels = {
-            position: label_text(spot, len(stands[spot.name]) > 1)
-            for position, spot in chosen.items()
+            position: label_text(spot, spot.name in several) for position, spot in chosen.items()
         }
-        taken = {label: position for position, label in labels.items()}
+        given = set(own.values())
+        taken = {label: position for position, label in labels.items() if label in given}
         for position, label in own.items():
             if "#" not in label and taken.get(label, position) != position:
                 continue

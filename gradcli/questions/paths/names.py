@@ -42,9 +42,6 @@ class Bound(NamedTuple):
         return self.number if self.key is None else self.key()
 
 
-NOTHING = (None,) * 8  # before the first binding
-
-
 class History:
     """All that one name stood for, in order; what died without being asked for is forgotten."""
 
@@ -125,6 +122,7 @@ class Naming(Spectator):
     ) -> None:
         """A name was given this tensor, now or at a time."""
         history = self._history(scope, name)
+        entries = history.entries
         node: Any
         if tensor.__class__ is Tensor and tensor._meta is None:  # as most are
             node = tensor._grad_fn
@@ -133,20 +131,19 @@ class Naming(Spectator):
                 node = tensor.grad_fn
             except RuntimeError:  # a view whose base was changed: asking is an error of its own
                 return
-        _, _, _, output_nr, last, *_ = history.entries[-1] if history.entries else NOTHING
-        if last is not None:
+        output_nr = tensor.output_nr
+        if entries and (last := entries[-1][4]) is not None:
             known = last()
-            if known is tensor or (node is not None and known is node
-                                   and output_nr == tensor.output_nr):  # fmt: skip
+            if known is tensor or (
+                node is not None and known is node and output_nr == entries[-1][3]
+            ):
                 return
         if name in self.asked and len(self.held) < HELD:
             self.held.append(tensor)
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
         history.count += tensor.requires_grad
-        history.add(
-            (name, scope, clock, tensor.output_nr, ref(key), ref(tensor), None, history.count)
-        )
+        history.add((name, scope, clock, output_nr, ref(key), ref(tensor), None, history.count))
 
     # ---- once the program has run
 

@@ -106,6 +106,14 @@ class Case(Enclosing):
                 return step
         return None
 
+    def turned_off(self, value: int, steps: int) -> Mark | None:
+        """What had turned the requires_grad of a value off when there were so many steps."""
+        tensor = self.flow.alive(value)
+        marks = (mark for mark in reversed(self.flow.marks.all)
+                 if mark.kind == "requires_grad_" and mark.steps <= steps)  # fmt: skip
+        last = None if tensor is None else next((m for m in marks if m.tensor() is tensor), None)
+        return None if last is None or last.on else last
+
     def step_of(self, value: int) -> Step | None:
         return self.flow.step(value)
 

@@ -129,7 +129,7 @@ def cut_behind(case: Case, value: int) -> Step | None:
         if step is None or step.tracked:
             continue
         for source in step.dead:
-            if case.flow.value(source).tracked:
+            if case.flow.value(source).tracked and not case.turned_off(source, step.out):
                 return step
             if source not in seen:
                 seen.add(source)

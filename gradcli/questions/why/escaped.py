@@ -20,7 +20,7 @@ def escaped(case: Case, finding: Finding) -> Finding:
     one that says so."""
     if finding.verdict not in GUESSED:
         return finding
-    return _number(case) or _switched_off(case) or _older(case) or finding
+    return _number(case) or _switched_off(case) or _frozen(case) or _older(case) or finding
 
 
 def _number(case: Case) -> Finding | None:
@@ -69,6 +69,21 @@ def _switched_off(case: Case) -> Finding | None:
         finding.causes.append(Remark(places[0], "turns it off"))
     finding.advice = f"{case.code}.requires_grad_() before it is used"
     return finding
+
+
+def _frozen(case: Case) -> Finding | None:
+    """A result without grad beside layers that were frozen: which of them it used is not told."""
+    off = [mark.node for mark in case.flow.marks.all if mark.kind == "requires_grad_"
+           and not mark.on and case.is_here(mark.node)]  # fmt: skip
+    if not off or case.tensor.requires_grad or case.made is None or not case.made.dead:
+        return None
+    sentence = case.none(
+        f"{case.name} does not require grad, and which of the tensors it used were turned off "
+        f"can't be seen in code that was already running; gradcli why FILE --engine torch sees it."
+    )
+    told = Finding("unexplained", sentence)
+    told.causes += [Remark(node, "turns requires_grad off") for node in dict.fromkeys(off)]
+    return told
 
 
 def _switches(node: ast.AST) -> bool:

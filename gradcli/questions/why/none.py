@@ -107,7 +107,27 @@ def constant_finding(case: Case) -> Finding:
         if update is not None:
             finding.trials.insert(0, update)
         return finding
-    return _never(case)
+    return _of_frozen(case) or _never(case)
+
+
+def _of_frozen(case: Case) -> Finding | None:
+    """What it was computed from had required grad before: a layer that is frozen."""
+    marks = [(value, mark) for value in sorted(case.behind([case.value]))
+             if (mark := case.turned_off(value, case.value)) is not None]  # fmt: skip
+    if not marks:
+        return None
+    value, mark = marks[0]
+    sentence = f"the requires_grad of {case.called(value)} was turned off on line"
+    finding = Finding("turned-off", case.none(f"{sentence} {case.line(mark.node)}."))
+    finding.causes += [
+        Remark(node, "turns it off") for node in dict.fromkeys(m.node for _, m in marks)
+    ]
+    statement = case.statement(mark.node)
+    trial = Trial(
+        f"leave out: {case.text(statement or mark.node)}", tuple(without(case, statement))
+    )
+    finding.trials.append(_with_retained_grad(case, trial))
+    return finding
 
 
 def _with_retained_grad(case: Case, trial: Trial) -> Trial:
