@@ -409,6 +409,20 @@ def test_without_pytorch(tmp_path: Path) -> None:
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
 
 
+@needs_torch
+@pytest.mark.parametrize("words", [("paths", "--wrt", "x"), ("grad", "--of", "y", "--wrt", "x")])
+def test_a_question_lets_no_second_pass_go_on(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The graph that it holds is freed as far as the program knows."""
+    text = "x = torch.tensor(2.0, requires_grad=True)\ny = x ** 2\n"
+    for kept, code in (("", 3), ("retain_graph=True", 0)):
+        file = tmp_path / "x.expr"
+        file.write_text(text + f"y.backward({kept})\ny.backward()\nprint(x.grad)\n")
+        own, live = (here(words[0], str(file), *words[1:], "--engine", engine)
+                     for engine in ("own", "torch"))  # fmt: skip
+        assert (own.returncode, own.stdout, own.stderr) == (code, live.stdout, live.stderr)
+        assert live.returncode == code and ("a second time" in live.stderr) == bool(code)
+
+
 def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
     """What would be timed is the recording."""
     file = tmp_path / "x.expr"

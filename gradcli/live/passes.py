@@ -13,6 +13,7 @@ from weakref import ref
 from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
+from ..engine.node import FREED_MESSAGE
 from ..named import NamedTuple
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
@@ -61,6 +62,7 @@ class PassTeller:
         self.capturing = Capturing(recorder)
         self.is_light = False  # one hook for each node is enough: none before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
+        self.holds_graph = False  # for a question that comes when the program has ended
         self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
@@ -101,6 +103,9 @@ class PassTeller:
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
+        if self.holds_graph:
+            self._hold(roots, keep)
+            keep = True
         gradients, inputs = args[0], args[3]
         args = (gradients, keep, create, *args[3:])
         capture = not kwargs.get("accumulate_grad", True)
@@ -147,6 +152,17 @@ class PassTeller:
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
+
+    def _hold(self, roots: Sequence[Any], keep: bool) -> None:
+        """What a pass would free is held; another pass over it fails as it would without."""
+        side = self.recorder.side
+        with side.hands_off():
+            for node in self._nodes(roots):
+                if type(node) is not self.leaf:
+                    mark = side.mark(node)
+                    if mark.is_aside and side.has_saved(node):
+                        raise RuntimeError(FREED_MESSAGE)
+                    mark.is_aside |= not keep
 
     def _is_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether PyTorch may capture the gradients of a pass: nothing of the program's runs in

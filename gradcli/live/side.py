@@ -31,11 +31,15 @@ NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")}
 class Mark:
     """What is known of a node: where it was made, in which module, and whether it was freed."""
 
-    __slots__ = ("origin", "module", "is_freed", "is_packed", "freed_at", "retains", "__weakref__")
+    __slots__ = (
+        "origin", "module", "is_freed", "is_packed", "is_aside", "freed_at", "retains",
+        "__weakref__",
+    )  # fmt: skip
 
     def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
         self.origin, self.module, self.is_packed = origin, module, is_packed
         self.is_freed: bool | None = None
+        self.is_aside = False  # freed as far as the program knows, and held for a question
         self.freed_at: Any = None  # the call that did
         self.retains: tuple[tuple[int, Any], ...] = ()  # results that keep their gradients
 
@@ -88,7 +92,7 @@ class TorchSide(Live):
 
     def following(self, node: Any) -> list[tuple[Any, int, Any]]:
         leaf = self.leaf
-        return [(edge, number, None if type(edge) is leaf else edge.metadata.get(KEY))
+        return [(edge, number, edge if type(edge) is leaf else edge.metadata.get(KEY))
                 for edge, number in node.next_functions if edge is not None]  # fmt: skip
 
     def outputs(self, node: Any) -> int:

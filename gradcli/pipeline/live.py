@@ -58,7 +58,8 @@ def _machine(
         overrides=given_tensors(torch, values.overrides, device),
         arguments=request.arguments, path=request.path, is_expr=is_expr,
     )  # fmt: skip
-    machine.recorder.passes.keep_graph = request.retain_graph or request.holds_graph
+    machine.recorder.passes.keep_graph = request.retain_graph
+    machine.recorder.passes.holds_graph = request.holds_graph
     machine.recorder.passes.create_graph = request.create_graph
     if recording is not None:
         machine.on_bind, machine.on_local = recording.on_bind, recording.on_local
