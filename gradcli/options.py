@@ -361,7 +361,8 @@ EXAMPLE = Option("example", ("--example",), "Use a program that comes with gradc
 FORMATS = ("text", "json")
 # What a file's ending says of its format.
 ENDINGS = dict(pair.split(":") for pair in (
-    "json:json svg:svg html:html htm:html dot:dot gv:dot mmd:mermaid tex:latex md:markdown xml:junit"
+    "json:json svg:svg html:html htm:html dot:dot gv:dot mmd:mermaid tex:latex md:markdown "
+    "xml:junit"
 ).split())  # fmt: skip
 ENGINES = ("own", "torch")
 DTYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
