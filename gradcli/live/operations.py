@@ -36,6 +36,7 @@ OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad
 SILENT, PLAIN, SPECIAL = range(3)
 MOST = 10_000  # functions whose sort is known
 NOTHING: dict[str, Any] = {}
+NOWHERE = (None, 0)  # an edge of an input without a gradient
 OURS, PYTHON = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
 
 
@@ -66,7 +67,7 @@ class Operations:
             ) -> Any:
                 sort = sorts.get(function)
                 if sort == SILENT:
-                    return function(*args, **(kwargs or NOTHING))
+                    return function(*args, **kwargs) if kwargs else function(*args)
                 return heard(function, sort, types, args, kwargs or NOTHING)
 
         return Mode()
@@ -333,8 +334,8 @@ class Operations:
         else:
             return
         node = result.grad_fn
-        edges = [edge for edge, _ in node.next_functions]
-        if None not in edges:
+        following = node.next_functions
+        if NOWHERE not in following:
             return
         inputs = args
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
@@ -343,9 +344,9 @@ class Operations:
             len(args) == 3 and getattr(function, "__name__", "") == "linear"
         ):  # which calls addmm(bias, input, weight.t())
             inputs = args[2], args[0], args[1]
-        inputs = inputs[: len(edges)]
+        inputs = inputs[: len(following)]
         tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
-        if tracked == [edge is not None for edge in edges]:
+        if tracked == [edge is not None for edge, _ in following]:
             self.observer.used(node, inputs, result)
 
     def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:

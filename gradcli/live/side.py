@@ -92,7 +92,7 @@ class TorchSide(Live):
 
     def following(self, node: Any) -> list[tuple[Any, int, Any]]:
         leaf = self.leaf
-        return [(edge, number, None if type(edge) is leaf else edge.metadata.get(KEY))
+        return [(edge, number, edge if type(edge) is leaf else edge.metadata.get(KEY))
                 for edge, number in node.next_functions if edge is not None]  # fmt: skip
 
     def outputs(self, node: Any) -> int:

@@ -105,7 +105,7 @@ class Side:
         return found
 
     def following(self, node: Any) -> Iterable[tuple[Any, int, Any]]:
-        """The nodes that its gradients go to, of which outputs of theirs, and their marks."""
+        """The nodes that its gradients go to, of which outputs, and marks: a leaf's is its node."""
         numbers = node.numbers
         for place, edge in enumerate(node.edges):
             if edge is not None:

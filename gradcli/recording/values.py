@@ -6,7 +6,7 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ from .collect import leaves_behind
 from .lines import Modules
 from .measures import bytes_of
 from .passes import Pass, Passes
-from .sides import is_alone, sides
+from .sides import sides
 from .snapshot import Number, snapshot
 from .spectator import Spectator
 
@@ -320,14 +320,18 @@ class Values(Spectator):
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """A tensor is about to be given a gradient."""
-        running = self.passes.running
-        if not running or not (now := running[-1]).is_kept:
-            return
-        if is_alone(grad):
-            now.of_leaf, now.unread[id(variable)] = self.of_leaf, grad
-            now.keep_leaf(variable, snapshot(variable), None)
-        else:
+        now = self.passes.now
+        if now is not None:
             now.keep_leaf(variable, snapshot(variable), self.of_leaf(grad))
+
+    def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
+        """Many tensors are; nobody else has these gradients."""
+        now = self.passes.now
+        if now is not None:
+            now.of_leaf = self.of_leaf
+            for variable, grad in came:
+                now.unread[id(variable)] = grad
+                now.keep_leaf(variable, snapshot(variable), None)
 
     def withheld(self, variable: Any, grad: Any) -> None:
         """A gradient that came to a tensor which keeps none."""

@@ -81,7 +81,7 @@ class Outputs:
                     if value is not None:
                         found[value] = None
                         continue
-                if (mark is None or mark is edge) and is_end(edge):
+                if mark is edge and is_end(edge):
                     found[self.leaf(edge.variable)] = None
                 elif id(edge) not in seen and len(pending) < WALKED:
                     seen.add(id(edge))
