@@ -135,7 +135,7 @@ class Module(metaclass=NamedInTorch):
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        ready(self, "parameters")
+        ready(self, "parameter")
         check_name(self, name, "parameter", "_parameters")
         if param is not None and not (isinstance(param, Tensor) and param.is_parameter):
             raise TypeError(
