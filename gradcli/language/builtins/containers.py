@@ -146,6 +146,15 @@ def make_dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:
     return out
 
 
+def as_mapping(value: Any) -> Any:
+    """What two stars unpack: a dictionary, or a ModuleDict and its like as one; None else."""
+    value = stands_for(value)
+    if type(value) in DICTS:
+        return value
+    own = publishes(type(value)) and "keys" in published(type(value))
+    return make_dict(value) if own else None
+
+
 def update(target: dict[Any, Any], *sources: Any, **kwargs: Any) -> None:
     for source in map(stands_for, sources):
         if type(source) in DICTS:

@@ -11,10 +11,11 @@ from weakref import ref
 from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ..attributes import get_attribute
+from ..builtins.containers import as_mapping
 from ..calls import call, invoke
 from ..members import TABLES
 from ..names import Scope
-from ..operations import DICTS, type_name
+from ..operations import type_name
 from ..program import is_global
 from ..session import session
 from ..values import (
@@ -390,12 +391,11 @@ def _note(node: ast.AST, value: Any) -> None:
 
 
 def _unpack_keywords(kwargs: dict[str, Any], value: Any, function: Any) -> None:
-    value = stands_for(value)
-    if type(value) not in DICTS:
-        raise TypeError(
-            f"{_call_name(function)} argument after ** must be a mapping, not {type_name(value)}"
-        )
-    for key, item in value.items():
+    held = as_mapping(value)
+    if held is None:
+        kind = type_name(stands_for(value))
+        raise TypeError(f"{_call_name(function)} argument after ** must be a mapping, not {kind}")
+    for key, item in held.items():
         session.budget.charge(1)
         if type(key) is not str:
             raise TypeError("keywords must be strings")

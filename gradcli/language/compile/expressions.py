@@ -14,6 +14,7 @@ from ...engine.mode import state
 from ...engine.tensor import Tensor
 from .. import arithmetic, operations
 from ..attributes import get_attribute
+from ..builtins.containers import as_mapping
 from ..costs import charge_keys, joined
 from ..formatting import converted, formatted
 from ..members import TABLES
@@ -313,11 +314,11 @@ def truth(value: Any, node: ast.AST) -> bool:
 
 
 def _merge(out: dict[Any, Any], value: Any, node: ast.AST) -> None:
-    value = stands_for(value)
-    if type(value) not in operations.DICTS:
-        raise TypeError(f"'{operations.type_name(value)}' object is not a mapping")
-    charge_keys(value)
-    out.update(value)
+    held = as_mapping(value)
+    if held is None:
+        raise TypeError(f"'{operations.type_name(stands_for(value))}' object is not a mapping")
+    charge_keys(held)
+    out.update(held)
 
 
 EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any, Scope], Closure]] = {
