@@ -131,7 +131,14 @@ class Command(NamedTuple):
         if not self.shared:
             return (own,)
         fields: dict[str, Any] = {field: given.get(field) for field in Shared._fields}
+        fields["format"] = fields["format"] or self._format_of(fields["out"])
         return Shared(**fields), own
+
+    def _format_of(self, out: str | None) -> str:
+        """The format that a file's ending stands for, if the command has it."""
+        named = ENDINGS.get((out or "").rpartition(".")[2].lower(), "text")
+        formats = next((option.among for option in self.shared if option.field == "format"), ())
+        return named if named in formats else "text"
 
 
 def _amount(text: str, units: Mapping[str, float]) -> tuple[float | None, float | None]:
@@ -352,6 +359,11 @@ FILE = Option(
 EXAMPLE = Option("example", ("--example",), "Use a program that comes with gradcli; gradcli "
                  "examples lists them.", metavar="NAME", kind="example")  # fmt: skip
 FORMATS = ("text", "json")
+# What a file's ending says of its format.
+ENDINGS = dict(pair.split(":") for pair in (
+    "json:json svg:svg html:html htm:html dot:dot gv:dot mmd:mermaid tex:latex md:markdown "
+    "xml:junit"
+).split())  # fmt: skip
 ENGINES = ("own", "torch")
 DTYPES = ("float16", "float32", "float64", "bfloat16", "half", "float", "double")
 SETTINGS: tuple[Option, ...] = (
@@ -417,14 +429,18 @@ LIMITS: tuple[Option, ...] = (
 
 def shared(
     *formats: str, arguments: tuple[Option, ...] = (FILE,), engine: bool = False,
-    prints: bool = False,
+    prints: bool = False, by_ending: bool = True,
 ) -> tuple[Option, ...]:  # fmt: skip
     """The options of every command on a program; other formats or arguments where given.
 
-    `prints`: what the program prints stands before the answer.
+    `prints`: what the program prints stands before the answer. `by_ending`: a file's ending says
+    in which format it is written.
     """
+    told = "; without it the ending of OUT decides, or it is text" if by_ending else ""
     answer = choice("format", "--format", "-f", of=formats or FORMATS, default="text",
-                    help="Text for people, JSON for programs.")  # fmt: skip
+                    help=f"Text for people, JSON for programs{told}.")  # fmt: skip
+    if by_ending:
+        answer = answer._replace(default=None, show_default=False)
     engines = (ENGINE,) if engine else ()
     example = (EXAMPLE,) if FILE in arguments else ()
     program = under(PROGRAM, *example, *SETTINGS)

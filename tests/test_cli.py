@@ -305,6 +305,30 @@ def test_out(home: Path) -> None:
     assert sorted(os.listdir(home)) == ["page.txt", "two_paths.expr"]
 
 
+@pytest.mark.parametrize(("words", "begins"), [
+    (("trace", "two_paths.expr", "-o", "x.svg"), "<?xml"),
+    (("trace", "two_paths.expr", "-o", "x.GV"), "digraph"),
+    (("grad", "two_paths.expr", "-o", "x.json"), '{"schema": "gradcli.grad/1"'),
+    (("paths", "two_paths.expr", "--wrt", "a", "-o", "x.tex"), "% dL/da"),
+    (("check", "two_paths.expr", "-o", "x.xml"), "<?xml"),
+    (("trace", "two_paths.expr", "--format", "text", "-o", "x.svg"), "      "),
+    (("grad", "two_paths.expr", "-o", "x.svg"), "L = tensor(-202."),  # grad draws nothing
+    (("run", "print.expr", "-o", "x.json"), "[1]\n"),  # what the program printed
+])  # fmt: skip
+def test_the_ending_of_out_says_the_format(
+    home: Path, words: tuple[str, ...], begins: str
+) -> None:  # fmt: skip
+    (home / "print.expr").write_text("print([1])\n")
+    assert gradcli(*words).returncode == 0
+    assert (home / words[-1]).read_text("utf-8").startswith(begins)
+
+
+def test_a_page_has_no_other_ending(home: Path) -> None:
+    done = gradcli("show", "two_paths.expr", "-o", "x.svg")
+    assert done.returncode == 2 and not (home / "x.svg").exists()
+    assert "help: gradcli trace FILE -o x.svg" in done.stderr
+
+
 def test_out_into_what_is_no_plain_file(home: Path) -> None:
     """A link, a pipe and a device stay what they are."""
     page = answer("trace", "two_paths.expr")

@@ -186,6 +186,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class _MultiHandle(RemovableHandle):
+    _torch_name = "torch.autograd.graph._MultiHandle"
     __slots__ = ("_handles",)
     PUBLIC = ("remove",)
 

@@ -21,7 +21,7 @@ COMMAND = Command(
     """,
     Arguments,
     (),
-    shared(engine=True),
+    shared(engine=True, by_ending=False),  # what it writes is the program's
 )
 
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
-from ..options import OUTPUT, Command, Shared, flag, shared, under
+from ..opening import UsageError
+from ..options import ENDINGS, OUTPUT, Command, Shared, flag, shared, under
 from ..output import open_stream, put_in_place, write
 from ..render.escape import Terminal, line
 from .differentiation import DEPTH, DRAWN, EXPAND, FOLD, HIDE, PASS
@@ -63,6 +64,10 @@ def command(common: Shared, asked: Arguments) -> int:
     def body(env: Environment) -> int:
         from ..questions.interventions import Interventions
 
+        ending = (common.out or "").rpartition(".")[2].lower()
+        if ENDINGS.get(ending, "html") != "html":
+            raise UsageError(f"-o {common.out}: show writes a page, in HTML",
+                             f"gradcli trace FILE -o {common.out}")  # fmt: skip
         request = env.request(placeholders=True)
         wanted = Wanted(asked.fold, asked.expand, asked.depth, asked.theme, asked.direction,
                         tuple(asked.hide))  # fmt: skip

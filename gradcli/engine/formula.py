@@ -20,7 +20,7 @@ from .device import module_of, placed
 from .errors import check_gradient
 from .gradient_buffers import Ready, hand_on, receive, step_lines
 from .mode import no_grad, state
-from .node import AccumulateGrad, Node, Packed, SavedOutput, Several
+from .node import AccumulateGrad, Node, Packed, SavedOutput, Several, SharedExtras
 from .row import Row
 from .saved import check_version, freed, misfit, unpack
 from .tensor import Tensor, plain, wrap
@@ -89,7 +89,7 @@ def specialise_step(row: Row) -> Callable[..., Any]:
     lines += body
     lines += step_lines(list(zip(edges.values(), parts, strict=True))) + end
     names = _names(row) | {"hand_on": hand_on, "receive": receive, "Several": Several}
-    names["fitted"] = fitted
+    names |= {"fitted": fitted, "SharedExtras": SharedExtras}
     return compiled(row, "step", lines, names | {"otherwise": otherwise, "runtime": RUNTIME})
 
 
@@ -104,8 +104,10 @@ def _fitting(
         (e, f"fitted({part}, rest.inputs[{i}])")
         for i, (e, part) in enumerate(zip(edges.values(), parts))
     ]
+    keys = _array_keys(row)
+    cast = "; ".join(f"{key} = alike({key}, grad)" for key in keys)
     lines = [
-        *[f"    {key} = alike({key}, grad)" for key in _array_keys(row)],
+        *([f"    if rest.__class__ is not SharedExtras: {cast}"] if keys else []),
         *body, *step_lines(fits), *end, "    return",
     ]  # fmt: skip
     test = "    if rest is not None and rest.inputs is not None:"
@@ -307,7 +309,8 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
             axes = None if shape in SINGLE else axes
             grad = kind.xp.add.reduce(grad, axes, grad.dtype)
         elif axes is None:  # digit by digit as PyTorch adds
-            grad = catalogue.rows["sum"].forward(kind.xp, grad, None)
+            total = catalogue.rows["sum"].forward(kind.xp, grad, None)
+            grad = kind.xp.array(total, ndmin=len(shape)) if shape else total
         else:
             grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
         grad = grad.reshape(shape)

@@ -39,6 +39,8 @@ def torch_module_of(room: str, name: str) -> str:
             return "torch.optim.swa_utils"
         if inner in SCHEDULES:
             return "torch.optim.lr_scheduler"
+        if inner == "factored":
+            return "torch.optim"
         return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
     if room == "engine.mode":
         return f"torch.autograd.{'anomaly_mode' if 'anomaly' in name else 'grad_mode'}"

@@ -173,7 +173,7 @@ class NodeExtras:
 
 
 class SharedExtras(NodeExtras):
-    """The `inputs` of many nodes. One that needs more gets a rest of its own."""
+    """The `inputs` of many nodes, all of one kind. One that needs more gets a rest of its own."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ from .modules import refused_name
 from .names import suggest_member, suggestion
 from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, set_item, type_name
 from .session import session
-from .values import Bound, Builtin, Function, Namespace, Type
+from .values import Bound, Builtin, Function, Namespace, Type, stands_for
 
 KEPT_BYTES = 256
 MISSING: Any = object()
@@ -260,7 +260,8 @@ def _type_attribute(value: Type, name: str) -> Any:
     if members is not None and name in members.methods:
         method = members.methods[name]
         text = _text_of_method(value, hosts[0], name)
-        return Builtin(name, _of_its_type(value, name, method) if members.keeps else method, text)
+        run = _of_its_type(value, name, method) if members.keeps else _of_content(method)
+        return Builtin(name, run, text)
     return _universal(value, name)
 
 
@@ -272,6 +273,11 @@ def _text_of_method(value: Type, host: Any, name: str) -> str:
         maker = next((part for part in host.__mro__ if name in part.__dict__), host)
         return f"<function {maker.__name__}.{name}>"
     return f"<method '{name}' of '{value.name}' objects>"
+
+
+def _of_content(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method taken from dict and its like: an object of a class beneath it is what it holds."""
+    return lambda *args, **kwargs: method(*map(stands_for, args[:1]), *args[1:], **kwargs)
 
 
 def _of_its_type(owner: Type, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -316,7 +322,10 @@ OF_FUNCTIONS: dict[str, Callable[[Function], Any]] = {
 
 
 def _set_on_function(value: Function, name: str, new: Any) -> None:
-    if name.startswith("__"):
+    if name in ("__name__", "__qualname__"):
+        if type(new) is not str:
+            raise TypeError(f"{name} must be set to a string object")
+    elif name.startswith("__") and name not in ("__doc__", "__wrapped__"):
         raise missing(value, name)
     session.budget.charge_bytes(KEPT_BYTES)
     value.keep(name, new)

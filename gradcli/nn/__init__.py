@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..lazy import lazy
 from .docstrings import describe
 
@@ -54,6 +56,12 @@ _PLACES = {
         "TransformerDecoderLayer"
     ),
 }
-__all__, __getattr__ = lazy(
-    __name__, _PLACES, ("attention", "functional", "init", "utils"), describe
-)
+__all__, _named = lazy(__name__, _PLACES, ("attention", "functional", "init", "utils"), describe)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "modules":  # PyTorch's files, which are names alone here
+        from ..namespace import Space
+
+        return Space("nn.modules")
+    return _named(name)

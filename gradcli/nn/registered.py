@@ -112,8 +112,10 @@ def typename(value: Any) -> str:
     if own := getattr(getattr(value, "code", None), "qualified", ""):
         return f"__main__.{own}"  # a function of the program
     kind = value if isinstance(value, type) else type(value)
-    shown = str(getattr(value, "text", "") or getattr(kind, "_torch_name", "") or repr(kind))
-    return shown.removeprefix("<class '").removesuffix("'>")
+    of_error = getattr(getattr(value, "kind", None), "text", "")  # in the program's hands
+    text = getattr(value, "text", "") or of_error or getattr(kind, "_torch_name", "") or repr(kind)
+    shown = str(text).removeprefix("<class '").removesuffix("'>")
+    return shown.removeprefix("gradcli.language.values.")  # whose sets are Python's to a program
 
 
 class Registered(metaclass=NamedInC):

@@ -11,5 +11,6 @@ _PLACES = {
     "scaled": "RMSprop Adagrad Adadelta",
     "rprop": "Rprop ASGD",
     "lbfgs": "LBFGS",
+    "factored": "Adafactor Muon",
 }
 __all__, __getattr__ = lazy(__name__, _PLACES, ("lr_scheduler", "swa_utils"))

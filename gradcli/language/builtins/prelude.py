@@ -29,7 +29,7 @@ from ..operations import check_key, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice, stands_for
 from .arguments import named
-from .errors import ERRORS
+from .errors import ERRORS, Raised, matches
 from .iteration import FUNCTIONS, LAZY_TYPES
 from .paths import published, resolve_path
 from .types import CONSTRUCT, OF_PYTHON, is_class, is_instance, is_subclass
@@ -139,7 +139,9 @@ def getattr_(value: Any, name: Any, default: Any = UNBOUND, /) -> Any:
         return get_attribute(value, name)
     try:
         return get_attribute(value, name)
-    except AttributeError:
+    except (AttributeError, Raised) as error:
+        if not matches(error, ERRORS["AttributeError"]):
+            raise
         return default
 
 

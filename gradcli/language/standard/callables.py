@@ -72,13 +72,13 @@ def _update_wrapper(wrapper: Any, wrapped: Any, *others: Any, **more: Any) -> An
     """The name and the text of the wrapped function, and the function itself."""
     if type(wrapped) not in (Function, Builtin):
         return wrapper
-    doc = wrapped.doc if type(wrapped) is Function else None
+    name, doc = get_attribute(wrapped, "__name__"), get_attribute(wrapped, "__doc__")
     if type(wrapper) is Function:
-        wrapper.name, wrapper.doc = wrapped.name, doc
+        wrapper.name, wrapper.doc = name, doc
         wrapper.keep("__wrapped__", wrapped)
     elif isinstance(wrapper, Instance):
         qualified = get_attribute(wrapped, "__qualname__")
-        wrapper.table.update({"__name__": wrapped.name, "__qualname__": qualified, "__doc__": doc,
+        wrapper.table.update({"__name__": name, "__qualname__": qualified, "__doc__": doc,
                               "__wrapped__": wrapped})  # fmt: skip
     return wrapper
 

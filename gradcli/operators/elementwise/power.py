@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine import dtypes
+from ...engine.carriers import ARRAYS
 from ...engine.dtypes import INTEGER
 from ...engine.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import inverse_root, power
@@ -142,7 +143,8 @@ pow_tensor = operator(
 def _number_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
     if exponent == 0:
         return zeros_as(self)
-    return grad * (self ** (exponent - 1) * exponent)
+    plain = exponent == 2 and self.__class__ in ARRAYS  # to the power of 1 without a copy
+    return grad * ((self if plain else self ** (exponent - 1)) * exponent)
 
 
 pow_scalar = operator(

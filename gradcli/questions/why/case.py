@@ -106,12 +106,20 @@ class Case(Enclosing):
                 return step
         return None
 
+    @cached_property
+    def switches(self) -> dict[int, list[Mark]]:
+        """requires_grad_ of each tensor, by its identity."""
+        found: dict[int, list[Mark]] = {}
+        for mark in self.flow.marks.all:
+            if mark.kind == "requires_grad_":
+                found.setdefault(id(mark.tensor()), []).append(mark)
+        return found
+
     def turned_off(self, value: int, steps: int) -> Mark | None:
         """What had turned the requires_grad of a value off when there were so many steps."""
         tensor = self.flow.alive(value)
-        marks = (mark for mark in reversed(self.flow.marks.all)
-                 if mark.kind == "requires_grad_" and mark.steps <= steps)  # fmt: skip
-        last = None if tensor is None else next((m for m in marks if m.tensor() is tensor), None)
+        marks = [] if tensor is None else self.switches.get(id(tensor), [])
+        last = next((mark for mark in reversed(marks) if mark.steps <= steps), None)
         return None if last is None or last.on else last
 
     def step_of(self, value: int) -> Step | None:

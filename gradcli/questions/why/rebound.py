@@ -16,6 +16,9 @@ CASTS = frozenset(
 )
 
 
+BINDS_ELSEWHERE = (ast.Expr, ast.Return)  # what it calls, or who called it, sets the name
+
+
 def rebound_finding(case: Case) -> Finding | None:
     """The name means something computed now: by a cast, or from what it meant before."""
     made = case.made
@@ -59,8 +62,8 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     made = case.made
     statement = None if made is None else case.statement(made.node)
     given = _set_to(statement, case.name.rpartition(".")[2])
-    if made is not None and isinstance(statement, ast.Expr) and _was_leaf(case, made):
-        return None, [statement]  # what it calls sets it
+    if made is not None and isinstance(statement, BINDS_ELSEWHERE) and _was_leaf(case, made):
+        return None, [statement]
     if given is not None and _of_lost_leaf(case, given):
         return None, [statement]
     for target, value in _bound(statement):
@@ -155,14 +158,15 @@ def _is_lost(case: Case, leaf: int) -> bool:
 
 
 def _was_leaf(case: Case, made: Step) -> bool:
-    """Whether an earlier pass had come to a leaf behind the tensor that has no name any more."""
+    """Whether an earlier pass had come to a leaf behind the tensor, of its shape, that has no name
+    any more."""
     earlier = {one.number for one in case.passes.passes if not case.reached(one)}
-    for value in case.behind([made.out]):
-        reference = case.flow.value(value).tensor
-        tensor = None if reference is None else reference()
-        if tensor is not None and id(tensor) not in case.names and tensor.grad_fn is None:
-            if any(entry.number in earlier for entry in case.passes.entries_of(tensor)):
-                return True
+    for tensor in map(case.flow.alive, case.behind([made.out])):
+        if tensor is None or tensor.grad_fn is not None or tensor.shape != case.tensor.shape:
+            continue
+        entries = () if id(tensor) in case.names else case.passes.entries_of(tensor)
+        if any(entry.number in earlier for entry in entries):
+            return True
     return False
 
 
