@@ -3,9 +3,10 @@
 A call of an ordinary operator costs about a microsecond, so nothing may be looked up, bound or
 looped over that the row already decides. The function is therefore written out as source from the
 row, once, at first use. A row whose operands broadcast gets several lanes: one for tensors of one
-form (`kind.Form`), one for two tensors of one kind, one for a tensor and a Python number, and a
-general one, where types and devices meet by PyTorch's rules (`promotion`). All lanes come from the
-same lines here; they differ in the questions they leave out. Each is written when a call needs it.
+form or of two that go together (`FastShape`), one for two tensors of one kind, one for a tensor and
+a Python number, and a general one, where types and devices meet by PyTorch's rules (`promotion`).
+All lanes come from the same lines here; they differ in the questions they leave out. Each is
+written when a call needs it.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def _charge_module(module: Module) -> None:
         level = [
             inner
             for outer in level
-            for inner in outer.__dict__["_modules"].values()
+            for inner in outer.__dict__.get("_modules", {}).values()
             if inner is not None
         ]
     raise RecursionError("maximum recursion depth exceeded while getting the repr of an object")

@@ -23,6 +23,7 @@ from .registered import (
     only_none,
     ready,
     remove_elsewhere,
+    table_of,
     typename,
     unlike,
 )
@@ -52,13 +53,6 @@ class Module(metaclass=NamedInTorch):
     TAKES: Mapping[str, Takes] = {"*": Takes.PLAIN, "forward": Takes.CALLABLE}
 
     training: bool
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        # The state is made here too, so that a subclass may set attributes in any order it likes
-        # without a half-made instance ever being seen.
-        module = object.__new__(cls)
-        module.__dict__.update(_parameters=None)
-        return module
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args or kwargs:
@@ -141,7 +135,7 @@ class Module(metaclass=NamedInTorch):
         object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Any) -> None:
-        ready(self, "parameters")
+        ready(self, "parameter")
         check_name(self, name, "parameter", "_parameters")
         if param is not None and not (isinstance(param, Tensor) and param.is_parameter):
             raise TypeError(
@@ -157,7 +151,7 @@ class Module(metaclass=NamedInTorch):
         self.__dict__["_parameters"][name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        ready(self, "buffers")
+        ready(self, "buffer")
         check_name(self, name, "buffer", "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
@@ -172,7 +166,7 @@ class Module(metaclass=NamedInTorch):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         check_name(self, name, "module", "_modules")
-        self.__dict__["_modules"][name] = module
+        table_of(self, "_modules")[name] = module
 
     register_module = add_module
 
@@ -215,7 +209,7 @@ class Module(metaclass=NamedInTorch):
             else [(prefix, self)]
         )
         for path, module in modules:
-            for name, value in module.__dict__[kind].items():
+            for name, value in table_of(module, kind).items():
                 if value is None or (once and id(value) in seen):
                     continue
                 seen.add(id(value))
@@ -378,7 +372,7 @@ class Module(metaclass=NamedInTorch):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
-        if own["_parameters"] is None:
+        if "_parameters" not in own:
             raise AttributeError(
                 f"'{type(self).__name__}' object has no attribute '_backward_hooks'"
             )

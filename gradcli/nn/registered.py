@@ -78,8 +78,15 @@ def missing_attribute(module: object, name: str) -> AttributeError:
     return AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
+def table_of(module: Module, kind: str) -> dict[str, Any]:
+    """One of a module's tables; there is none before Module.__init__."""
+    if kind not in module.__dict__:
+        raise missing_attribute(module, kind)
+    return module.__dict__[kind]  # type: ignore[no-any-return]
+
+
 def ready(module: Module, what: str) -> None:
-    if module.__dict__.get("_parameters") is None:
+    if "_parameters" not in module.__dict__:
         raise AttributeError(f"cannot assign {what} before Module.__init__() call")
 
 

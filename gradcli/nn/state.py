@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.mode import no_grad
 from ..engine.tensor import Tensor
+from .registered import table_of
 
 if TYPE_CHECKING:
     from .module import Module
@@ -30,7 +31,7 @@ def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Or
     """Parameters and persistent buffers by their dotted names, detached unless keep_vars."""
     found: OrderedDict[str, Any] = OrderedDict() if destination is None else destination
     for kind in ("_parameters", "_buffers"):
-        for name, value in module.__dict__[kind].items():
+        for name, value in table_of(module, kind).items():
             if value is not None and name not in module._transient:
                 found[prefix + name] = value if keep_vars else value.detach()
     for name, inner in module._modules.items():
