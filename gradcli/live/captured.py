@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
@@ -60,7 +61,7 @@ class Capturing:
         if self.is_off or self.is_watched():
             return False
         side, labels = self.side, self.recorder.labels
-        seen: dict[Any, Any] = {}  # with the node by which each was found
+        seen = found.seen
         for root in roots:
             node = side.node(root)
             if node is None:
@@ -157,12 +158,11 @@ class Capturing:
         names_of, kept, side = self.side.kept_names, graph.kept, self.side
         tensor, is_number = side.tensor, side.is_number
         for _, node, _ in graph.nodes:
-            names = names_of(node)
-            if not names:
+            if node in graph.again:
                 continue
             found: list[tuple[str, Any]] = []
             numbers: list[tuple[str, Any]] = []
-            for name, short in names:
+            for name, short in names_of(node):
                 try:
                     value = getattr(node, name)
                 except RuntimeError:  # dropped, or changed in place since: this pass fails
@@ -192,7 +192,7 @@ class Capturing:
         """The pass; returns the nodes that released their saved tensors."""
         if graph.inner:
             self.recorder.observer.unmet(functools.partial(self._tell_within, graph))
-        graph.nodes.sort(key=_number, reverse=True)
+        graph.nodes.sort(key=itemgetter(0), reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge
         edges = [edge for edge in graph.edges if edge not in graph.left]
@@ -284,7 +284,3 @@ class Capturing:
                 tell_ran(node)
             for tell_applied in told.applied:
                 tell_applied(node, grads, results)
-
-
-def _number(entry: tuple[int, Any, Sequence[Edge]]) -> int:
-    return entry[0]

@@ -17,11 +17,12 @@ MOST = 2000  # gradients that are kept of one pass
 class Graph:
     """The nodes behind the roots of a pass."""
 
-    __slots__ = ("nodes", "edges", "left", "again", "leaves", "kept", "saving", "origins",
+    __slots__ = ("seen", "nodes", "edges", "left", "again", "leaves", "kept", "saving", "origins",
                  "retaining", "numbers", "inner", "turned")  # fmt: skip
 
     def __init__(self) -> None:
-        self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # as they run
+        self.seen: dict[Any, Any] = {}  # all of them, with the node by which each was found
+        self.nodes: list[tuple[int, Any, Sequence[Edge]]] = []  # as they run; no leaves
         self.edges: dict[Edge, int] = {}  # how many gradients are added up on each
         self.left: set[Edge] = set()  # those that the engine is not asked for
         self.again: set[Any] = set()  # nodes that can be called again
@@ -46,7 +47,7 @@ class CapturedPass:
         self._came = came
         self._left: set[Edge] | None = graph.left  # None: all that was left out is known
         self._handed = handed  # what nodes passed on, where several gradients meet on an edge
-        self._several = {node for node, number in graph.edges if number}
+        self._several: set[Any] | None = None  # nodes with several outputs
         there = [one for one in came.values() if one is not None]
         try:
             sizes = [one.nbytes for one in there]
@@ -54,7 +55,7 @@ class CapturedPass:
             sizes = [bytes_of(one) for one in there]
         self.bytes = sum(sizes)
         # Kinds of nodes and where they were made, sizes: passes that are alike have the same.
-        self.shape = tuple(graph.origins), sizes
+        self.shape = graph.origins, sizes
 
     @property
     def is_heavy(self) -> bool:
@@ -81,6 +82,8 @@ class CapturedPass:
 
     def given(self, node: Any) -> tuple[Any, ...]:
         """The gradients of a node's outputs."""
+        if self._several is None:
+            self._several = {node for node, number in self.graph.edges if number}
         if node not in self._several:
             return (self._on((node, 0)),)
         return tuple(self._on((node, number)) for number in range(outputs_of(node)))

@@ -6,7 +6,7 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -71,7 +71,7 @@ class Values(Spectator):
         self._bytes = self._weighed = 0  # of those up to this number
         self._sorted = 0  # how many of them are in the table of memory
         self._over: Pass | None = None  # a pass that PyTorch went over by itself,
-        self._ran: frozenset[Any] = frozenset()  # and the nodes that ran in it for good
+        self._ran: Container[Any] = ()  # and the nodes that ran in it for good
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
         self._gone: Entries = {}  # of nodes that an operation of PyTorch's made on its way
         self._unmet: list[tuple[Pass, Callable[[Observer], None]]] = []  # what tells of them
@@ -257,7 +257,7 @@ class Values(Spectator):
         over, ran = self._over, self._ran
         if over is None or over.is_kept:
             return
-        self._over, self._ran = None, frozenset()
+        self._over, self._ran = None, ()
         self._unmet = [one for one in self._unmet if one[0] is not over]
         kept = {number: one for number, one in self._fresh.items() if one.node not in ran}
         if len(kept) < len(self._fresh):
@@ -314,7 +314,7 @@ class Values(Spectator):
         if now is not None:
             now.captured_pass, now.of_flow = captured, self.of_flow
             if not now.keep:
-                self._over, self._ran = now, frozenset([node for _, node, _ in captured.nodes])
+                self._over, self._ran = now, captured.graph.seen
             if captured.is_heavy:
                 assert now.flows is not None
 
