@@ -423,6 +423,20 @@ def test_a_question_lets_no_second_pass_go_on(tmp_path: Path, words: tuple[str, 
         assert live.returncode == code and ("a second time" in live.stderr) == bool(code)
 
 
+@needs_torch
+@pytest.mark.parametrize("command", ["trace", "why", "flow", "grad"])
+def test_nested_tensors_have_no_shape(tmp_path: Path, command: str) -> None:
+    """Their numbers stand in a line."""
+    file = tmp_path / "nested.py"
+    file.write_text(
+        "import torch\na, b = torch.ones(2, 3, requires_grad=True), torch.ones(1, 3)\n"
+        "nested = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)\n"
+        "y = (nested * 2).to_padded_tensor(0.0)\ny.sum().backward()\n"
+    )
+    done = here(command, str(file), "--engine", "torch")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
     """What would be timed is the recording."""
     file = tmp_path / "x.expr"

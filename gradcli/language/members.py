@@ -18,6 +18,7 @@ from ..engine.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
 from .adoption import adopting, is_plain
 from .annotations import Annotation
+from .builtins.arguments import name_inherited
 from .calls import is_callable
 from .grammar import OPERATOR_METHODS
 from .libraries import published, publishes
@@ -108,6 +109,7 @@ def _published(kind: type) -> Members:
     methods: dict[str, Method] = {}
     properties: dict[str, Callable[[Any], Any]] = {}
     settable: dict[str, Callable[[Any, Any], None]] = {}
+    name_inherited(kind, published(kind))  # before its methods are taken from it
     for name in sorted(published(kind)):
         found = getattr(kind, name, None)
         if callable(found):

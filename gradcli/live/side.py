@@ -207,6 +207,8 @@ class TorchSide(Live):
                     return tensor.numpy()
                 except (RuntimeError, TypeError):  # on a device, sparse, conjugated, negated
                     pass
+            if tensor.is_nested:
+                tensor = self._in_line(tensor)
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
             if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
@@ -214,6 +216,10 @@ class TorchSide(Live):
             if tensor.dtype in self.halves:
                 tensor = tensor.float()
             return tensor.numpy()
+
+    def _in_line(self, nested: Any) -> Any:
+        """The parts of a nested tensor, which has no one shape, one behind the other."""
+        return self.torch.cat([part.reshape(-1) for part in nested.detach().unbind()])
 
     def is_parameter(self, tensor: Any) -> bool:
         return type(tensor) is self.parameter or isinstance(tensor, self.parameter)
@@ -405,6 +411,8 @@ class TorchSide(Live):
         return made
 
     def _snapshot(self, value: Any, largest: float) -> Any:
+        if value.is_nested:
+            value = self._in_line(value)
         with self.hands_off():
             tensor = value.detach()
             if tensor.layout is not self.torch.strided:
@@ -450,13 +458,14 @@ class TorchSide(Live):
         )
 
     def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
-        """What a program bound: modules of Python and functions aside, and classes without
-        tensors."""
+        """What a program bound: modules of Python and functions aside, classes without tensors, and
+        nested tensors, which have no shape."""
         return {
             name: value for name, value in names.items()
             if name not in hidden and not name.startswith("__")
             and not isinstance(value, (ModuleType, FunctionType))
             and not (isinstance(value, type) and not self.attributes(value))
+            and not (isinstance(value, self.tensor) and value.is_nested)
         }  # fmt: skip
 
     def has_method(self, module: Any, word: str) -> bool:  # type: ignore[override]

@@ -50,7 +50,9 @@ INHERITED = "inherited"  # the mark of a copy that was named for a class
 
 def name_inherited(kind: Any, published: set[str]) -> None:
     """Methods inherited from an unknown class name this class in their errors of arguments, as
-    does what was written under another name of it."""
+    does what was written under another name of it. Only classes of ours are touched."""
+    if not kind.__module__.startswith("gradcli."):
+        return
     for word in sorted({"__init__", "__new__", "__call__", "forward", *published}):
         function = getattr_static(kind, word, None)
         if word == "__new__" and type(function) is staticmethod:

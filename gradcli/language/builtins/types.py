@@ -69,8 +69,7 @@ def host_type(kind: type) -> Type:
     known = OF_PYTHON.get(kind) or OF_LIBRARY.get(kind)
     if known is None:
         module, name = _printed(kind)
-        if kind.__module__.startswith("gradcli."):
-            name_inherited(kind, published(kind))
+        name_inherited(kind, published(kind))
         known = OF_LIBRARY[kind] = Type(name, kind, _library_constructor(kind), module)
     return known
 
