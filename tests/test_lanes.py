@@ -33,7 +33,9 @@ def _forget() -> None:
     """What was written from rows is written anew when it is needed."""
     for row in catalogue.rows.read():
         kept = row.__dict__.get("run") if isinstance(row, Row) else getattr(row, "_run", None)
-        if hasattr(kept, "found"):  # a transformation stands in front of it
+        if hasattr(kept, "found"):  # a transformation stands in front of it, or autocast
+            while hasattr(kept.found, "found"):
+                kept = kept.found
             kept.found = None
         elif isinstance(row, Row):
             row.__dict__.pop("run", None)

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.call import specialise
 from ..engine.dtypes import FLOATING, DType, float32, float64
 from ..engine.row import Composite
 from ..engine.run_state import run_state
@@ -101,16 +102,30 @@ def install() -> None:
             function.settle()
 
 
+class _Cast:
+    """The function of a row with the casts in front of it; without `found` it is written anew."""
+
+    __slots__ = ("declared", "chosen", "found")
+
+    def __init__(self, declared: Any, chosen: Callable[[Any], DType | None], found: Any) -> None:
+        self.declared, self.chosen, self.found = declared, chosen, found
+
+    def __call__(self, *args: Any) -> Any:
+        if self.found is None:
+            self.found = specialise(self.declared)
+        if casting.dtype is None:
+            return self.found(*args)
+        return self.found(*cast(args, self.chosen(args)))
+
+
 def _cast_before(declared: Any, chosen: Callable[[Any], DType | None]) -> None:
     run = declared.run
-
-    def call(*args: Any) -> Any:
-        if casting.dtype is None:
-            return run(*args)
-        dtype = chosen(args)
-        return run(*cast(args, dtype))
-
-    setattr(declared, "body" if isinstance(declared, Composite) else "run", call)
+    if isinstance(declared, Composite):
+        declared.body = _Cast(declared, chosen, run)
+    elif hasattr(run, "straight"):  # transformations look for their carriers before
+        run.found = _Cast(declared, chosen, run.found)
+    else:
+        declared.run = _Cast(declared, chosen, run)
 
 
 def cast(value: Any, dtype: Any) -> Any:
