@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from .passes import OF_NODES
+from .registered import OF_NODES
 from .rewrite import Rewriter, planted_call
 
 REGISTERING = "registering"

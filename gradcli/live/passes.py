@@ -14,11 +14,11 @@ from ..diagnostics import Enough
 from ..engine.hooks import muted
 from ..engine.mode import state
 from ..engine.node import FREED_MESSAGE
-from ..named import NamedTuple
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
 from .causes import causes_of
 from .labels import hook_of_program
+from .registered import KINDS, OF_NODES, OF_TABLES, TABLES, Registered
 from .side import KEY
 
 if TYPE_CHECKING:
@@ -28,28 +28,6 @@ HOOKS = 100_000  # that are remembered
 LATEST = 8
 UNUSED = "appears to not have been used in the graph"  # is found when the pass is over
 DEEP = 20  # sums of sums that are looked into
-KINDS = {
-    "register_hook": "tensor",
-    "register_post_accumulate_grad_hook": "post accumulate",
-}
-TABLES = (("tensor", "_backward_hooks"), ("post accumulate", "_post_accumulate_grad_hooks"))
-OF_TABLES = (("module", "_backward_hooks"), ("module pre", "_backward_pre_hooks"))
-# Of nodes: PyTorch does not report these calls, a rewritten program does.
-OF_NODES = {"register_hook": "node", "register_prehook": "node pre"}
-OF_MODULES = {
-    "register_full_backward_hook": "module",
-    "register_full_backward_pre_hook": "module pre",
-}
-
-
-class Registered(NamedTuple):
-    """A hook of the program: where it is in its table, and what it is on, held weakly."""
-
-    kind: str
-    table: ref[Any]
-    number: int
-    tensor: ref[Any] | None
-    mark: ref[Any] | None
 
 
 class PassTeller:

@@ -21,7 +21,8 @@ from .causes import Change, Refusal
 from .compiled_regions import CompiledRegions
 from .labels import Labels
 from .operations import Operations
-from .passes import OF_MODULES, PassTeller
+from .passes import PassTeller
+from .registered import OF_MODULES
 from .side import TorchSide
 from .text import Text
 

@@ -411,8 +411,7 @@ class TorchSide(Live):
         return made
 
     def _snapshot(self, value: Any, largest: float) -> Any:
-        if value.is_nested:
-            value = self._in_line(value)
+        value = self._in_line(value) if value.is_nested else value
         with self.hands_off():
             tensor = value.detach()
             if tensor.layout is not self.torch.strided:
@@ -458,8 +457,8 @@ class TorchSide(Live):
         )
 
     def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
-        """What a program bound: modules of Python and functions aside, classes without tensors, and
-        nested tensors, which have no shape."""
+        """What a program bound, without functions, modules of Python and classes without tensors;
+        nested tensors have no shape."""
         return {
             name: value for name, value in names.items()
             if name not in hidden and not name.startswith("__")
