@@ -118,6 +118,14 @@ def _refused(env: Environment) -> int:
     raise UsageError(f"{option} takes one program")
 
 
+def _no_profile_of_torch(asked: Arguments, common: Shared) -> None:
+    if asked.profile and common.engine == "torch":
+        raise UsageError(
+            "--profile times the own engine: with PyTorch, it would time the recording",
+            "torch.profiler in a run of its own",
+        )
+
+
 def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
     """One program; one of several has a heading."""
 
@@ -125,11 +133,7 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
         if heading:
             env.answer([block(heading)])
         streams = common.format == "text"
-        if asked.profile and common.engine == "torch":
-            raise UsageError(
-                "--profile times the own engine: with PyTorch, it would time the recording",
-                "torch.profiler in a run of its own",
-            )
+        _no_profile_of_torch(asked, common)
         request = env.request(
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, placeholders=True,

@@ -185,11 +185,6 @@ class _Guarded:
                 self.found = inplace.run
         return self.found
 
-    @property
-    def __globals__(self) -> dict[str, Any]:
-        """Where the row's lanes stand: the engine adds to them when a call needs one."""
-        return self.straight.__globals__
-
     def __call__(self, *values: Any) -> Any:
         if TRANSFORMS.levels and (top := highest(values)) is not None:
             return CONDUCT[type(top)].operate(self.overload, values, top.level)
