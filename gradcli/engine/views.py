@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from .autograd_meta import set_mark
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
@@ -17,7 +18,7 @@ from .node import CustomNode, Node
 from .overlap import WRITTEN_TWICE, is_expanded
 from .row import Row
 from .saved import freed, function_name
-from .tensor import Tensor, from_array, plain, set_mark
+from .tensor import Tensor, from_array, plain
 from .tensor_type import offset_in
 
 
