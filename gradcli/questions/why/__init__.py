@@ -14,7 +14,7 @@ from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.collect import numbers
 from ...recording.facts import LabelFact
-from ...recording.facts.reasons import TrialFact, WhyReport
+from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
 from ...recording.sides import AnyTensor, array_of, gradient_of
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
@@ -216,11 +216,9 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
-    inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(
-        trial.advice, helped, f"{asked.name}.grad{inside} {word} {_gradient_text(shown)}"
-    )
+    outcome = f"{grad_name(asked.name, asked.element)} {word} {_gradient_text(shown)}"
+    return TrialFact(trial.advice, helped, outcome)
 
 
 def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
