@@ -467,7 +467,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     for value in bindings.values():
         _make_known(value)
     bindings |= other_leaves(tensors, bindings, {**frame.f_globals, **frame.f_locals})
-    outcome = Outcome(program, bindings, {}, [], None, 0, {})
+    outcome = Outcome(program, bindings, [], None, 0, {})
     return _ran(program, outcome, None, drawing())
 
 

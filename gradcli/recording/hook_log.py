@@ -90,11 +90,6 @@ class HookLog(Spectator):
         return Registration(origin.lineno, words)
 
     @property
-    def is_used(self) -> bool:
-        """Whether the program has hooks at all."""
-        return bool(self._registered)
-
-    @property
     def has_changes(self) -> bool:
         """Whether a hook gave another gradient than it got."""
         return any(run.after is not None for run in self.runs)

@@ -213,5 +213,5 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     values |= {name: _module(value, own) for name, value in bindings.items()
                if is_module(value)}  # fmt: skip
     machine = Machine(parse(Source("", ran.request.name)), values, {})  # a formula is tried in it
-    outcome = Outcome(ran.outcome.program, values, {}, [], None, 0, ran.outcome.nodes, machine)
+    outcome = Outcome(ran.outcome.program, values, [], None, 0, ran.outcome.nodes, machine)
     return ran._replace(outcome=outcome, heard=recording)
