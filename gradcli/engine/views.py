@@ -364,27 +364,10 @@ def view_inplace(row: Row) -> Callable[..., Any]:
         tensor._bump()
         if out._grad_fn is not None:
             node = out._grad_fn
-            node.row = named_row(row)
+            node.row = row.inplace_row
             tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
             if tensor._meta is not None and tensor._meta.base is not None:
                 tensor._meta.view_version = tensor._version  # elsewhere it is read off its base
         return tensor
 
     return run
-
-
-_renamed: dict[int, Row] = {}
-
-
-def named_row(row: Row) -> Row:
-    """The row under the node name of its in-place twin (TBackward1 for t_)."""
-    if row.inplace_node == row.node:
-        return row
-    twin = _renamed.get(id(row))
-    if twin is None:
-        from copy import copy
-
-        twin = copy(row)
-        twin.node = row.inplace_node
-        _renamed[id(row)] = twin
-    return twin
