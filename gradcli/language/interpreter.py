@@ -215,7 +215,7 @@ class Machine:
         budget.look_at_nodes()
 
     def evaluate(self, text: str, name: str) -> Any:
-        inner = parse_expression(text, name, known=self.globals.values)
+        inner = parse_expression(text, name, self.globals.values)
         unknown = [word for word in inner.inputs if word not in self.globals.values]
         if unknown:
             span = inner.input_span(unknown[0])

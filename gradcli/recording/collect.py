@@ -35,6 +35,7 @@ OWNED = 2 * NESTING  # an object's attribute, and what is in its list
 KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
 LOOKED = 10_000  # containers and objects that are looked into
 ITEMS = 1000  # of one container that is looked through for modules
+RANGED = 100_000  # elements of a tensor whose range is looked for
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
@@ -197,11 +198,11 @@ def text_of(tensor: Any) -> str:
     return side_of(held).text(held)
 
 
-def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
+def range_of(tensor: Any) -> Spread | None:
     """The least and the greatest of several numbers, of many their mean and norm too; nothing for
     one, for very many, for NaN."""
     kind = str(tensor.dtype).removeprefix("torch.")
-    if not 1 < tensor.numel() <= most or kind in UNORDERED:
+    if not 1 < tensor.numel() <= RANGED or kind in UNORDERED:
         return None
     held = _dense(tensor).reshape(-1)
     if kind in ("float32", "float64") and str(held.device) == "cpu" and len(held) > FEW:

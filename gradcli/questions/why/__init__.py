@@ -32,14 +32,12 @@ MOST_TRIALS = 3
 LONGEST = 60  # characters of a gradient in the outcome of a trial
 
 
-def why_report(
-    request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
-) -> tuple[Ran, WhyReport]:
+def why_report(request: Request, question: str, *, trials: bool = True) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     provenance = Provenance()
     provenance.recording.attach(AskedNames((question,)))
-    ran = execute(request, write, provenance.recording)
+    ran = execute(request, None, provenance.recording)
     return ran, reported(ran, provenance, question, started if trials else None)
 
 
