@@ -9,9 +9,9 @@ from typing import Any
 from ..engine.errors import type_name
 from ..engine.origin import current_line, current_origin
 from ..named import NamedTuple
-from .collect import text_of
 from .facts import EventFact
 from .names import Names
+from .numbers import text_of
 from .passes import Pass, Passes
 from .spectator import Spectator
 

@@ -12,9 +12,9 @@ from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...pipeline.values import grad_output
-from ...recording.collect import numbers, range_of
 from ...recording.facts import Nested
 from ...recording.facts.paths import PathFact, StepFact
+from ...recording.numbers import numbers, range_of
 from .chain import Chain, number_of, share_of, size_of
 from .graph import Position
 from .structure import structure

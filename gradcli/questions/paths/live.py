@@ -13,7 +13,7 @@ from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters, tensors_in
+from ...recording.holding import named_tensors, parameters, tensors_in
 from ...recording.modules import is_module
 from ...recording.passes import Pass
 from ...recording.recording import Recording

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,9 +11,9 @@ from ...diagnostics import Label, Span
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
-from ...recording.collect import numbers
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ...recording.numbers import numbers
 from ...recording.sides import AnyTensor, array_of, gradient_of
 from ..asked_names import AskedNames
 from ..cure import Room, attempt

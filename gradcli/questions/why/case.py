@@ -13,8 +13,8 @@ from ...diagnostics import Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters
 from ...recording.facts.reasons import grad_name
+from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
 from ..cure import Edit
 from .flow import Flow
