@@ -113,9 +113,7 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
     """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
-    report = report._replace(
-        shape=shape_of(tensor), dtype=str(tensor.dtype).removeprefix("torch.")
-    )
+    report = report._replace(shape=shape_of(tensor), dtype=str(tensor.dtype).removeprefix("torch."))
     if gradient is None:
         return report
     held: Any = with_one_shape(gradient).detach()
