@@ -238,7 +238,7 @@ def test_why_has_the_same_verdicts(title: str, text: str) -> None:
     verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
     torch.manual_seed(DEFAULT_SEED)
     request = Request(text.encode(), "p.expr", engine="torch")
-    _, report = why_report(request, name, None, trials=False)
+    _, report = why_report(request, name, trials=False)
     told = report.verdict, report.lines
     assert (told == (verdict, tuple(map(int, lines.split())))) is (title not in UNLIKE), told
 
@@ -247,7 +247,7 @@ def test_why_has_the_same_verdicts(title: str, text: str) -> None:
 def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
     text = "import torch\nx = torch.ones(2, requires_grad=True)\n"
     text += "w = torch.ones(2, requires_grad=True)\n(x.detach() * w).sum().backward()\n"
-    ran, report = why_report(Request(text.encode(), "p.expr", engine="torch"), "x", None)
+    ran, report = why_report(Request(text.encode(), "p.expr", engine="torch"), "x")
     assert report.trial is not None and report.trial.helped
     assert report.trial.outcome == "x.grad becomes tensor([1., 1.])"
     assert ran.output == ""
@@ -497,7 +497,7 @@ def test_what_is_traced_is_not_looked_at() -> None:
         "traced(torch.ones(3, 2)).sum().backward()\n"
     )
     request = Request(text.encode(), "p.py", "p.py", engine="torch")
-    ran, report = why_report(request, "net.bias", None, trials=False)
+    ran, report = why_report(request, "net.bias", trials=False)
     assert (ran.error, ran.warnings, report.verdict) == (None, (), "fine")
     ran = recorded(request, Options())
     assert (ran.error, ran.warnings) == (None, ())

@@ -48,7 +48,7 @@ UNPROVEN = {
 
 
 def ask(text: str, name: str, **limits: Any) -> tuple[Ran, WhyReport]:
-    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name, None)
+    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name)
 
 
 @cache
@@ -203,7 +203,7 @@ def test_what_cannot_be_tried_says_why(name: str, text: str, why: str) -> None:
     found = ask(text + "\n", name)[1]
     assert found.trial is None or found.trial.helped is None
     assert len(found.facts) == 1 and why in found.facts[0]
-    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, None, trials=False)[1]
+    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, trials=False)[1]
     assert not silent.facts
 
 

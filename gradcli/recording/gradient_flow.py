@@ -18,8 +18,8 @@ from ..engine.origin import current_line
 from ..engine.tensor import Tensor
 from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of, shape_of
 from .captured_pass import CapturedPass
-from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
+from .holding import NESTING, tensors_in
 from .measures import Measure, bytes_of, is_blank, measured, norm_of, unchanged, weight_of
 from .names import loop_names
 from .passes import Pass

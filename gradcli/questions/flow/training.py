@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
-from ...recording import collect as collecting
+from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
@@ -123,7 +123,7 @@ class Training:
         assert self.ran.outcome is not None
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
-        named = list(collecting.named_tensors(bindings, AnyTensor))
+        named = list(holding.named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:

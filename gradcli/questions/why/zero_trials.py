@@ -170,14 +170,8 @@ def _undropped(case: Case) -> list[Trial]:
 
 def _compared(case: Case, origin: Any) -> list[ast.Compare]:
     """The comparisons that made an operand, on lines of their own."""
-    found: dict[int, ast.Compare] = {}
-    for step in case.steps:
-        if step.node is origin:
-            for value in case.behind(step.dead):
-                made = case.step_of(value)
-                if made is not None and isinstance(made.node, ast.Compare):
-                    found[id(made.node)] = made.node
-    return list(found.values())
+    nodes = (made.node for made in case.outside(origin))
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, ast.Compare)))
 
 
 def _other_factor(case: Case, origin: Any) -> list[Trial]:
