@@ -506,3 +506,14 @@ main()
         "scale": "fine", "net.body.weight": "detached", "net.body.bias": "detached",
         "net.head.weight": "fine", "net.head.bias": "fine",
     }  # fmt: skip
+
+
+def test_a_dropout_within_a_network_is_named() -> None:
+    net = "nn.Sequential(nn.Linear(3, 4), nn.Dropout(1.0), nn.Linear(4, 1))"
+    text = f"net = {net}\nloss = net(torch.ones(5, 3)).sum()\nloss.backward()\n"
+    found = ask(text, "net[0].weight")[1]
+    assert (found.verdict, found.sentence.partition(": ")[2]) == (
+        "zero-factor", "Dropout in net(torch.ones(5, 3)) multiplies the gradient by 0."
+    )  # fmt: skip
+    assert found.trial is not None and found.trial.helped
+    assert found.trial.advice.startswith("without dropout: net = nn.Sequential(nn.Linear(3, 4), ")

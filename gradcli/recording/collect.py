@@ -18,7 +18,7 @@ from ..named import NamedTuple
 from .facts import NodeFact, Place, TensorFact
 from .holding import Named, named_tensors
 from .numbers import numbers, range_of, text_of
-from .sides import is_leaf
+from .sides import is_leaf, with_one_shape
 
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
@@ -200,11 +200,12 @@ class _Told:
             function, is_end = tensor.grad_fn, tensor.is_leaf
         except RuntimeError:  # a view that PyTorch no longer lets anyone use
             function, is_end = None, False
-        grad = tensor.grad
+        shown = with_one_shape(tensor)
+        grad = with_one_shape(tensor.grad)
         self.held.append(tensor)
         self.facts.append(TensorFact(
             name,
-            tuple(tensor.shape),
+            tuple(shown.shape),
             str(tensor.dtype).removeprefix("torch."),
             str(tensor.device),
             tensor.requires_grad,
@@ -214,12 +215,12 @@ class _Told:
             self.graph.leaves.get(id(tensor)) if function is None else self.graph.add(function),
             0 if function is None else tensor.output_nr,
             line,
-            numbers(tensor) if values else None,
+            numbers(shown) if values else None,
             numbers(grad) if values and grad is not None else None,
             grad is not None,
-            text_of(tensor) if texts else None,
+            text_of(shown) if texts else None,
             text_of(grad) if texts and grad is not None else None,
-            range_of(tensor) if texts else None,
+            range_of(shown) if texts else None,
             range_of(grad) if texts and grad is not None else None,
             kind, "", passing,
             self._first.setdefault(id(tensor), len(self.facts)),

@@ -14,7 +14,7 @@ from ...pipeline.run import execute
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
 from ...recording.numbers import numbers
-from ...recording.sides import AnyTensor, array_of, gradient_of
+from ...recording.sides import AnyTensor, array_of, gradient_of, shape_of, with_one_shape
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
@@ -112,12 +112,10 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
     """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
-    report = report._replace(
-        shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")
-    )
+    report = report._replace(shape=shape_of(tensor), dtype=str(tensor.dtype).removeprefix("torch."))
     if gradient is None:
         return report
-    held: Any = gradient.detach()
+    held: Any = with_one_shape(gradient).detach()
     for place in case.element or ():
         held = held[place]
     return report._replace(grad=numbers(held), grad_text=repr(held))

@@ -267,7 +267,7 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
     told: list[str] = []
     for share in shares:
         origin = origin_of(share.applied.node)
-        told.append(_number(share.value))
+        told.append(f"{share.value.item():g}" if share.value.size == 1 else "")
         if case.is_here(origin):
             remark_once(finding.causes, origin, "a contribution comes from here")
     if all(told) and len(told) <= 6:
@@ -275,10 +275,6 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
     if finding.causes:
         finding.trials += zero_trials(case, "cancelled", finding.causes[0].node, None)
     return finding
-
-
-def _number(value: Any) -> str:
-    return f"{value.item():g}" if value.size == 1 else ""
 
 
 def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None:
@@ -329,6 +325,8 @@ def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
     text, kind, zero = case.text(origin_of(node)), kind_of(node), zero_of(node)
+    if text and (module := case.provenance.dropouts.of(node)):
+        return f"{module} in {text}"
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
             return f"{kind} in {text}"

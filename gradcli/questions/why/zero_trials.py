@@ -18,6 +18,8 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
     """The advice for a verdict at one place."""
     if not case.is_here(origin):
         return []
+    if share is not None and case.provenance.dropouts.of(share.applied.node):
+        return _undropped(case)
     saturates = share is not None and zero_of(share.applied.node) == "saturates"
     make = _MAKERS.get("saturates" if verdict == "flat" and saturates else verdict)
     return [] if make is None else make(case, origin)
@@ -154,6 +156,16 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
         condition = compared[0]
     edits = wrap(case, condition, "~(", ")")
     return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "proof")]
+
+
+def _undropped(case: Case) -> list[Trial]:
+    """No dropout, where the program makes one module of it."""
+    made = [part for statement in case.program.body for part in ast.walk(statement)
+            if isinstance(part, ast.Call) and "Dropout" in name_of(part)]  # fmt: skip
+    if len(made) != 1:
+        return []
+    edits = [replace(case, made[0], "torch.nn.Identity()")]
+    return [Trial(f"without dropout: {advised(case, made[0], edits)}", tuple(edits), "nonzero")]
 
 
 def _compared(case: Case, origin: Any) -> list[ast.Compare]:
