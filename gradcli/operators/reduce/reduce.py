@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import dtypes
+from ...engine.carriers import ARRAYS
 from ...engine.operator import Reduced, composite, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
@@ -121,6 +122,15 @@ def _check_mean(self: Any, dtype: Any) -> None:
         )
 
 
+FILLED = 1 << 16  # elements from which an array is filled with a quotient that is known
+
+
+def shared_out(grad: Any, sizes: Sequence[int], count: int) -> Any:
+    """An equal part for each element. Many are one quotient each in an array, not a division."""
+    xp = ARRAYS.get(grad.__class__)
+    return expand(grad, sizes, False) / count if xp is None else xp.full(sizes, grad / count)
+
+
 mean = operator(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     node="MeanBackward0",
@@ -129,7 +139,10 @@ mean = operator(
     layout="row-major",
     forward=lambda xp, self, dtype: mean_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
-        expand(grad, self_sym_sizes, False) / self_sym_numel, self_kind
+        expand(grad, self_sym_sizes, False) / self_sym_numel
+        if self_sym_numel <= FILLED
+        else shared_out(grad, self_sym_sizes, self_sym_numel),
+        self_kind,
     ),
     acts="along",
     zero="cancels",
