@@ -21,7 +21,6 @@ from ..engine.reduced import rounded_to
 from ..engine.run_state import run_state
 from . import poisson
 from .box_muller import fused_double, fused_single, transform_double, transform_single
-from .thresholds import PIECE
 from .twister import DIGITS, Twister
 
 if TYPE_CHECKING:
@@ -157,9 +156,7 @@ class Generator(Twister, metaclass=NamedInC):
         drawn = count if dtype in (float32, float64) else whole
         uniforms = self.fractions(drawn, kind)
         values = numpy.empty(count, kind.numpy)
-        for first in range(0, whole, PIECE):
-            part = slice(first, min(first + PIECE, whole))
-            values[part] = transform(uniforms[part].reshape(-1, 16), mean, std).ravel()
+        values[:whole] = transform(uniforms[:whole].reshape(-1, 16), mean, std).ravel()
         if count > whole:
             values[-16:] = transform(self.fractions(16, kind), mean, std)
         return values
