@@ -100,7 +100,7 @@ def chosen(xp: Any, mask: Any, values: Any, others: Any) -> Any:
     """The values where the mask is true, else the others: on bits as well."""
     kind = getattr(values, "dtype", None)
     bits = None if kind is None else _BITS.get(kind.char)
-    alike = bits is not None and getattr(others, "dtype", None) == kind
+    alike = bits is not None and getattr(others, "dtype", None) is kind
     if not alike or not _in_step(mask, values, others):
         return xp.where(mask, values, others)
     kept = mask.astype(bits)

@@ -122,13 +122,14 @@ def _check_mean(self: Any, dtype: Any) -> None:
         )
 
 
-FILLED = 1 << 16  # elements from which an array is filled with a quotient that is known
-
-
 def shared_out(grad: Any, sizes: Sequence[int], count: int) -> Any:
-    """An equal part for each element. Many are one quotient each in an array, not a division."""
+    """An equal part for each element; of an array, one quotient that is written everywhere."""
     xp = ARRAYS.get(grad.__class__)
-    return expand(grad, sizes, False) / count if xp is None else xp.full(sizes, grad / count)
+    if xp is None or not count:
+        return expand(grad, sizes, False) / count
+    parts = xp.empty(sizes, grad.dtype)
+    parts.fill(grad / count)
+    return parts
 
 
 mean = operator(
@@ -139,10 +140,7 @@ mean = operator(
     layout="row-major",
     forward=lambda xp, self, dtype: mean_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
-        expand(grad, self_sym_sizes, False) / self_sym_numel
-        if self_sym_numel <= FILLED
-        else shared_out(grad, self_sym_sizes, self_sym_numel),
-        self_kind,
+        shared_out(grad, self_sym_sizes, self_sym_numel), self_kind
     ),
     acts="along",
     zero="cancels",
