@@ -21,7 +21,7 @@ PLACES: dict[str, str] = {
     "device": _ENGINE + "device:Device",
     "dtype": _ENGINE + "dtypes:DType",
     "Generator": _RANDOM + "Generator",
-    "strided": _ENGINE + "tensor:strided",
+    "strided": _ENGINE + "tensor_type:strided",
     "contiguous_format": _ENGINE + "tensor_type:contiguous_format",
     "preserve_format": _ENGINE + "tensor_type:preserve_format",
     "channels_last": _ENGINE + "tensor_type:channels_last",

@@ -48,7 +48,7 @@ UNPROVEN = {
 
 
 def ask(text: str, name: str, **limits: Any) -> tuple[Ran, WhyReport]:
-    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name, None)
+    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name)
 
 
 @cache
@@ -203,7 +203,7 @@ def test_what_cannot_be_tried_says_why(name: str, text: str, why: str) -> None:
     found = ask(text + "\n", name)[1]
     assert found.trial is None or found.trial.helped is None
     assert len(found.facts) == 1 and why in found.facts[0]
-    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, None, trials=False)[1]
+    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, trials=False)[1]
     assert not silent.facts
 
 
@@ -480,3 +480,14 @@ main()
         "scale": "fine", "net.body.weight": "detached", "net.body.bias": "detached",
         "net.head.weight": "fine", "net.head.bias": "fine",
     }  # fmt: skip
+
+
+def test_a_dropout_within_a_network_is_named() -> None:
+    net = "nn.Sequential(nn.Linear(3, 4), nn.Dropout(1.0), nn.Linear(4, 1))"
+    text = f"net = {net}\nloss = net(torch.ones(5, 3)).sum()\nloss.backward()\n"
+    found = ask(text, "net[0].weight")[1]
+    assert (found.verdict, found.sentence.partition(": ")[2]) == (
+        "zero-factor", "Dropout in net(torch.ones(5, 3)) multiplies the gradient by 0."
+    )  # fmt: skip
+    assert found.trial is not None and found.trial.helped
+    assert found.trial.advice.startswith("without dropout: net = nn.Sequential(nn.Linear(3, 4), ")

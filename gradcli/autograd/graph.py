@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 
 from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle
+from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, Node
 from ..engine.run_state import run_state
-from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.tensor import Tensor, plain
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",

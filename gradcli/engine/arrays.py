@@ -46,11 +46,11 @@ def one_step(expression: str) -> str | None:
 
 
 def on_arrays(formula: Formula) -> Callable[..., Any]:
-    """The formula's own code, with `straight` in the place of each row that it names."""
+    """The formula's own code, with the kernel in the place of each row that it names."""
     function: Any = formula.function
     known = function.__globals__
     named = {name: known[name] for name in function.__code__.co_names if name in known}
-    rows = {name: straight(value) for name, value in named.items() if isinstance(value, Row)}
+    rows = {name: value.on_arrays for name, value in named.items() if isinstance(value, Row)}
     if not rows:
         return function  # type: ignore[no-any-return]
     scope = {"__builtins__": known["__builtins__"], **named, **rows}
@@ -59,18 +59,8 @@ def on_arrays(formula: Formula) -> Callable[..., Any]:
     )
 
 
-def straight(row: Row) -> Body:
+def kernel_of(row: Row) -> Body:
     """row(...) of operands of which the first is an array: its kernel, nothing asked."""
-    known = _straight.get(id(row))
-    if known is None:
-        known = _straight[id(row)] = _written(row)
-    return known
-
-
-_straight: dict[int, Body] = {}
-
-
-def _written(row: Row) -> Body:
     modules, kernel = RUNTIME.arrays, row.forward
 
     def one(operand: Any) -> Any:

@@ -100,6 +100,7 @@ class Row(Declaration):
 
     # Functions written from the row at first use; `assembly` says by what.
     run: Body  # all arguments given, in order
+    on_arrays: Body  # the same where the first argument is an array
     written_backward: Body
     written_step: Body
 
@@ -188,6 +189,17 @@ class Row(Declaration):
     def listed(self) -> bool:
         """Does it give a list of tensors: views of the first argument, or pieces set apart?"""
         return self.view in ("multi", "apart")
+
+    @cached_property
+    def inplace_row(self) -> Row:
+        """The same under the node name of its in-place twin: TBackward1 for t_."""
+        if self.inplace_node == self.node:
+            return self
+        from copy import copy
+
+        twin = copy(self)
+        twin.node = self.inplace_node
+        return twin
 
     @property
     def copies_view(self) -> bool:

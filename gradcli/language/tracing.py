@@ -8,7 +8,7 @@ beginning and the end of an expression belongs to it. A statement begins a new s
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.mode import state
@@ -81,6 +81,10 @@ class Listener:
 
     def returned(self, node: ast.Return, value: Any) -> None:
         """A function of the program is about to return."""
+
+    def drawn(self, node: ast.AST, value: Any) -> None:
+        """A loop got this item of an expression's value; what was left or returned since it asked
+        for it stood inside of it."""
 
     def entered(self, node: ast.AST, before: bool) -> None:
         """The body of a `with` begins; whether gradients were recorded before it."""
@@ -313,6 +317,21 @@ class TracingCompiler(StatementCompiler):
             return answer
 
         return run
+
+    def iterated(self, items: Any, place: ast.expr) -> Iterator[Any]:
+        """What code of the program gave for an item is a part of it."""
+        listener, rest = self.listener, super().iterated(items, place)
+        while True:
+            listener.enter()
+            try:
+                item = next(rest)
+            except BaseException as error:
+                listener.drop()
+                if isinstance(error, StopIteration):
+                    return
+                raise
+            listener.drawn(place, item)
+            yield item
 
     def with_(self, node: ast.With, scope: Scope) -> Closure:
         """What each manager switched, as its body begins."""

@@ -10,7 +10,7 @@ from weakref import ref
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from .collect import NESTING, Inside, Named, inside as held_by, tensors_in
+from .holding import NESTING, Inside, Named, inside as held_by, tensors_in
 from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator

@@ -141,7 +141,7 @@ class Worker:
 
     def __init__(self, pid: int, ends: tuple[int, int, int], shared: Shared) -> None:
         self.pid, self.shared, self.ends = pid, shared, ends
-        self.questions, self.answers, self.life = ends
+        self.questions, self.answers, _ = ends
         self.said = bytearray()
         self.late = self.endless = False
 
