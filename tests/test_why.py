@@ -43,7 +43,7 @@ TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
     "nan-born-forward", "fine", "item",
-    "not-stepped", "not-registered", "eval-mode",
+    "not-stepped", "not-registered", "eval-mode", "not-updated",
 }  # fmt: skip
 
 
