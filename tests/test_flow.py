@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_here import here
-from flow_programs import ALL, HEALTHY, PLANTED, sgd
+from flow_programs import ALL, FIT, HEALTHY, NET, PLANTED, sgd
 from oracle import oracle, question
 from schemas import fits
 from test_cli import SCHEMAS, home  # noqa: F401
