@@ -60,7 +60,7 @@ FLOORS = {
     "causes carriers mode origin signature numpy_wrappers overloads call_errors older_orders "
     "out_rules row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
-    "graph": "observer hooks node aside leaf ready gradient_buffers reduced",
+    "graph": "observer hooks node aside leaf ready gradient_buffers blocks reduced",
     "tensor": "tensor_type values metadata autograd_meta tensor invented_names overlap saved "
     "resize views construct data_errors promotion conversion text typed_tensors typed_storage "
     "out_arguments",
