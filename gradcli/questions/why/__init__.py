@@ -20,6 +20,7 @@ from ..cure import Room, attempt
 from ..errors import error_fact
 from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
+from .doubtful import doubtful
 from .escaped import escaped
 from .none import none_finding
 from .number import number_finding
@@ -64,6 +65,7 @@ def reported(
     else:
         case = Case(ran, provenance, asked.name, asked.value, asked.element)
         finding = none_finding(case) if case.gradient is None else present_finding(case)
+        finding = doubtful(case, finding)
         report = _with_gradient(report, case)
         finding = finding if is_whole else escaped(case, finding)
         if asked.former:
@@ -130,6 +132,7 @@ UNTRIED = {
     "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
     "comparison": "no fix was tried: a way that is taken or not has no slope",
     "integer": "no fix was tried: a number of a place has no slope",
+    "eval-mode": "no fix was tried: which turns are training, no program can say",
     "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
 UNKNOWN = "no automatic fix is known for this"
