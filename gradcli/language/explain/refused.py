@@ -81,7 +81,7 @@ def _counted(out: Explanation, name: str) -> None:
     """A backward returns a gradient for each input of forward, None for what is no tensor."""
     methods = {
         method.name: method
-        for part in ast.walk(ast.Module(list(out.places.program.body), []))
+        for part in ast.walk(out.places.program.tree)
         if isinstance(part, ast.ClassDef) and part.name == name
         for method in part.body
         if isinstance(method, ast.FunctionDef)

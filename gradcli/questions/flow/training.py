@@ -13,6 +13,7 @@ from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.holding import first_name
 from ...recording.optimizers import Optimizer
 from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
@@ -32,7 +33,7 @@ class Leaf(NamedTuple):
 
     @property
     def owner(self) -> str:
-        return self.name.partition(".")[0].partition("[")[0]
+        return first_name(self.name)
 
 
 class Training:
@@ -138,7 +139,7 @@ class Training:
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:
-            return name.partition(".")[0].partition("[")[0] in bindings
+            return first_name(name) in bindings
 
         groups = (
             [(name, lines.get(name), t) for name, t in named

@@ -215,7 +215,7 @@ class Case(Enclosing):
     @cached_property
     def modules(self) -> frozenset[str]:
         """The names of modules that the program imports."""
-        parts = ast.walk(ast.Module(list(self.program.body), []))
+        parts = ast.walk(self.program.tree)
         imports = (alias for part in parts if isinstance(part, ast.Import) for alias in part.names)
         return frozenset(one.asname or one.name.partition(".")[0] for one in imports)
 
