@@ -9,6 +9,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
+from .absent import absence
 from .deeper_paths import DEEPER, INNER, is_file, package_of
 from .engine.run_state import run_state
 
@@ -28,7 +29,7 @@ PLACES: dict[str, str] = {
     "channels_last_3d": _ENGINE + "tensor_type:channels_last_3d",
     "tensor": _ENGINE + "construct:tensor",
     "as_tensor": _ENGINE + "construct:as_tensor",
-    "asarray": _ENGINE + "construct:as_tensor",
+    "asarray": _ENGINE + "construct:asarray",
     "from_numpy": _ENGINE + "construct:from_numpy",
     "from_dlpack": _ENGINE + "construct:from_dlpack",
     "finfo": _ENGINE + "limits:finfo",
@@ -361,7 +362,8 @@ def resolve(name: str) -> Any:
             return getattr(module_, last)
     if is_space(name):
         return Space(name)
-    raise AttributeError(f"module 'torch{'.' + space if space else ''}' has no attribute '{last}'")
+    home = f"torch.{space}".rstrip(".")
+    raise AttributeError(absence(home, last) or f"module '{home}' has no attribute '{last}'")
 
 
 class Space:
@@ -392,9 +394,7 @@ class Space:
 
 
 def is_tensor(value: Any) -> bool:
-    from .engine.tensor import Tensor
-
-    return isinstance(value, Tensor)
+    return isinstance(value, resolve("Tensor"))
 
 
 def is_storage(obj: Any) -> bool:
