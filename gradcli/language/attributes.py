@@ -26,7 +26,16 @@ from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .modules import REAL, refused_name
 from .names import suggest_member, suggestion
-from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, set_item, type_name
+from .operations import (
+    DICTS,
+    SUBSCRIPTABLE,
+    contains,
+    get_item,
+    length,
+    set_item,
+    type_handlers,
+    type_name,
+)
 from .session import session
 from .values import Bound, Builtin, Function, Namespace, Type, stands_for
 
@@ -155,6 +164,9 @@ def _universal(value: Any, name: str) -> Any:
         return value.doc if type(value) is Function else None
     if name in PROTOCOLS and (type(value) in SUBSCRIPTABLE or type(value) in DICTS):
         return Bound(name, value, PROTOCOLS[name])
+    method = type_handlers.inherited(value, name)
+    if method is not None:
+        return Bound(name, value, method)
     raise missing(value, name)
 
 
@@ -267,6 +279,9 @@ def _type_attribute(value: Type, name: str) -> Any:
         text = _text_of_method(value, hosts[0], name)
         run = _of_its_type(value, name, method) if members.keeps else _of_content(method)
         return Builtin(name, run, text)
+    above = type_handlers.inherited_from(hosts[0], name) if publishes(hosts[0]) else None
+    if above is not None:
+        return Builtin(name, _of_its_type(value, name, above))
     return _universal(value, name)
 
 
