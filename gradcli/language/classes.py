@@ -83,12 +83,8 @@ class ClassValue(Joined):
             self.special = special_names(self.order)
             self.host = make_host(name, self.order, () if beneath is None else ("content",))
         elif is_base(self.native):
-            asked = {
-                *published(self.native),
-                *getattr(self.native, "ASKED", ()),
-                *OPERATORS,
-                "__repr__",
-            }
+            asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
+            asked.update(("__repr__", "__call__"))
             own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, self.order, own)
             for word in getattr(self.native, "FROM_CLASS", ()):

@@ -75,6 +75,11 @@ class Program(NamedTuple):
     # Imported names of what is not here, with what reading one says.
     failing: Mapping[str, Diagnostic] = MappingProxyType({})
 
+    @property
+    def tree(self) -> ast.Module:
+        """The body as Python has it."""
+        return ast.Module(list(self.body), [])
+
     def literal_value(self, name: str) -> Any:
         """The number or list of numbers that the text gives to a name."""
         return ast.literal_eval(self.literals[name])
@@ -110,15 +115,10 @@ def parse(
         return _program(source, body, checker, literals, certain, reached, known)
 
 
-def parse_expression(
-    text: str,
-    name: str = "<option>",
-    limits: SourceLimits | None = None,
-    known: Collection[str] = (),
-) -> Program:
+def parse_expression(text: str, name: str, known: Collection[str]) -> Program:
     """A program that is one expression, such as the value of an option."""
     source = Source(text.strip(), name)
-    program = parse(source, limits, known)
+    program = parse(source, None, known)
     if len(program.body) != 1 or type(program.body[0]) is not ast.Expr:
         raise source.error("SyntaxError", "this is not one expression", source.span_at(0))
     return program

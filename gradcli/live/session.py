@@ -57,7 +57,7 @@ def program_of(frame: FrameType) -> Program:
         program = live_program(Source(text, name), is_expr=False)
     except ProgramError:
         program = live_program(Source("", name), is_expr=False)
-    for place in ast.walk(ast.Module(list(program.body), [])):
+    for place in ast.walk(program.tree):
         place.of_source = program.source  # type: ignore[attr-defined]
     if len(_read) >= MOST:
         _read.clear()
@@ -84,7 +84,7 @@ class Session:
         self.frame: FrameType | None = frame
         self.side = side
         self.program = program_of(frame)
-        tree = ast.Module(list(self.program.body), [])
+        tree = self.program.tree
         self.text = Text(self.program.source, tree, frame.f_code.co_filename)
         self.recorder = recorder(side, self.text, observer)
         self.recorder.on_operation = self._operation
@@ -183,7 +183,7 @@ class Session:
         """The names of the frame, those of its module behind them."""
         bindings = self.side.bindings(self.globals.values)
         nodes = {name: self.targets.last[name] for name in bindings if name in self.targets.last}
-        return Outcome(self.program, bindings, {}, [], None, 0, nodes, self)  # type: ignore[arg-type]
+        return Outcome(self.program, bindings, [], None, 0, nodes, self)  # type: ignore[arg-type]
 
     def _made_before(self, line: int) -> None:
         """What is there already: leaves, optimizers, hooks of modules."""

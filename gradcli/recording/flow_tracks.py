@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import ref
 
-from ..recording.sides import is_parameter, origin_of, row_of, standing
+from ..recording.sides import is_parameter, origin_of, row_of, shape_of, standing
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 from .passes import Pass
@@ -71,18 +71,19 @@ class Track:
         "blanks", "blocked", "origin", "start", "before", "updates", "ratios", "captured",
         "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
         "was_known", "key", "mixed", "stale", "stale_line", "size",
-        "changed_line", "measured", "standing", "made",
+        "changed_line", "measured", "standing", "made", "is_root",
     )  # fmt: skip
 
     def __init__(self, tensor: Any, key: Key, line: int | None) -> None:
         self.tensor, self.key, self.line = ref(tensor), key, line
         self.name = key[1]
-        self.shape = tuple(tensor.shape)
+        self.shape = shape_of(tensor)
         self.is_parameter = is_parameter(tensor)
         self.passes = self.zeros = self.elements = self.bad = self.blanks = 0
         self.updates = self.measured = 0  # changes, and those whose size is a number
         self.faint = self.under = 0  # passes in which it was small beside others, before or after
         self.faint_first = self.under_first = self.captured = False
+        self.is_root = False  # whether the last pass began at it
         self.mixed = False  # whether .grad holds a sum with what was there before an update
         self.stale = 0  # updates by such a sum
         self.stale_line: int | None = None

@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
-from ...recording import collect as collecting
+from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.holding import first_name
 from ...recording.optimizers import Optimizer
-from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of
+from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
 
 
 class Leaf(NamedTuple):
-    """A leaf with a name; without a track no pass reached it. `owner` is the name that holds it."""
+    """A leaf with a name; without a track no pass reached it. `owner` is the name that holds it,
+    `before` are the optimizers that there were when it was made."""
 
     name: str
     line: int | None
@@ -27,10 +29,11 @@ class Leaf(NamedTuple):
     is_parameter: bool
     track: Track | None
     optimiser: Optimizer | None
+    before: list[Optimizer]
 
     @property
     def owner(self) -> str:
-        return self.name.partition(".")[0].partition("[")[0]
+        return first_name(self.name)
 
 
 class Training:
@@ -77,8 +80,9 @@ class Training:
             track = flow.tracks.get(id(tensor)) or self._before(name, tensor)
             self._add(name, line, tensor, track)
             taken[name] = 1
+        made = {(leaf.line, leaf.shape) for leaf in self.leaves if leaf.is_parameter}
         for track in sorted((*flow.tracks.values(), *flow.gone), key=_first_pass):
-            if id(track) in self._names:
+            if id(track) in self._names or self._is_anew(track, made):
                 continue
             name, tensor = self._words(track), track.tensor()
             if track.name:
@@ -93,12 +97,19 @@ class Training:
     def _before(self, name: str, tensor: Any) -> Track | None:
         """The leaf that an attribute or an item held before it was given this one."""
         track = self.flow.latest.get((None, name))
-        if track is None or id(track) in self._names or track.shape != tuple(tensor.shape):
+        if track is None or id(track) in self._names or track.shape != shape_of(tensor):
             return None
         if is_parameter(tensor) or not is_leaf(tensor):
             return None
         self.flow.renewed(track, tensor)
         return track
+
+    def _is_anew(self, track: Track, made: set[tuple[int | None, tuple[int, ...]]]) -> bool:
+        """Whether it is gone, and its line has made another parameter since, one in each turn."""
+        place = None if track.made is None else self.place(track.made)
+        if place is None or not track.is_parameter or track.tensor() is not None:
+            return False
+        return (place.line, track.shape) in made
 
     def _words(self, track: Track) -> str:
         """The expression that made a leaf which never had a name."""
@@ -112,22 +123,23 @@ class Training:
 
     def _add(self, name: str, line: int | None, tensor: Any, track: Track | None) -> None:
         optimiser = None if tensor is None else self.optimizers.of(tensor)
-        shape = tuple(tensor.shape) if tensor is not None else track.shape if track else ()
+        shape = shape_of(tensor) if tensor is not None else track.shape if track else ()
         parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
             self._names[id(track)] = name
-        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser))
+        before = [] if tensor is None else self.optimizers.before(tensor)
+        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser, before))
 
     def _named(self) -> Iterator[tuple[str, int | None, Any]]:
         """Every leaf that has a name at the end: names of loops say least."""
         assert self.ran.outcome is not None
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
-        named = list(collecting.named_tensors(bindings, AnyTensor))
+        named = list(holding.named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:
-            return name.partition(".")[0].partition("[")[0] in bindings
+            return first_name(name) in bindings
 
         groups = (
             [(name, lines.get(name), t) for name, t in named

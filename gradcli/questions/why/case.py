@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,10 @@ from ...diagnostics import Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters
-from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
+from ...recording.below import nodes_below
+from ...recording.facts.reasons import grad_name
+from ...recording.holding import named_tensors, parameters
+from ...recording.sides import AnyTensor, gradient_of, node_of
 from ..cure import Edit
 from .flow import Flow
 from .passes import Entry, Pass, Passes
@@ -43,6 +45,12 @@ class Trial(NamedTuple):
     edits: tuple[Edit, ...]
     goal: str = "there"
     shown: bool = True
+
+
+def remark_once(remarks: list[Remark], node: Any, text: str) -> None:
+    """Adds a remark, unless its place has one."""
+    if not any(remark.node is node for remark in remarks):
+        remarks.append(Remark(node, text))
 
 
 @dataclass(eq=False)
@@ -80,6 +88,10 @@ class Case(Enclosing):
         """The name as the program would write it: net[0].weight for net.0.weight."""
         return _NUMBERED.sub(r"[\1]", self.name.partition("#")[0])
 
+    @property
+    def grad_name(self) -> str:
+        return grad_name(self.name, self.element)
+
     def none(self, why: str) -> str:
         """The sentence of a verdict on a gradient that is not there."""
         return f"{self.name}.grad is None: {why}"
@@ -93,6 +105,21 @@ class Case(Enclosing):
     @cached_property
     def entries(self) -> list[Entry]:
         return self.passes.entries_of(self.tensor)
+
+    @cached_property
+    def added(self) -> list[Entry]:
+        """What was added to .grad since it was cleared last."""
+        clears = [at for at, entry in enumerate(self.entries) if entry.kind == "clear"]
+        return self.entries[clears[-1] + 1 :] if clears else self.entries
+
+    @cached_property
+    def last_pass(self) -> Pass | None:
+        """The last pass that added to .grad."""
+        numbers = [entry.number for entry in self.entries if entry.kind == "add"]
+        return self.pass_of(numbers[-1]) if numbers else None
+
+    def pass_of(self, number: int) -> Pass | None:
+        return next((one for one in self.passes.passes if one.number == number), None)
 
     @cached_property
     def marks(self) -> list[Mark]:
@@ -158,25 +185,20 @@ class Case(Enclosing):
                         pending.append(source)
         return seen
 
+    def outside(self, origin: Any) -> Iterator[Step]:
+        """What made the operands outside the graph of the operation at a place."""
+        for step in self.steps:
+            if step.node is origin:
+                made = map(self.step_of, self.behind(step.dead))
+                yield from (one for one in made if one is not None)
+
     def reached(self, one: Pass) -> bool:
         """Whether a pass could have come to the tensor."""
-        target = self.tensor
-        pending = [node for node, _ in one.nodes if node is not None]
-        if any(leaf is target for _, leaf in one.nodes):
-            return True
-        own = node_of(target)
-        if own is not None and any(node is own for node in pending):
-            return True
-        seen = {id(node) for node in pending}
-        for node in pending:
-            for edge in edges_of(node):
-                if edge is None or id(edge) in seen:
-                    continue
-                if getattr(edge, "variable", None) is target or edge is own:
-                    return True
-                seen.add(id(edge))
-                pending.append(edge)
-        return False
+        target, own = self.tensor, node_of(self.tensor)
+        return any(leaf is target for _, leaf in one.nodes) or any(
+            node is own or getattr(node, "variable", None) is target
+            for node in nodes_below(node for node, _ in one.nodes)
+        )
 
     # ------------------------------------------------------------ the text
 
@@ -193,7 +215,7 @@ class Case(Enclosing):
     @cached_property
     def modules(self) -> frozenset[str]:
         """The names of modules that the program imports."""
-        parts = ast.walk(ast.Module(list(self.program.body), []))
+        parts = ast.walk(self.program.tree)
         imports = (alias for part in parts if isinstance(part, ast.Import) for alias in part.names)
         return frozenset(one.asname or one.name.partition(".")[0] for one in imports)
 
