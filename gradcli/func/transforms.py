@@ -249,7 +249,7 @@ def pushed_forward(
     """jvp with respect to the chosen arguments, or to all of them."""
     differing = tuple(primals) if argnums is None else chosen(primals, argnums)
     if argnums is not None and not isinstance(argnums, tuple):
-        differing, tangents = (differing,), tangents
+        differing = (differing,)
     leaves, spec = flatten(differing)
     directions, given_spec = flatten(tangents)
     if spec != given_spec:

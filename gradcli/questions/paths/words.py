@@ -9,6 +9,7 @@ from ...engine.formula import edge_places
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
 from ...named import NamedTuple
+from ...recording.holding import first_name
 from ...symbols.algebra import Algebra, Expr, Shape
 from .calls import ARITHMETIC, operate
 from .carrier import Symbol, Unsayable
@@ -54,7 +55,7 @@ class Words:
         """For everything that a name holds at the end: the text that reaches it."""
         found: dict[Any, str] = {}
         for spot in self.labels.spots:
-            name = spot.name.partition("[")[0].partition(".")[0]
+            name = first_name(spot.name)
             if spot.scope is not None or name not in self.globals:
                 continue
             value = self.globals[name]
