@@ -11,11 +11,12 @@ from ...engine.tensor import Tensor
 from ...named import NamedTuple
 from ...recording.holding import first_name
 from ...symbols.algebra import Algebra, Expr, Shape
+from ..graph import grad_fn_of
 from .calls import ARITHMETIC, operate
 from .carrier import Symbol, Unsayable
 from .expressions import Expressions
 from .graph import Position, Ways
-from .labels import Labels, Spot, grad_fn_of, indexed
+from .labels import Labels, Spot, indexed
 
 LITERAL = 64  # elements of a tensor that is written out
 DEEP = 40  # expressions within expressions
