@@ -91,7 +91,12 @@ def _inverted(self: Tensor) -> Any:
 
 def _unary(name: str, key: str) -> None:
     method = catalogue.methods[key]
-    setattr(Tensor, f"__{name}__", lambda self: method(self))
+
+    def apply(self: Tensor) -> Any:
+        return method(self)
+
+    apply.__qualname__ = f"Tensor.__{name}__"
+    setattr(Tensor, f"__{name}__", apply)
 
 
 def _matrix_product(self: Any, other: Any) -> Any:
