@@ -1,5 +1,5 @@
 """Live: code that torch.compile compiles must not find the recording in it: while such code is
-called, the mode and the hooks of modules are put aside."""
+called, the mode and the hooks of modules are put aside, and functions run their own code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from ..engine.mode import state
+from .own_code import OwnCode
 
 DYNAMO = "torch._dynamo.eval_frame"  # is loaded by the first use
 WRAPPER = "compile_wrapper"  # what stands for a compiled function
@@ -21,7 +24,9 @@ class CompiledRegions:
         self.hooks: list[tuple[Any, int, Any]] = []  # their tables, numbers and functions
         self.held: Any = None
         self.frame: Any = None  # that began a region
+        self.first_node = 0  # the number of the first that it may make
         self.plain: list[tuple[Any, str, Any]] = []  # what was replaced: owner, name, value
+        self.code = OwnCode(recorder.text)
 
     @contextmanager
     def watching(self, handles: list[Any]) -> Iterator[None]:
@@ -72,6 +77,7 @@ class CompiledRegions:
                 self.resume()
             elif self.held is None and callable(callback) and caller.f_code.co_name == WRAPPER:
                 self.frame = caller
+                self.recorder.stand(caller)
                 self.pause()
             return plain(callback)
 
@@ -94,11 +100,18 @@ class CompiledRegions:
 
     # ------------------------------------------------------------ aside and back
 
+    @property
+    def is_running(self) -> bool:
+        """Whether compiled code runs, or is compiled."""
+        return self.held is not None
+
     def pause(self) -> None:
         """Nothing of the recording is there."""
         if self.held is None:
             self.held = self.recorder.side.no_functions()
             self.held.__enter__()
+            self.first_node = self.recorder.side.clock()
+            self.code.give()
             for table, number, _ in self.hooks:
                 table.pop(number, None)
 
@@ -107,5 +120,9 @@ class CompiledRegions:
         held, self.held = self.held, None
         if held is not None:
             held.__exit__(None, None, None)
+            end = self.recorder.side.clock()
+            if end > self.first_node:
+                self.recorder.labels.unseen.append((self.first_node, end, state.origin))
+            self.code.take()
             for table, number, hook in self.hooks:
                 table[number] = hook

@@ -72,6 +72,8 @@ class PassTeller:
     def _run(self, plain: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`args` are the gradients, whether to keep the graph, to create one, and the inputs."""
         recorder = self.recorder
+        if recorder.compiled.is_running:
+            return plain(outputs, *args, **kwargs)  # what a compiler traces is no pass of the program
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
         if recorder.side.transform() is not None or self._is_unreported(args):

@@ -46,6 +46,7 @@ class Recorder:
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)
+        self.compiled = CompiledRegions(self)
         self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
@@ -113,7 +114,7 @@ class Recorder:
             hooks.register_module_parameter_registration_hook(self._parameter),
         ]
         try:
-            with CompiledRegions(self).watching(handles[:2]):
+            with self.compiled.watching(handles[:2]):
                 yield
         finally:
             for handle in handles:
@@ -194,6 +195,8 @@ class Recorder:
         plain = kind.__dict__["apply"]
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.compiled.is_running:
+                return plain.__get__(None, cls)(*args, **kwargs)
             spot = stand(sys._getframe(1))
             call = spot.call if self.tape is None else taped(spot)
             result = call(plain.__get__(None, cls), args, kwargs)
