@@ -42,9 +42,9 @@ def _no_ordinary_pass() -> None:
 
 
 def _no_lanes() -> None:
-    import gradcli.engine.fast_path as fast_path
+    import gradcli.engine.lane as lane
 
-    fast_path.has_lanes = lambda row: False
+    lane.has_lanes = lambda row: False
 
 
 def _no_index() -> None:
@@ -118,7 +118,7 @@ CHAINS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "hypot(y, a)": lambda lib, y, a, b: lib.hypot(y, a),
 }
 TRICKS: dict[str, Trick] = {
-    "lanes": Trick("engine/fast_path: an operation on tensors of one form asks nothing",
+    "lanes": Trick("engine/lane: an operation on tensors of one form asks nothing",
                    _no_lanes, forward, ("sin(y)", "hypot(y, a)")),
     "ordinary": Trick("engine/fast_backward: a pass that nobody watches",
                       _no_ordinary_pass, backward, ("y * a + b", "tanh(y)")),

@@ -467,7 +467,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     for value in bindings.values():
         _make_known(value)
     bindings |= other_leaves(tensors, bindings, {**frame.f_globals, **frame.f_locals})
-    outcome = Outcome(program, bindings, {}, [], None, 0, {})
+    outcome = Outcome(program, bindings, [], None, 0, {})
     return _ran(program, outcome, None, drawing())
 
 
@@ -481,12 +481,12 @@ def _make_known(value: Any) -> None:
 
 
 def _named(bindings: Any) -> list[tuple[str, Any]]:
-    from .recording import collect
+    from .recording import holding
     from .recording.sides import AnyTensor
 
-    named = dict(collect.named_tensors(bindings, AnyTensor))
+    named = dict(holding.named_tensors(bindings, AnyTensor))
     plain = {name: tensor for name, tensor in named.items() if "[" not in name}
-    return list((plain | dict(collect.parameters(bindings, AnyTensor)) | named).items())
+    return list((plain | dict(holding.parameters(bindings, AnyTensor)) | named).items())
 
 
 def _tensors(question: Any) -> list[tuple[Any, str]]:

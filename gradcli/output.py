@@ -19,7 +19,7 @@ from .render.look import Look
 PAGE = 80
 
 
-def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
+def look_of(stream: TextIO, color: str) -> Look:
     """How a stream is drawn on; standard output and standard error are judged apart."""
     terminal = is_terminal(stream)
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
@@ -30,7 +30,7 @@ def look_of(stream: TextIO, color: str, width: int | None = None) -> Look:
             columns = max(40, min(200, told))
     coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
     rich = terminal and coloured and os.environ.get("TERM") != "dumb"
-    return Look(coloured, unicode, width or columns, not terminal and width is None, rich)
+    return Look(coloured, unicode, columns, not terminal, rich)
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from examine import examine, inplace_twin, refuse
 
 import gradcli
-from gradcli.engine import backward, fast_path as lane, inplace
+from gradcli.engine import backward, inplace, lane
 from gradcli.engine.mode import state
 from gradcli.engine.row import Inplace, Row
 from gradcli.engine.tensor import Tensor

@@ -238,7 +238,7 @@ def test_why_has_the_same_verdicts(title: str, text: str) -> None:
     verdict, name, lines, *_ = (part.strip() for part in title.split("|"))
     torch.manual_seed(DEFAULT_SEED)
     request = Request(text.encode(), "p.expr", engine="torch")
-    _, report = why_report(request, name, None, trials=False)
+    _, report = why_report(request, name, trials=False)
     told = report.verdict, report.lines
     assert (told == (verdict, tuple(map(int, lines.split())))) is (title not in UNLIKE), told
 
@@ -247,7 +247,7 @@ def test_why_has_the_same_verdicts(title: str, text: str) -> None:
 def test_an_advice_is_tried_in_a_process_of_its_own() -> None:
     text = "import torch\nx = torch.ones(2, requires_grad=True)\n"
     text += "w = torch.ones(2, requires_grad=True)\n(x.detach() * w).sum().backward()\n"
-    ran, report = why_report(Request(text.encode(), "p.expr", engine="torch"), "x", None)
+    ran, report = why_report(Request(text.encode(), "p.expr", engine="torch"), "x")
     assert report.trial is not None and report.trial.helped
     assert report.trial.outcome == "x.grad becomes tensor([1., 1.])"
     assert ran.output == ""
@@ -424,17 +424,26 @@ def test_a_question_lets_no_second_pass_go_on(tmp_path: Path, words: tuple[str, 
 
 
 @needs_torch
-@pytest.mark.parametrize("command", ["trace", "why", "flow", "grad"])
-def test_nested_tensors_have_no_shape(tmp_path: Path, command: str) -> None:
-    """Their numbers stand in a line."""
+@pytest.mark.parametrize("command", ["trace", "why", "flow", "grad", "step", "paths"])
+@pytest.mark.parametrize("layout", ["jagged", "strided"])
+@pytest.mark.parametrize("made", ["as_nested_tensor([a, b]", "nested_tensor([a, b], True"])
+def test_nested_tensors_have_no_shape(tmp_path: Path, command: str, layout: str, made: str) -> None:
+    """Their numbers stand in a line; paths say that they can't follow them."""
+    made = made.replace(", True", ", requires_grad=True")
     file = tmp_path / "nested.py"
     file.write_text(
         "import torch\na, b = torch.ones(2, 3, requires_grad=True), torch.ones(1, 3)\n"
-        "nested = torch.nested.as_nested_tensor([a, b], layout=torch.jagged)\n"
-        "y = (nested * 2).to_padded_tensor(0.0)\ny.sum().backward()\n"
+        f"nested = torch.nested.{made}, layout=torch.{layout})\n"
+        "y = (nested * 2).relu().to_padded_tensor(0.0)\ny.sum().backward()\n"
     )
-    done = here(command, str(file), "--engine", "torch")
-    assert done.returncode == 0, done.stderr
+    name = "a" if made.startswith("as") else "nested"
+    wanted = {"why": [name], "paths": ["--wrt", name]}.get(command, [])
+    done = here(command, str(file), *wanted, "--engine", "torch")
+    assert done.returncode == (2 if command == "paths" else 0), done.stderr
+    if command == "paths":
+        assert "nested tensors, which have no one shape" in done.stderr
+    elif command == "step":
+        assert "[2., 2., 2., 2., 2., 2., 2., 2., 2.]" in done.stdout
 
 
 def test_a_profile_times_the_own_engine_only(tmp_path: Path) -> None:
@@ -488,7 +497,7 @@ def test_what_is_traced_is_not_looked_at() -> None:
         "traced(torch.ones(3, 2)).sum().backward()\n"
     )
     request = Request(text.encode(), "p.py", "p.py", engine="torch")
-    ran, report = why_report(request, "net.bias", None, trials=False)
+    ran, report = why_report(request, "net.bias", trials=False)
     assert (ran.error, ran.warnings, report.verdict) == (None, (), "fine")
     ran = recorded(request, Options())
     assert (ran.error, ran.warnings) == (None, ())

@@ -69,7 +69,7 @@ def test_a_script_on_the_command_line(title: str, text: str) -> None:
         report = trace_report(recorded(request, None), Options(texts=False))
         found = of_trace(wanted, name, json.loads("".join(documents.trace(report))))
     else:
-        _, answer = why_report(request, name, None, trials=False)
+        _, answer = why_report(request, name, trials=False)
         found = answer.verdict, set(answer.lines)
     check(title, text, found)
 
@@ -107,7 +107,7 @@ GALLERY = re.findall(
 @pytest.mark.parametrize(("title", "text", "name", "answer"), GALLERY)
 def test_the_gallery_of_the_manual(title: str, text: str, name: str, answer: str) -> None:
     request = Request(text.encode(), "train.py", "train.py", engine="torch")
-    ran, report = why_report(request, name, None, trials=False)
+    ran, report = why_report(request, name, trials=False)
     assert "".join(page.text(report, ran.text, Look(False, True, 80))) == answer
 
 
@@ -201,7 +201,7 @@ def test_what_another_file_does_is_named(
             found, reason, lines = answer["verdict"], answer["reason"], answer["lines"]
         else:
             request = Request(text.encode(), str(file), str(file), engine="torch")
-            _, report = why_report(request, name, None, trials=False)
+            _, report = why_report(request, name, trials=False)
             found, reason, lines = report.verdict, report.sentence, list(report.lines)
         assert (found, words in reason) == (verdict, True), (name, reason)
         assert lines == [8] or verdict not in ("detached", "item")
@@ -248,7 +248,7 @@ def test_a_module_of_functions_is_no_operand(
     for name, (verdict, said) in words.items():
         monkeypatch.delitem(sys.modules, "live_parts", raising=False)
         request = Request(text.encode(), "p.py", "p.py", engine="torch")
-        _, report = why_report(request, name, None, trials=False)
+        _, report = why_report(request, name, trials=False)
         assert report.verdict == verdict and report.trial is not None
         assert said in report.sentence + report.trial.advice
     del sys.modules["live_parts"]
@@ -307,7 +307,7 @@ def test_objects_of_another_file(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "live_layers", raising=False)
     request = Request(USES.encode(), "p.py", "p.py", engine="torch")
-    _, report = why_report(request, name, None, trials=False)
+    _, report = why_report(request, name, trials=False)
     assert report.sentence is not None
     found = report.verdict, list(report.lines), IN_LAYERS[name][2] in report.sentence
     assert found == (*IN_LAYERS[name][:2], True), report.sentence

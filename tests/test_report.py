@@ -12,7 +12,7 @@ import pytest
 from oracle import torch as pytorch
 
 import gradcli
-from gradcli.recording import collect as collecting, operands, saved
+from gradcli.recording import collect as collecting, holding, operands, saved
 from gradcli.recording.collect import Collected
 from gradcli.recording.constants import constants
 from gradcli.recording.facts import NodeFact, Place
@@ -177,10 +177,9 @@ def test_names_of_parameters(torch: Any) -> None:
     loss = net(torch.ones(4, 2)).sum()
     names = {"net": net, "loss": loss, "bias": net[2].bias}
     named = [
-        collecting.Named(name, 4, tensor)
-        for name, tensor in collecting.parameters(names, torch.Tensor)
+        holding.Named(name, 4, tensor) for name, tensor in holding.parameters(names, torch.Tensor)
     ]
-    unused = collecting.Named("unused", None, torch.ones(1, requires_grad=True))
+    unused = holding.Named("unused", None, torch.ones(1, requires_grad=True))
     found = collected(torch, names, texts=True, others=named, leaves=[unused])
     inner = found.tensors[2:]
     assert [fact.name for fact in inner] == ["net.0.weight", "net.0.bias", "net.2.weight"]
@@ -283,7 +282,7 @@ def test_objects_that_hold_each_other_are_looked_into_once() -> None:
 
     box, weight = Box(), gradcli.ones(1)
     box.table = {"many": [box] * 1000, "deep": [[[box] * 1000] * 1000] * 1000, "w": weight}  # type: ignore[assignment]
-    found = list(collecting.inside({"box": box, "all": [box] * 1000}, gradcli.Tensor))
+    found = list(holding.inside({"box": box, "all": [box] * 1000}, gradcli.Tensor))
     assert [name for name, _, _ in found] == ["box.w", "all[0].w"]
 
 
@@ -291,6 +290,6 @@ def test_lists_of_lists_are_looked_into_so_often() -> None:
     """A value holds a list a million times: so many containers are looked into, and no more."""
     weight = gradcli.ones(1)
     held = {"pairs": [(1, weight)] * 1_000_000, "nested": [[[[weight]]]], "deep": [[[[[weight]]]]]}
-    found = [name for name, _ in collecting.named_tensors(held, gradcli.Tensor)]
-    assert len(found) == collecting.LOOKED + 1
+    found = [name for name, _ in holding.named_tensors(held, gradcli.Tensor)]
+    assert len(found) == holding.LOOKED + 1
     assert found[0] == "pairs[0][1]" and found[-1] == "nested[0][0][0][0]"

@@ -247,7 +247,7 @@ def test_reduced_precision_ends_with_its_program() -> None:
 # Objects of modules that functions change, and that are no part of a run.
 OUTLIVES = {
     # caches: the same whoever asks
-    "engine/arrays.py _straight", "engine/views.py _renamed", "engine/device.py _cuda",
+    "engine/device.py _cuda",
     "func/batching.py _RULES", "language/adoption.py VALUES", "language/adoption.py ADOPTERS",
     "language/adoption.py _LIBRARY", "language/builtins/types.py OF_LIBRARY",
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",

@@ -43,12 +43,12 @@ TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
     "nan-born-forward", "fine", "item",
-    "not-stepped", "not-registered",
+    "not-stepped", "not-registered", "eval-mode",
 }  # fmt: skip
 
 
 def ask(text: str, name: str, **limits: Any) -> tuple[Ran, WhyReport]:
-    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name, None)
+    return why_report(Request(text.encode(), "p.expr", limits=Limits(**limits)), name)
 
 
 @cache
@@ -114,6 +114,32 @@ def test_verdict_and_lines(title: str) -> None:
     assert (found.verdict, list(found.lines)) == (verdict, [int(line) for line in lines.split()])
     assert found.sentence.endswith(".")
     assert sum(label.primary for label in found.labels) == bool(found.lines)
+
+
+SLIPS = {
+    "loss.backward": "line 7: loss.backward has no effect: it names backward",
+    "x.require_grad = True": "line 7: x.require_grad = True has no effect: nothing reads",
+    "net.requires_grad = False": "line 7: net.requires_grad = False has no effect",
+    "F.relu(x).requires_grad_()": "",
+    "net.trainable = True": "",
+}
+
+
+@pytest.mark.parametrize("line", SLIPS)
+def test_lines_without_an_effect(line: str) -> None:
+    """They are told beside the verdict, whatever it is."""
+    text = f"""\
+net, x = nn.Linear(2, 1), torch.ones(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(2):
+    opt.zero_grad()
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    {line}
+    opt.step()
+"""
+    facts = "\n".join(ask(text, "net.weight")[1].facts)
+    assert SLIPS[line] in facts and bool(facts) == bool(SLIPS[line])
 
 
 @pytest.mark.parametrize("title", [title for title, _ in CASES])
@@ -203,7 +229,7 @@ def test_what_cannot_be_tried_says_why(name: str, text: str, why: str) -> None:
     found = ask(text + "\n", name)[1]
     assert found.trial is None or found.trial.helped is None
     assert len(found.facts) == 1 and why in found.facts[0]
-    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, None, trials=False)[1]
+    silent = why_report(Request((text + "\n").encode(), "p.expr"), name, trials=False)[1]
     assert not silent.facts
 
 
@@ -480,3 +506,14 @@ main()
         "scale": "fine", "net.body.weight": "detached", "net.body.bias": "detached",
         "net.head.weight": "fine", "net.head.bias": "fine",
     }  # fmt: skip
+
+
+def test_a_dropout_within_a_network_is_named() -> None:
+    net = "nn.Sequential(nn.Linear(3, 4), nn.Dropout(1.0), nn.Linear(4, 1))"
+    text = f"net = {net}\nloss = net(torch.ones(5, 3)).sum()\nloss.backward()\n"
+    found = ask(text, "net[0].weight")[1]
+    assert (found.verdict, found.sentence.partition(": ")[2]) == (
+        "zero-factor", "Dropout in net(torch.ones(5, 3)) multiplies the gradient by 0."
+    )  # fmt: skip
+    assert found.trial is not None and found.trial.helped
+    assert found.trial.advice.startswith("without dropout: net = nn.Sequential(nn.Linear(3, 4), ")

@@ -81,7 +81,7 @@ def cases(causes: dict[str, tuple[str, ...]], count: int) -> list[tuple[str, str
 
 @pytest.mark.parametrize(("verdict", "text", "line"), cases(CUTS, 12))
 def test_cuts(verdict: str, text: str, line: int) -> None:
-    _, found = why_report(Request(text.encode(), "p"), "x", None)
+    _, found = why_report(Request(text.encode(), "p"), "x")
     assert found.verdict == verdict, text
     assert line in found.lines or (verdict == "no-grad" and found.lines == (6, 8)), text
     assert found.trial is not None
@@ -91,13 +91,13 @@ def test_cuts(verdict: str, text: str, line: int) -> None:
 
 @pytest.mark.parametrize(("verdict", "text", "line"), cases(DEATHS, 12))
 def test_deaths(verdict: str, text: str, line: int) -> None:
-    _, found = why_report(Request(text.encode(), "p"), "x", None)
+    _, found = why_report(Request(text.encode(), "p"), "x")
     assert (found.verdict, found.lines) == (verdict, (line,)), text
 
 
 @pytest.mark.parametrize(("verdict", "text", "line"), cases(BIRTHS, 12))
 def test_births(verdict: str, text: str, line: int) -> None:
-    _, found = why_report(Request(text.encode(), "p"), "x", None)
+    _, found = why_report(Request(text.encode(), "p"), "x")
     assert (found.verdict, found.lines) == (verdict, (line,)), text
 
 
@@ -105,5 +105,5 @@ def test_births(verdict: str, text: str, line: int) -> None:
 def test_nothing_wrong(number: int) -> None:
     draw = random.Random(number)
     text, _ = program(draw, draw.choice(STEPS))
-    _, found = why_report(Request(text.encode(), "p"), "x", None)
+    _, found = why_report(Request(text.encode(), "p"), "x")
     assert found.verdict == "fine", text

@@ -7,11 +7,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.autograd_meta import set_mark
 from ..engine.carriers import TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.class_name import NamedInTorch
 from ..engine.mode import state
-from ..engine.tensor import Tensor, plain, set_mark
+from ..engine.tensor import Tensor, plain
 from ..engine.views import rebase
 from .function_node import UNSET, DelayedError, FunctionContext, FunctionNode
 

@@ -9,10 +9,11 @@ from ..engine.causes import Freed
 from ..engine.errors import type_name
 from ..engine.formula import fit_tensor
 from ..engine.hook_calls import charged
+from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.saved import freed, keep, kept_array, taken
-from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.tensor import Tensor, plain
 
 if TYPE_CHECKING:
     from .function import Function

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle
+from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, Node
 from ..engine.run_state import run_state
-from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.tensor import Tensor, plain
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
@@ -87,12 +87,7 @@ class saved_tensors_hooks:
             raise RuntimeError(_forbidden.messages[-1])
         state.push_saved_hooks(self._pair)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         state.pop_saved_hooks()
 
 
@@ -107,12 +102,7 @@ class disable_saved_tensors_hooks:
             raise RuntimeError(self._message)
         _forbidden.messages.append(self._message)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _forbidden.messages.pop()
 
 
@@ -156,13 +146,8 @@ class allow_mutation_on_saved_tensors:
         self._hooks.__enter__()
         return self._copies
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._hooks.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._hooks.__exit__(*error)
         self._copies.open = False
         allow_mutation_on_saved_tensors._active = False
 

@@ -61,7 +61,6 @@ class Environment:
         self.program: Opened | None = None
         self.pieces: list[Terminal] = []
         self.long: list[Terminal] = []  # what a pager is going to show
-        self.page_started = False
         self.ends: Ends | None = None  # of what the program prints, where its middle is left out
         self.started = time.process_time()
 

@@ -60,7 +60,7 @@ def command(common: Shared, asked: Arguments) -> int:
         streams = common.format == "text"
         is_script = request.engine == "torch" and (request.path or "").endswith(".py")
         trials = not asked.no_try and (asked.try_ or not is_script)
-        ran, report = why_report(request, name, None, trials=trials)
+        ran, report = why_report(request, name, trials=trials)
         ran = env.explained(ran, tries=trials)
         keep(report)
         if streams:

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy
+
 from .carriers import RUNTIME, Body
 from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)
 # Formulas that are written into the function of the way back as they are.
-PLAIN = ("grad", "-grad", "grad * {0}", "{0} * grad")
+PLAIN = ("grad", "-grad", "grad * {0}", "{0} * grad", "grad / {0}")
+STEPS = {"multiply": numpy.multiply, "divide": numpy.divide, "negative": numpy.negative}
 
 
 def plain_expression(formula: Formula) -> str | None:
@@ -34,12 +37,20 @@ def plain_expression(formula: Formula) -> str | None:
     return None
 
 
+def one_step(expression: str) -> str | None:
+    """A plain expression as a call of `STEPS` that lacks its last argument, `out`."""
+    for symbol, name in ((" * ", "multiply"), (" / ", "divide"), ("-", "negative")):
+        if expression.startswith("(") and symbol in expression:
+            return f"{name}({expression[1:-1].replace(symbol, ', ').lstrip(', ')}"
+    return None
+
+
 def on_arrays(formula: Formula) -> Callable[..., Any]:
-    """The formula's own code, with `straight` in the place of each row that it names."""
+    """The formula's own code, with the kernel in the place of each row that it names."""
     function: Any = formula.function
     known = function.__globals__
     named = {name: known[name] for name in function.__code__.co_names if name in known}
-    rows = {name: straight(value) for name, value in named.items() if isinstance(value, Row)}
+    rows = {name: value.on_arrays for name, value in named.items() if isinstance(value, Row)}
     if not rows:
         return function  # type: ignore[no-any-return]
     scope = {"__builtins__": known["__builtins__"], **named, **rows}
@@ -48,18 +59,8 @@ def on_arrays(formula: Formula) -> Callable[..., Any]:
     )
 
 
-def straight(row: Row) -> Body:
+def kernel_of(row: Row) -> Body:
     """row(...) of operands of which the first is an array: its kernel, nothing asked."""
-    known = _straight.get(id(row))
-    if known is None:
-        known = _straight[id(row)] = _written(row)
-    return known
-
-
-_straight: dict[int, Body] = {}
-
-
-def _written(row: Row) -> Body:
     modules, kernel = RUNTIME.arrays, row.forward
 
     def one(operand: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
-from . import call, formula
+from . import arrays, call, formula
 from .backward import backward_of_tensor
 from .carriers import RUNTIME, Body
 from .construct import new, new_alike, run_factory
@@ -78,6 +78,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
 # Functions that are written from a declaration when they are first asked for.
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
     (Row, "run", call.specialise),
+    (Row, "on_arrays", arrays.kernel_of),
     (Row, "written_backward", formula.specialise),
     (Row, "written_step", formula.specialise_step),
     (Inplace, "run", _run_in_place),

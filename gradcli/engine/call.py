@@ -18,12 +18,15 @@ from typing import Any
 
 import numpy
 
-from . import dtypes, fast_path as lane
-from .fast_path import ALIKE, GENERAL, NUMBER, OPERATOR, ORDINARY, FastPath
+from . import dtypes, lane
+from .autograd_meta import mark_of_base
+from .fast_path import FastPath
+from .lane import ALIKE, GENERAL, NUMBER, OPERATOR, ORDINARY, Lane
 from .layout import LAYOUTS, element_strides, iterated
 from .leaf import edge_of, mark_inference
 from .mode import next_sequence, state
 from .node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
+from .node_source import derived
 from .promotion import meet, one_device, shape_error
 from .results import (
     finish,
@@ -31,14 +34,13 @@ from .results import (
     infer,
     make_view,
     refused,
-    tracked_by_base,
     version_of,
     versions_of,
     watch,
     widened,
 )
 from .row import Row
-from .saved import show_saved
+from .saved_attributes import show_saved
 from .tensor import Tensor, formed
 
 
@@ -129,12 +131,12 @@ def compiled(
 @functools.cache
 def facts_of(row: Row) -> Callable[..., tuple[Any, ...]]:
     """Writes arguments -> the derived facts that the row saves, None where it saves a value."""
-    writer = FastPath(row, GENERAL)
+    general = Lane(row, GENERAL)
     known = {*row.signature.names, *row.signature.outputs}
     facts = "".join(
-        "None, " if key in known else f"{writer.derived(key)}, " for key in row.saved_keys
+        "None, " if key in known else f"{derived(general, key)}, " for key in row.saved_keys
     )
-    lines = [f"def facts({writer.given}):", f"    return ({facts})"]
+    lines = [f"def facts({general.given}):", f"    return ({facts})"]
     return compiled(row, "facts", lines, {"Tensor": Tensor, "element_strides": element_strides})
 
 
@@ -154,7 +156,7 @@ def _names(row: Row) -> dict[str, Any]:
         "refused": refused, "guard": guard, "infer": infer, "one_device": one_device,
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch,
         "widened": widened, "make_view": make_view,
-        "tracked_by_base": tracked_by_base,
+        "mark_of_base": mark_of_base,
         "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
         "inputs_of": inputs_of, "iterated": iterated,

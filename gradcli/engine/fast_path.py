@@ -1,57 +1,23 @@
-"""Engine: one function of a row, written line by line. Lanes differ in the questions they ask."""
+"""Engine: one function of a row, written line by line: its operands, its kernel, its result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from .lane import ALIKE, GENERAL, NUMBER, OPERATOR, ORDINARY, Lane
+from .node_source import NodeSource
 from .row import OF, Row
 from .signature import Parameter
 from .tensor_type import LARGE
 
-GENERAL, ORDINARY, NUMBER, ALIKE = "general", "ordinary", "number", "alike"
-OPERATOR = "operator"  # the name of the function behind `x + y`
 SIDE = 1 << 8  # two operands with no more elements than this make at most LARGE
 
-# What formulas may ask about an argument (`self_sym_sizes`), and the source that answers it.
-DERIVED = {
-    "_sym_sizes": "{}._data.shape",
-    "_sym_sizes_opt": "{}._data.shape",
-    "_shape": "{}._data.shape",
-    "_sym_numel": "{}._data.size",
-    "_sym_strides": "element_strides({}._data)",
-    **{f"_sym_argsize_{place}": f"{{}}._data.shape[{place}]" for place in range(3)},
-    **{f"_sym_argsize_minus_{place}": f"{{}}._data.shape[-{place}]" for place in (1, 2, 3)},
-    "_strides": "element_strides({}._data)",
-    "_start": "{}.storage_offset()",
-    "_dim": "{}._data.ndim",
-    "_dtype": "{}._kind.dtype",
-    "_kind": "{}._kind",
-    "_options": "{}._kind.dtype",
-}
 
-
-def has_lanes(row: Row) -> bool:
-    """One tensor, two of one kind, or a tensor and a number, are what most calls have."""
-    return (
-        row.broadcasts
-        and len(row.tensors) <= 2
-        and all(p.kind == "Tensor" and not p.optional for p in row.tensors)
-        and not row.tensors[0].number
-        and row.output_count == 1
-        and not row.view
-    )
-
-
-class FastPath:
-    """Writes the source of one function of a row, line by line."""
+class FastPath(Lane):
+    """Writes the source of one lane of a row, line by line."""
 
     def __init__(self, row: Row, mode: str, plain_symbol: bool = False) -> None:
-        self.row, self.mode = row, mode
+        super().__init__(row, mode)
         # Only the operands vary: the kernel is Python's operator itself.
         self.plain_symbol = plain_symbol or len(row.signature.parameters) == len(row.tensors)
-        self.given = ", ".join(row.signature.names)
-        self.first = row.tensors[0].name
-        self.several = row.output_count > 1 or row.listed
         self.lines: list[str] = []
 
     def function(self, name: str, parameters: str, otherwise: str = "") -> list[str]:
@@ -87,15 +53,6 @@ class FastPath:
 
     def write(self, text: str, depth: int = 1) -> None:
         self.lines.append("    " * depth + text)
-
-    def a_number(self, p: Parameter) -> bool:
-        """Is this argument a Python number, as far as this lane knows?"""
-        return self.mode == NUMBER and p.name != self.first
-
-    def a_tensor(self, p: Parameter) -> bool:
-        """Is this argument surely a tensor in this lane?"""
-        sure = self.mode in (ORDINARY, ALIKE)
-        return p.kind == "Tensor" and (sure or not (p.number or p.optional))
 
     # ---- operands
 
@@ -301,16 +258,16 @@ class FastPath:
     def record(self) -> None:
         """Makes the node when an input asks for gradients; returns the result."""
         row, write = self.row, self.write
-        recorded = row.formulas or row.node
-        if recorded:
+        if row.formulas or row.node:
             asks = " or ".join(self.asks(p) for p in row.tensors if not self.a_number(p))
             write(f"if state.grad_enabled and ({asks}){self.differentiable()}:")
-            self.node()
+            for line in NodeSource(self).written():
+                write(line, 2)
         if self.several:
             write(f"return finish(row, kind, data, None, ({self.given},))")
             return
         # Without a node a result requires no gradient; a view still says what its base does.
-        flag = "tracked_by_base(out)" if row.view else "False"
+        flag = "mark_of_base(out)" if row.view else "False"
         write(f"out._requires_grad = {flag}; out._grad_fn = None")
         if not row.view:
             write("if state.inference: mark_inference(out)")
@@ -318,184 +275,13 @@ class FastPath:
 
     def differentiable(self) -> str:
         sure = self.mode != GENERAL or (self.row.broadcasts and len(self.row.tensors) == 1)
-        return (
-            ""
-            if self.several or (sure and self.row.dtype != "compare")
-            else " and result_kind.differentiable"
-        )
+        if self.several or (sure and self.row.dtype != "compare"):
+            return ""
+        return " and result_kind.differentiable"
 
     def asks(self, p: Parameter) -> str:
         """Does this argument require a gradient?"""
         if p.kind == "Tensor[]":
             return f"any(t is not None and t._requires_grad for t in {p.name})"
         test = f"{p.name}._requires_grad"
-        if self.a_tensor(p):
-            return test
-        return f"({p.name}.__class__ is Tensor and {test})"
-
-    def node(self) -> None:
-        row = self.row
-
-        def write(text: str) -> None:
-            self.write(text, 2)
-
-        edges, numbers, numbered = self.edges(write)
-        if row.underivable:
-            write(f"node = UnimplementedNode({row.name!r})")
-        else:
-            write("node = result_kind.node()" if self.mode == GENERAL else "node = Node()")
-        rest = "rest" if self.mode == ALIKE and len(row.tensors) == 2 else "None"
-        write(f"node.row = row; node.origin = state.origin; node.rest = {rest}; node.buffer = None")
-        write(f"node.edges = {edges}; node.sequence = next_sequence()")
-        if numbered and self.mode != ALIKE:  # what has a form is an output 0
-            write(f"if {numbered}: node.numbers = {numbers}")
-        self.saved(write)
-        self.inputs(write)
-        if self.several:
-            write(f"return finish(row, kind, data, node, ({self.given},))")
-            return
-        write("out._requires_grad = True; out._grad_fn = node")
-        if row.signature.outputs[0] in row.saved_keys:
-            self.saved_output(write)
-        write(f"if state.told: watch(node, (out,), ({self.given},))")
-        write("return out")
-
-    def edges(self, write: Callable[[str], None]) -> tuple[str, str, str]:
-        """Edges in the order of the tensor arguments that have a derivative, their numbers, and the
-        condition under which one of those is not 0."""
-        parts, numbers = [], []
-        for p in self.row.tensors:
-            name = p.name
-            if name not in self.row.differentiable and self.row.formulas:
-                continue
-            if p.kind == "Tensor[]":
-                parts.append(f"*[edge_of(t) for t in {name}]")
-                numbers.append(f"*[t._output_nr for t in {name}]")
-                continue
-            if self.a_number(p):
-                write(f"e_{name} = None")
-            elif self.a_tensor(p):
-                write(f"e_{name} = {name}._grad_fn")
-                write(
-                    f"if e_{name} is None or {name}._meta is not None: e_{name} = edge_of({name})"
-                )
-            else:
-                write(f"e_{name} = edge_of({name}) if {name}.__class__ is Tensor else None")
-            parts.append(f"e_{name}")
-            if self.a_number(p):
-                numbers.append("0")
-            else:
-                number = f"{name}._output_nr"
-                numbers.append(
-                    number if self.a_tensor(p) else f"({number} if e_{name} is not None else 0)"
-                )
-        if not parts:
-            return "()", "None", ""
-        if any(number.startswith("*") for number in numbers):
-            write(f"numbers = ({', '.join(numbers)},)")
-            return f"({', '.join(parts)},)", "numbers", "any(numbers)"
-        tests = " or ".join(number for number in numbers if number != "0")
-        return f"({', '.join(parts)},)", f"({', '.join(numbers)},)", tests
-
-    def saved(self, write: Callable[[str], None]) -> None:
-        """What the formulas of the inputs that ask for gradients need; the rest stays None."""
-        row = self.row
-        tensors = {p.name: p for p in row.tensors}
-        values, tests = [], []
-        for key in row.saved_keys:
-            p = tensors.get(key)
-            if key in row.signature.outputs:
-                values.append("None")
-            elif p is not None:
-                serves = self.serves(key)
-                value = f"list({key})" if p.kind == "Tensor[]" else key
-                values.append(f"{value} if {serves} else None" if serves else value)
-                tests += self.has_storage(p, serves)
-            else:
-                values.append(key if key in row.signature.names else self.derived(key))
-        if values == ["None"] and row.output_count == 1:
-            return  # the result alone is saved: see `saved_output`
-        write(f"node.saved = saved = ({', '.join(values)}{',' if values else ''})")
-        if tests and not self.several:  # else `finish` looks at all that is saved
-            counted = "".join(
-                f"version_of(saved[{place}]), " if key in tensors else "0, "
-                for place, key in enumerate(row.saved_keys)
-            )
-            versions = "versions_of(saved)" if "True" in tests else f"({counted})"
-            write(f"if {' or '.join(tests)}: node.versions = {versions}")
-
-    def has_storage(self, p: Parameter, serves: str) -> list[str]:
-        """Tests for a saved tensor whose version may be other than 0."""
-        if p.kind == "Tensor[]":
-            return ["True"]
-        if self.a_number(p):
-            return []
-        test = f"{p.name}._storage is not None and {p.name}._storage.version"
-        tests = ["" if self.a_tensor(p) else f"{p.name}.__class__ is Tensor", test, serves]
-        return [" and ".join(filter(None, tests))]
-
-    def serves(self, key: str) -> str:
-        """The condition under which a saved value is needed: an input it serves has an edge."""
-        name = self.row.served_by(key)
-        return "" if name is None else f"e_{name} is not None"
-
-    def derived(self, key: str) -> str:
-        """`self_sym_sizes` and its like: facts about an argument, worked out at the call."""
-        for suffix, text in DERIVED.items():
-            name = key.removesuffix(suffix)
-            if name != key and name in self.row.signature.outputs:
-                return "None"  # a fact about an output, known when there is one: results.finish
-            if name != key and name in self.row.signature.names:
-                p = next(p for p in self.row.signature.parameters if p.name == name)
-                if p.kind == "Tensor[]":
-                    return f"[{text.format('t')} for t in {name}]"
-                if self.a_number(p):
-                    return "None"
-                value = text.format(name)
-                return (
-                    value
-                    if self.a_tensor(p)
-                    else f"({value} if {name}.__class__ is Tensor else None)"
-                )
-        raise ValueError(f"{self.row!r}: a formula asks for {key!r}, neither argument nor output")
-
-    def inputs(self, write: Callable[[str], None]) -> None:
-        """Shapes and kinds of the inputs, where a gradient must be summed or cast back."""
-        row = self.row
-        given = [p for p in row.tensors if p.name in row.differentiable]
-        if not row.broadcasts or not given or self.mode in (NUMBER, ALIKE):
-            return
-        if any(p.kind == "Tensor[]" for p in given):
-            write(f"node.inputs = tuple([(t._data.shape, t._kind) for t in {given[0].name}])")
-        elif self.mode == ORDINARY:
-            values = ", ".join(f"(a_{p.name}.shape, kind)" for p in given)
-            apart = " != ".join(f"a_{p.name}.shape" for p in row.tensors)
-            write(f"if {apart}: node.rest = inputs_of(node.rest, ({values},))")
-        elif len(row.tensors) == 1:
-            x = self.first
-            write(f"if {x}._kind is not kind: node.inputs = (({x}._data.shape, {x}._kind),)")
-        else:
-            values = ", ".join(
-                f"({p.name}._data.shape, {p.name}._kind)"
-                + ("" if self.a_tensor(p) else f" if {p.name}.__class__ is Tensor else None")
-                for p in given
-            )
-            write(f"node.rest = inputs_of(node.rest, ({values},))")
-
-    def saved_output(self, write: Callable[[str], None]) -> None:
-        """The result itself, saved without its tensor: see SavedOutput."""
-        row = self.row
-        if row.view:
-            write("kept = SharedOutput(out, 0)")
-        elif self.mode == ALIKE:  # the array alone: see Tensor._need_storage
-            write("kept = data")
-        else:
-            write("kept = out._storage = new(SavedOutput)")
-            write("kept.version = 0; kept.data = data; kept.kind = result_kind")
-        if len(row.saved_keys) == 1:
-            write("node.saved = (kept,)")
-            return
-        place = row.saved_keys.index(row.signature.outputs[0])
-        before, after = f"saved[:{place}]", f"saved[{place + 1}:]"
-        write(f"node.saved = (*{before}, kept, *{after})")
-        write("if node.versions is not None: node.versions = versions_of(node.saved)")
+        return test if self.a_tensor(p) else f"({p.name}.__class__ is Tensor and {test})"

@@ -23,7 +23,7 @@ from .row import Inplace, Row
 from .saved import pack_operands
 from .tensor import Tensor, formed, write_into
 from .tensor_type import TensorType, spreads
-from .views import check_inplace, named_row, rebase, view_inplace
+from .views import check_inplace, rebase, view_inplace
 
 
 def run_of(twin: Inplace) -> Callable[..., Any]:
@@ -61,7 +61,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
         "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
-        "spreads": spreads, "linked": partial(_linked, named_row(row)),
+        "spreads": spreads, "linked": partial(_linked, row.inplace_row),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -173,7 +173,7 @@ def _by_kernel(row: Row) -> list[str]:
 
 def _general(row: Row) -> Callable[..., Any]:
     """Every case, by looking at the arguments."""
-    node_row = named_row(row)
+    node_row = row.inplace_row
     asked = [p.name for p in row.tensors if p.name in row.differentiable or p is row.tensors[0]]
 
     def run(*values: Any) -> Tensor:

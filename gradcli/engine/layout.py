@@ -43,9 +43,9 @@ def contiguous_strides(sizes: Sequence[int], item: int = 1) -> Sizes:
     return tuple(reversed(strides))
 
 
-def strides_in_order(sizes: Sequence[int], order: Sequence[int], item: int = 1) -> Sizes:
+def strides_in_order(sizes: Sequence[int], order: Sequence[int]) -> Sizes:
     """Dense strides for dimensions given in the order in which they lie, the closest first."""
-    strides, step = [0] * len(sizes), item
+    strides, step = [0] * len(sizes), 1
     for dim in order:
         strides[dim] = step
         step *= max(sizes[dim], 1)
@@ -69,9 +69,9 @@ def _in_elements(strides: Sizes, item: int) -> Sizes:
     return tuple([step // item for step in strides])
 
 
-def is_in_order(sizes: Sizes, strides: Sizes, order: Sequence[int], item: int = 1) -> bool:
+def is_in_order(sizes: Sizes, strides: Sizes, order: Sequence[int]) -> bool:
     """Do the elements lie dense in this order of dimensions? Those of size 1 lie anywhere."""
-    expected = item
+    expected = 1
     for dim in order:
         if sizes[dim] != 1:
             if strides[dim] != expected:
@@ -80,11 +80,11 @@ def is_in_order(sizes: Sizes, strides: Sizes, order: Sequence[int], item: int = 
     return True
 
 
-def is_dense(sizes: Sizes, strides: Sizes, item: int = 1) -> bool:
+def is_dense(sizes: Sizes, strides: Sizes) -> bool:
     """Do the elements fill one block of memory, without holes or overlaps?"""
     order = [dim for dim, length in enumerate(sizes) if length > 1]
     order.sort(key=strides.__getitem__)
-    return is_in_order(sizes, strides, order, item)
+    return is_in_order(sizes, strides, order)
 
 
 def _comes_later(first: int, second: int, sizes: Sizes, operands: Sequence[Operand]) -> int:
@@ -121,11 +121,11 @@ def order_of(sizes: Sizes, operands: Sequence[Operand]) -> list[int]:
     return order
 
 
-def preserved_strides(sizes: Sizes, strides: Sizes, item: int = 1) -> Sizes:
+def preserved_strides(sizes: Sizes, strides: Sizes) -> Sizes:
     """Strides of a copy: dense memory keeps its own, other memory its order of dimensions."""
-    if is_dense(sizes, strides, item):
+    if is_dense(sizes, strides):
         return strides
-    return strides_in_order(sizes, order_of(sizes, [(sizes, strides)]), item)
+    return strides_in_order(sizes, order_of(sizes, [(sizes, strides)]))
 
 
 def _as_one(sizes: Sizes, operands: Sequence[Any]) -> Sizes | None:

@@ -92,7 +92,7 @@ def _is_shared(a: Any, b: Any, whole: bool) -> bool:
         return False
     if not module_of(a).may_share_memory(a, b):
         return False
-    if not all(is_dense(x.shape, x.strides, x.itemsize) for x in (a, b)):
+    if not all(is_dense(x.shape, element_strides(x)) for x in (a, b)):
         return False
     same = _address(a) == _address(b) and a.nbytes == b.nbytes
     return whole or not (same and element_strides(a) == element_strides(b))

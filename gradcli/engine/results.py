@@ -7,6 +7,10 @@ from math import prod
 from typing import Any
 
 from . import dtypes
+from .autograd_meta import AutogradMeta, mark_of_base
+from .blocks import MANY
+from .carriers import RUNTIME
+from .catalogue import catalogue
 from .causes import Freed
 from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
@@ -14,7 +18,7 @@ from .mode import state
 from .node import Node, SavedOutput, Several, SharedOutput
 from .promotion import shape_error
 from .row import OF, Row
-from .tensor import AutogradMeta, Tensor, mark_of, plain
+from .tensor import Tensor, plain
 from .tensor_type import LARGE, TensorType, kind_of
 
 
@@ -80,6 +84,9 @@ def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
             return
         else:
             elements = _broadcast_numel([array.shape for array in arrays])
+    if elements > MANY and not RUNTIME.many:
+        RUNTIME.many = True
+        catalogue.forget_formulas()  # those written until now do not ask how many
     if elements >= COUNTED:
         state.reserve(elements * kind.array_dtype.itemsize)
 
@@ -147,13 +154,6 @@ def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
         meta.creation = creation
 
 
-def tracked_by_base(view: Tensor) -> Any:
-    """The flag of a view that has no node: what its base says, now and later."""
-    assert view._meta is not None
-    base = view._meta.base
-    return False if base is None else mark_of(base)
-
-
 def finish(
     row: Row, kind: TensorType, datas: Any, node: Node | None, arguments: Sequence[Any]
 ) -> Any:
@@ -174,7 +174,7 @@ def finish(
         if multi_view:
             out._requires_grad, out._storage, out._meta = False, None, None
             make_view(out, arguments[0], "multi")
-            out._requires_grad = tracked_by_base(out)
+            out._requires_grad = mark_of_base(out)
         constant = row.undifferentiable and row.signature.outputs[place] in row.undifferentiable
         if node is not None and result.differentiable and not constant:
             out._requires_grad, out._grad_fn, out._output_nr = True, node, place

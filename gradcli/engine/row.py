@@ -51,6 +51,9 @@ Acts: TypeAlias = Literal[
     "", "pointwise", "along", "leading", "selects", "moves", "spreads", "product", "random",
     "dynamic", "constant",
 ]  # fmt: skip
+# What it has to do with a loss: it compares prediction and target, makes probabilities of scores,
+# or expects scores or logarithms of probabilities.
+Role: TypeAlias = Literal["", "compares", "normalises", "of scores", "of logarithms"]
 # Where a gradient that came is not passed on. "flat": everywhere; "saturates": far out; "clamps",
 # "rectifies": beyond a bound; "leaks": there, unless a slope is set; "mask": where other elements
 # are taken; "cancels": where shares add up to 0.
@@ -89,6 +92,7 @@ class Declaration:
         self.domain: Domain | None = options.get("domain")
         self.smooth: str = options.get("smooth", "")
         self.logarithm: str = options.get("logarithm", "")
+        self.role: Role = options.get("role", "")
         self.alone: str = options.get("alone", "")
         # None: as the declaration of the same name says that has one.
         self.computes: str | None = options.get("computes")
@@ -100,6 +104,7 @@ class Row(Declaration):
 
     # Functions written from the row at first use; `assembly` says by what.
     run: Body  # all arguments given, in order
+    on_arrays: Body  # the same where the first argument is an array
     written_backward: Body
     written_step: Body
 
@@ -188,6 +193,17 @@ class Row(Declaration):
     def listed(self) -> bool:
         """Does it give a list of tensors: views of the first argument, or pieces set apart?"""
         return self.view in ("multi", "apart")
+
+    @cached_property
+    def inplace_row(self) -> Row:
+        """The same under the node name of its in-place twin: TBackward1 for t_."""
+        if self.inplace_node == self.node:
+            return self
+        from copy import copy
+
+        twin = copy(self)
+        twin.node = self.inplace_node
+        return twin
 
     @property
     def copies_view(self) -> bool:

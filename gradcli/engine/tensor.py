@@ -2,67 +2,24 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
+from .autograd_meta import AutogradMeta, mark_of_base, set_mark
 from .carriers import RUNTIME, TRANSFORMS
 from .class_name import Named
-from .device import Device
-from .dtypes import FLOATING, DType
 from .errors import type_name
-from .layout import element_strides, lies_in_format
-from .leaf import NON_LEAF_GRAD, check_new_grad, edge_of, mark_inference
+from .leaf import NON_LEAF_GRAD, check_new_grad, mark_inference
+from .metadata import Metadata
 from .mode import as_bool, state
-from .node import AccumulateGrad, DetachedVersion, Node, SavedOutput, Storage
-from .size import Size
-from .tensor_type import (
-    Array,
-    FastShape,
-    Layout,
-    TensorType,
-    form_of,
-    kind_of,
-    kind_of_array,
-    offset_in,
-    strided,
-    wrap_dim,
-)
+from .node import DetachedVersion, Node, SavedOutput, Storage
+from .tensor_type import Array, FastShape, TensorType, form_of, kind_of_array
 from .values import Values
 
-__all__ = [
-    "METHODS", "PROPERTIES", "Tensor", "TensorType", "edge_of", "from_array", "kind_of", "plain",
-    "strided", "wrap", "wrap_dim", "write_into",
-]  # fmt: skip
 
-
-class AutogradMeta:
-    """What only some tensors have: a gradient, hooks, a base that they are a view of."""
-
-    __slots__ = (
-        "grad", "accumulator", "hooks", "post_hooks", "retains_grad", "is_parameter",
-        "persistent", "base", "view_version", "creation", "inference", "mark",
-    )  # fmt: skip
-
-    grad: Tensor | None
-    accumulator: weakref.ref[AccumulateGrad] | None
-    hooks: dict[int, Callable[..., Any]] | None
-    post_hooks: dict[int, Callable[..., Any]] | None
-    persistent: bool | None  # of a buffer that nn.Buffer made
-    base: Tensor | None
-    mark: list[bool] | None  # see `mark_of`
-
-    def __init__(self, base: Tensor | None = None, version: int = 0) -> None:
-        self.grad = self.accumulator = self.hooks = self.post_hooks = None
-        self.persistent = self.mark = None
-        self.retains_grad = self.is_parameter = self.inference = False
-        self.base, self.view_version = base, version
-        self.creation = ""  # how a view was made, where that forbids changing it in place
-
-
-class Tensor(Values, metaclass=Named):
+class Tensor(Values, Metadata, metaclass=Named):
     """PyTorch's tensor. `assembly` adds the operators, and the methods that are only named here."""
 
     _torch_name = "torch.Tensor"
@@ -98,107 +55,9 @@ class Tensor(Values, metaclass=Named):
     _refresh: Callable[[], None]
     _kept: Callable[[], SavedOutput | None]
 
-    # ---- what it is
-
-    @property
-    def dtype(self) -> DType:
-        return self._kind.dtype
-
-    @property
-    def device(self) -> Device:
-        return self._kind.device
-
-    @property
-    def shape(self) -> Size:
-        return Size(self._data.shape)
-
-    def size(self, dim: int | None = None) -> Any:
-        return (
-            Size(self._data.shape)
-            if dim is None
-            else self._data.shape[wrap_dim(dim, self._data.ndim)]
-        )
-
-    @property
-    def ndim(self) -> int:
-        return int(self._data.ndim)
-
-    def dim(self) -> int:
-        return int(self._data.ndim)
-
-    ndimension = dim
-
-    def numel(self) -> int:
-        return int(self._data.size)
-
-    nelement = numel
-
-    def stride(self, dim: int | None = None) -> Any:
-        strides = element_strides(self._data)
-        return strides if dim is None else strides[wrap_dim(dim, len(strides))]
-
-    def storage_offset(self) -> int:
-        base = self._base
-        return 0 if base is None else offset_in(base._data, self._data)
-
-    @property
-    def itemsize(self) -> int:
-        return self._kind.dtype.itemsize
-
-    def element_size(self) -> int:
-        return self._kind.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.numel() * self.itemsize
-
-    def is_contiguous(self, *, memory_format: Any = None) -> bool:
-        name = "contiguous_format" if memory_format is None else memory_format.name
-        if name.startswith("channels_last"):
-            return lies_in_format(self._data, name)
-        return bool(self._data.flags.c_contiguous)
-
-    def is_floating_point(self) -> bool:
-        return self._kind.dtype.category == FLOATING
-
-    def is_complex(self) -> bool:
-        return self._kind.dtype.category > FLOATING
-
-    def is_signed(self) -> bool:
-        return self._kind.dtype.is_signed
-
-    def data_ptr(self) -> int:
-        if isinstance(self._need_array(), numpy.ndarray):
-            return int(self._data.__array_interface__["data"][0])
-        return int(self._data.data.ptr)
-
-    def get_device(self) -> int:
-        return -1 if self.device.type == "cpu" else int(self.device.index or 0)
-
-    @property
-    def is_cuda(self) -> bool:
-        return self.device.type == "cuda"
-
-    @property
-    def is_cpu(self) -> bool:
-        return self.device.type == "cpu"
-
-    @property
-    def volatile(self) -> bool:
-        state.warn("volatile was removed (Variable.volatile is always False)")
-        return False
-
-    is_sparse = is_quantized = is_mps = is_meta = is_nested = False
-
-    @property
-    def layout(self) -> Layout:
-        return strided
-
     @property
     def is_parameter(self) -> bool:
         return self._meta is not None and self._meta.is_parameter
-
-    # ---- its place in the graph
 
     @property
     def requires_grad(self) -> bool:
@@ -424,29 +283,6 @@ def plain(data: Array, kind: TensorType) -> Tensor:
     if state.inference:
         mark_inference(out)
     return out
-
-
-def mark_of(base: Tensor) -> list[bool]:
-    """What a tensor shares with its views that are in no graph: is it in one by now?
-
-    A view has no flag of its own to read: the mark replaces it.
-    """
-    meta = base._meta or base._need_meta()
-    if meta.mark is None:
-        meta.mark = [True] if base._requires_grad else []
-    return meta.mark
-
-
-def mark_of_base(tensor: Tensor) -> list[bool] | bool:
-    """What replaces the flag of a tensor that is in no graph itself."""
-    base = tensor._base
-    return False if base is None else mark_of(base)
-
-
-def set_mark(base: Tensor, value: bool) -> None:
-    """Marks the views of a base that joins a graph, or leaves it."""
-    if base._meta is not None and base._meta.mark is not None:
-        base._meta.mark[:] = [True] if value else []
 
 
 def formed(*tensors: Tensor) -> bool:

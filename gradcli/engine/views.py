@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from .autograd_meta import set_mark
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .device import module_of
@@ -17,7 +18,7 @@ from .node import CustomNode, Node
 from .overlap import WRITTEN_TWICE, is_expanded
 from .row import Row
 from .saved import freed, function_name
-from .tensor import Tensor, from_array, plain, set_mark
+from .tensor import Tensor, from_array, plain
 from .tensor_type import offset_in
 
 
@@ -363,27 +364,10 @@ def view_inplace(row: Row) -> Callable[..., Any]:
         tensor._bump()
         if out._grad_fn is not None:
             node = out._grad_fn
-            node.row = named_row(row)
+            node.row = row.inplace_row
             tensor._grad_fn, tensor._output_nr, tensor._requires_grad = node, 0, True
             if tensor._meta is not None and tensor._meta.base is not None:
                 tensor._meta.view_version = tensor._version  # elsewhere it is read off its base
         return tensor
 
     return run
-
-
-_renamed: dict[int, Row] = {}
-
-
-def named_row(row: Row) -> Row:
-    """The row under the node name of its in-place twin (TBackward1 for t_)."""
-    if row.inplace_node == row.node:
-        return row
-    twin = _renamed.get(id(row))
-    if twin is None:
-        from copy import copy
-
-        twin = copy(row)
-        twin.node = row.inplace_node
-        _renamed[id(row)] = twin
-    return twin

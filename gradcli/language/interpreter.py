@@ -42,16 +42,6 @@ SHOWN_CALLS = 4
 MOST_NAMES = 8  # of inputs without a value that are listed one by one
 
 
-class Rebinding(NamedTuple):
-    """A name left a tensor for another value."""
-
-    bound_line: int | None
-    line: int
-    tensor_id: int
-    was_leaf: bool
-    required_grad: bool
-
-
 class BackwardCall(NamedTuple):
     """A call of backward or grad: where, and of which tensor, held weakly, where that is known."""
 
@@ -67,7 +57,6 @@ class Outcome:
         self,
         program: Program,
         bindings: dict[str, Any],
-        rebindings: dict[str, list[Rebinding]],
         backward_calls: list[BackwardCall],
         error: Diagnostic | None,
         steps: int,
@@ -75,8 +64,7 @@ class Outcome:
         machine: Machine | None = None,
     ) -> None:
         self.program, self.machine = program, machine
-        self.bindings, self.rebindings, self.nodes = bindings, rebindings, nodes
-        self.backward_calls = backward_calls
+        self.bindings, self.nodes, self.backward_calls = bindings, nodes, backward_calls
         self.error, self.steps = error, steps
 
     def with_bindings(
@@ -84,8 +72,8 @@ class Outcome:
     ) -> Outcome:
         """The same with more names, and where in the text they were bound."""
         return Outcome(
-            self.program, {**self.bindings, **more}, self.rebindings, self.backward_calls,
-            self.error, self.steps, {**self.nodes, **(nodes or {})}, self.machine,
+            self.program, {**self.bindings, **more}, self.backward_calls, self.error, self.steps,
+            {**self.nodes, **(nodes or {})}, self.machine,
         )  # fmt: skip
 
     @cached_property
@@ -227,7 +215,7 @@ class Machine:
         budget.look_at_nodes()
 
     def evaluate(self, text: str, name: str) -> Any:
-        inner = parse_expression(text, name, known=self.globals.values)
+        inner = parse_expression(text, name, self.globals.values)
         unknown = [word for word in inner.inputs if word not in self.globals.values]
         if unknown:
             span = inner.input_span(unknown[0])
@@ -280,13 +268,6 @@ class Machine:
         return Outcome(
             program=self.program,
             bindings=dict(store.values),
-            rebindings={
-                name: [
-                    Rebinding(getattr(before, "lineno", None), node.lineno, number, leaf, requires)
-                    for before, node, number, leaf, requires in entries
-                ]
-                for name, entries in store.rebound.items()
-            },
             backward_calls=calls,
             error=error,
             steps=budget.steps,

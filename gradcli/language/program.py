@@ -110,15 +110,10 @@ def parse(
         return _program(source, body, checker, literals, certain, reached, known)
 
 
-def parse_expression(
-    text: str,
-    name: str = "<option>",
-    limits: SourceLimits | None = None,
-    known: Collection[str] = (),
-) -> Program:
+def parse_expression(text: str, name: str, known: Collection[str]) -> Program:
     """A program that is one expression, such as the value of an option."""
     source = Source(text.strip(), name)
-    program = parse(source, limits, known)
+    program = parse(source, None, known)
     if len(program.body) != 1 or type(program.body[0]) is not ast.Expr:
         raise source.error("SyntaxError", "this is not one expression", source.span_at(0))
     return program

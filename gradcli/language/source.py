@@ -138,13 +138,13 @@ class Source:
         end = self.column(line, named.end_col_offset or 0)
         return Span(line, end - len(named.attr), span.end_line, span.end_column)
 
-    def span_at(self, offset: int, length: int = 1) -> Span:
-        """The span of a piece of the text given by its offset in characters."""
+    def span_at(self, offset: int) -> Span:
+        """The span of the character at an offset."""
         from bisect import bisect_right
 
         line = bisect_right(self.line_starts, offset)
         column = offset - self.line_starts[line - 1] + 1
-        return Span(line, column, line, column + length)
+        return Span(line, column, line, column + 1)
 
     def text_of(self, span: Span) -> str:
         """The piece of the text that a span covers."""

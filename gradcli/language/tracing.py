@@ -8,13 +8,12 @@ beginning and the end of an expression belongs to it. A statement begins a new s
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
 from .compile.flow import _with
@@ -81,6 +80,10 @@ class Listener:
 
     def returned(self, node: ast.Return, value: Any) -> None:
         """A function of the program is about to return."""
+
+    def drawn(self, node: ast.AST, value: Any) -> None:
+        """A loop got this item of an expression's value; what was left or returned since it asked
+        for it stood inside of it."""
 
     def entered(self, node: ast.AST, before: bool) -> None:
         """The body of a `with` begins; whether gradients were recorded before it."""
@@ -177,14 +180,7 @@ class TracingCompiler(StatementCompiler):
 
     def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
         """Each step of the loop is reported as an operation of its own."""
-        steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
-        left: Any = root
-        while type(left) is ast.BinOp:
-            function = arithmetic.BINARY[type(left.op).__name__]
-            steps.append((function, self.expression(left.right, scope), left))
-            left = left.left
-        steps.reverse()
-        first, listener = self.expression(left, scope), self.listener
+        (first, steps), listener = self.chained(root, scope), self.listener
 
         def run(frame: list[Any]) -> Any:
             value = first(frame)
@@ -313,6 +309,21 @@ class TracingCompiler(StatementCompiler):
             return answer
 
         return run
+
+    def iterated(self, items: Any, place: ast.expr) -> Iterator[Any]:
+        """What code of the program gave for an item is a part of it."""
+        listener, rest = self.listener, super().iterated(items, place)
+        while True:
+            listener.enter()
+            try:
+                item = next(rest)
+            except BaseException as error:
+                listener.drop()
+                if isinstance(error, StopIteration):
+                    return
+                raise
+            listener.drawn(place, item)
+            yield item
 
     def with_(self, node: ast.With, scope: Scope) -> Closure:
         """What each manager switched, as its body begins."""

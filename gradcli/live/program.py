@@ -223,7 +223,7 @@ class LiveMachine(Listeners):
         """The names that it bound, modules and functions aside."""
         bindings = self.side.bindings(self.globals.values, self.hidden)
         nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
-        return Outcome(self.program, bindings, {}, [], error, 0, nodes, self)  # type: ignore[arg-type]
+        return Outcome(self.program, bindings, [], error, 0, nodes, self)  # type: ignore[arg-type]
 
     def _left(self, end: SystemExit) -> Diagnostic | None:
         """sys.exit(): 0 and nothing are an end like others."""

@@ -183,7 +183,7 @@ class Session:
         """The names of the frame, those of its module behind them."""
         bindings = self.side.bindings(self.globals.values)
         nodes = {name: self.targets.last[name] for name in bindings if name in self.targets.last}
-        return Outcome(self.program, bindings, {}, [], None, 0, nodes, self)  # type: ignore[arg-type]
+        return Outcome(self.program, bindings, [], None, 0, nodes, self)  # type: ignore[arg-type]
 
     def _made_before(self, line: int) -> None:
         """What is there already: leaves, optimizers, hooks of modules."""

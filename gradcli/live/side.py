@@ -16,6 +16,7 @@ from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
+from .arrays import Arrays
 from .large import WHOLE, Large, Larges, lasting, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
@@ -64,7 +65,6 @@ class TorchSide(Live):
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
                         for large, small in pairs}  # fmt: skip
-        self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
         self.holding: dict[type, tuple[tuple[str, str], ...]] = {}
         self.about_to_run: tuple[Any, tuple[tuple[str, Any], ...]] = (None, ())
         self.is_shared = False  # whether elements may change and their version does not
@@ -72,6 +72,8 @@ class TorchSide(Live):
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges = Larges(torch.strided)
+        arrays = Arrays(torch, self.hands_off)
+        self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
@@ -198,28 +200,6 @@ class TorchSide(Live):
         if seed is not None:
             seed = self.torch.as_tensor(seed).to(result.dtype).reshape(result.shape)
         self.torch.autograd.backward(result, seed, retain_graph=keep, create_graph=create_graph)
-
-    def array(self, value: Any) -> Any:
-        with self.hands_off():
-            tensor = value.detach() if value.requires_grad else value
-            if tensor.dtype not in self.halves:
-                try:
-                    return tensor.numpy()
-                except (RuntimeError, TypeError):  # on a device, sparse, conjugated, negated
-                    pass
-            if tensor.is_nested:
-                tensor = self._in_line(tensor)
-            if tensor.layout is not self.torch.strided:
-                tensor = tensor.to_dense()
-            if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
-                tensor = tensor.cpu().resolve_conj().resolve_neg()
-            if tensor.dtype in self.halves:
-                tensor = tensor.float()
-            return tensor.numpy()
-
-    def _in_line(self, nested: Any) -> Any:
-        """The parts of a nested tensor, which has no one shape, one behind the other."""
-        return self.torch.cat([part.reshape(-1) for part in nested.detach().unbind()])
 
     def is_parameter(self, tensor: Any) -> bool:
         return type(tensor) is self.parameter or isinstance(tensor, self.parameter)
@@ -411,7 +391,7 @@ class TorchSide(Live):
         return made
 
     def _snapshot(self, value: Any, largest: float) -> Any:
-        value = self._in_line(value) if value.is_nested else value
+        value = self.in_line(value) if value.is_nested else value
         with self.hands_off():
             tensor = value.detach()
             if tensor.layout is not self.torch.strided:

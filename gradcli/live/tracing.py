@@ -19,9 +19,6 @@ TOLD = (
 )  # fmt: skip
 
 
-LOAD = ast.Load()
-
-
 class Tracer(Rewriter):
     """Reports to a Reporter, in addition to what a Rewriter reports."""
 

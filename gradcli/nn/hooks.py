@@ -8,10 +8,11 @@ from ..autograd.function_node import FunctionContext
 from ..engine.class_name import name_in_messages
 from ..engine.errors import type_name
 from ..engine.hook_calls import name_of
+from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import CustomNode
 from ..engine.results import make_view
-from ..engine.tensor import Tensor, edge_of, plain
+from ..engine.tensor import Tensor, plain
 
 if TYPE_CHECKING:
     from .module import Module

@@ -16,9 +16,6 @@ from ..engine.tensor import Tensor
 from ..nn.registered import typename
 from ..operators import catalogue
 
-# Settings that every optimiser takes and that change nothing here.
-IMPLEMENTATION = ("foreach", "capturable", "differentiable", "fused")
-
 
 class Required:
     """The default of an argument that has to be given, in optimizers written for older releases."""

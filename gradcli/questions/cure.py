@@ -23,7 +23,7 @@ from ..diagnostics import ExitStatus, Span
 from ..engine.run_state import as_new
 from ..language.source import Source
 from ..pipeline.request import Ran
-from ..recording.collect import parameters, tensors_in
+from ..recording.holding import parameters, tensors_in
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
 from ..numerics.random import draws
 from ..pipeline.request import Ran, Request
-from ..recording import collect as collecting
+from ..recording import holding
 from ..recording.facts import NodeFact, Report, TensorFact
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
 from ..recording.sides import AnyTensor
@@ -127,7 +127,7 @@ def _place(trace: TracebackType | None) -> Label:
 
 def with_parameters(outcome: Outcome, kind: type) -> Outcome:
     """The parameters of modules as tensors with names of their own: `net.0.weight`."""
-    inner = dict(collecting.parameters(outcome.bindings, kind))
+    inner = dict(holding.parameters(outcome.bindings, kind))
     return outcome.with_bindings(inner) if inner else outcome
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..recording.collect import frozen
 from ..recording.facts import Nested, Place
 from ..recording.facts.diff import StepFact
+from ..recording.numbers import frozen
 from ..recording.sides import array_of, node_of, origin_of
 from ..recording.spectator import Spectator
 

@@ -13,10 +13,11 @@ from ..opening import UsageError
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..pipeline.values import grad_output
-from ..recording import collect as collecting
-from ..recording.collect import Collected, numbers, range_of
+from ..recording import holding
+from ..recording.collect import Collected
 from ..recording.facts import GradientFact, GradReport, TensorFact
 from ..recording.names import loop_names
+from ..recording.numbers import numbers, range_of
 from ..recording.sides import AnyTensor, array_of, is_live, sides
 from ..recording.snapshot import whole
 from .asked_names import AskedNames
@@ -142,7 +143,7 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
     # Of several names for one tensor the plain one speaks.
     plain = {(fact.node, fact.output_nr) for fact in found.tensors if "[" not in fact.name}
     assert ran.outcome is not None
-    parameters = list(collecting.parameters(ran.outcome.bindings, AnyTensor))
+    parameters = list(holding.parameters(ran.outcome.bindings, AnyTensor))
     # The name of a loop stands for a parameter only until the next turn.
     lasting = {id(tensor): name for name, tensor in reversed(parameters)}
     passing = loop_names(ran.outcome.program.body)

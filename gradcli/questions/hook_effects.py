@@ -11,9 +11,9 @@ from ..engine.hooks import muted
 from ..engine.run_state import as_new
 from ..pipeline.request import Ran
 from ..pipeline.run import execute
-from ..recording import collect as collecting
-from ..recording.collect import text_of
+from ..recording import holding
 from ..recording.facts import EffectFact
+from ..recording.numbers import text_of
 from ..recording.passes import Pass
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
@@ -68,7 +68,7 @@ def _names(ran: Ran, recording: Recording) -> dict[int, str]:
     """Leaves by their identity: a name of its own before an element of a list."""
     assert ran.outcome is not None
     bindings = ran.outcome.bindings
-    named = [(name, tensor) for name, tensor in collecting.named_tensors(bindings, AnyTensor)]
+    named = [(name, tensor) for name, tensor in holding.named_tensors(bindings, AnyTensor)]
     named.sort(key=lambda pair: "[" in pair[0])
     inner = module_tensors(recording.names.reached(bindings), recording)
     found: dict[int, str] = {}

@@ -11,7 +11,7 @@ from weakref import ref
 from ..language.interpreter import Machine
 from ..named import NamedTuple
 from ..opening import UsageError
-from ..recording.collect import parameters, tensors_in
+from ..recording.holding import parameters, tensors_in
 from ..recording.hook_log import HookLog
 from ..recording.names import PLAIN
 from ..recording.passes import Frees

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..opening import UsageError
 from ..pipeline.request import Ran
-from ..recording.collect import Collected, named_tensors, parameters, results
+from ..recording.collect import Collected, results
+from ..recording.holding import named_tensors, parameters
 from ..recording.passes import Pass
 from ..recording.sides import AnyTensor, node_of, origin_of
 from .asked_names import AskedNames

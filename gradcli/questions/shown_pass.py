@@ -10,8 +10,10 @@ from ..diagnostics import Enough
 from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran
-from ..recording.collect import Collected, Named, range_of, results as unused, text_of
+from ..recording.collect import Collected, results as unused
 from ..recording.facts import FlowFact, Nested, RootFact, ShownPass, nodes_below
+from ..recording.holding import Named
+from ..recording.numbers import range_of, text_of
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
 from ..recording.sides import edge_of, mark_of

@@ -14,7 +14,7 @@ from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, Span
 from ..engine.run_state import as_new
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
-from ..recording.collect import named_tensors, parameters
+from ..recording.holding import named_tensors, parameters
 from ..recording.sides import AnyTensor, changed_at, gradient_of
 from .cure import Room, attempt
 

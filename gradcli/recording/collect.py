@@ -7,47 +7,22 @@ a chain of a million nodes is as welcome as one of ten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from math import hypot, inf
 from operator import itemgetter
 from typing import Any
 
 from ..engine.node import Node
 from ..named import NamedTuple
-from .facts import FEW, Nested, NodeFact, Place, Spread, TensorFact
-from .modules import (
-    attributes,
-    beside,
-    is_module,
-    named_buffers,
-    named_modules,
-    named_parameters,
-    other_names,
-)
-from .sides import is_leaf, side_of
+from .facts import NodeFact, Place, TensorFact
+from .holding import Named, named_tensors
+from .numbers import numbers, range_of, text_of
+from .sides import is_leaf, with_one_shape
 
-CONTAINERS = (list, tuple, dict)
-NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
-NESTING = 4  # lists within lists within lists: deeper ones are not looked into
-OWNED = 2 * NESTING  # an object's attribute, and what is in its list
-KEYS = frozenset({str, int, float, bool, type(None)})  # others have a repr of the program's own
-LOOKED = 10_000  # containers and objects that are looked into
-ITEMS = 1000  # of one container that is looked through for modules
-UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
 Places = Callable[[Any], "Place | None"]
-
-
-class Named(NamedTuple):
-    """A tensor that no global name holds: its name, the line that made it, what it is."""
-
-    name: str
-    line: int | None
-    tensor: Any
-    kind: str = "tensor"  # "leaf" where no global name holds it; "parameter", "buffer"
 
 
 class Collected(NamedTuple):
@@ -60,38 +35,6 @@ class Collected(NamedTuple):
     numbers: Mapping[int, int]  # of the nodes, by their identity
     leaves: Mapping[int, int]  # of the nodes where the graph ends, by the identity of the leaf
     former: Sequence[Named] = ()  # leaves by the names that they had
-
-
-def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The tensors that a value holds, named as a reader would reach them."""
-    if isinstance(value, kind):
-        yield name, value
-    elif isinstance(value, CONTAINERS):
-        yield from _tensors_within(name, value, kind, depth, [LOOKED])
-
-
-def _tensors_within(
-    name: str, value: Any, kind: type, depth: int, left: list[int]
-) -> Iterator[tuple[str, Any]]:
-    """The same of a container; in `left` stands how many more are looked into."""
-    keyed = isinstance(value, dict)
-    for key, item in value.items() if keyed else enumerate(value):
-        if item.__class__ in NUMBERS:
-            continue
-        if isinstance(item, kind):
-            if not keyed or type(key) in KEYS:
-                yield f"{name}[{key!r}]", item
-        elif left[0] and depth < NESTING - 1 and isinstance(item, CONTAINERS):
-            left[0] -= 1
-            if not keyed or type(key) in KEYS:
-                yield from _tensors_within(f"{name}[{key!r}]", item, kind, depth + 1, left)
-
-
-def named_tensors(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
-    """All of them, in the order of first binding; names that start with _ are private."""
-    for name, value in bindings.items():
-        if not name.startswith("_"):
-            yield from tensors_in(name, value, kind)
 
 
 class Graph:
@@ -169,69 +112,6 @@ def short_name(node: Any) -> str:
     """Node.name() without the C++ namespace that a few carry."""
     name: str = node.name()
     return name.rpartition("::")[2] if ":" in name else name
-
-
-def frozen(value: Any) -> Nested:
-    """What tolist() gave, with tuples for lists."""
-    if not isinstance(value, list):
-        return value
-    if value and isinstance(value[0], list):
-        return tuple(map(frozen, value))
-    return tuple(value)
-
-
-def numbers(value: Any) -> Nested:
-    """The numbers of a tensor, or of an array, as nested tuples."""
-    return frozen((_dense(value) if hasattr(value, "detach") else value).tolist())
-
-
-def _dense(tensor: Any) -> Any:
-    """With all its elements: PyTorch's may be sparse."""
-    held = tensor.detach()
-    return held.to_dense() if getattr(held, "is_sparse", False) else held
-
-
-def text_of(tensor: Any) -> str:
-    """What PyTorch prints for the values alone."""
-    held = tensor.detach()
-    return side_of(held).text(held)
-
-
-def range_of(tensor: Any, most: int = 100_000) -> Spread | None:
-    """The least and the greatest of several numbers, of many their mean and norm too; nothing for
-    one, for very many, for NaN."""
-    kind = str(tensor.dtype).removeprefix("torch.")
-    if not 1 < tensor.numel() <= most or kind in UNORDERED:
-        return None
-    held = _dense(tensor).reshape(-1)
-    if kind in ("float32", "float64") and str(held.device) == "cpu" and len(held) > FEW:
-        return _spread(held.numpy().astype("float64"))
-    found: list[Any] = held.tolist()
-    total = sum(found)
-    if total != total and any(number != number for number in found):
-        return None  # infinities of both signs have no sum either
-    if len(found) <= FEW:
-        return Spread(min(found), max(found))
-    return Spread(min(found), max(found), total / len(found), hypot(*found))
-
-
-def _spread(values: Any) -> Spread | None:
-    """The same of an array of doubles."""
-    least, most = float(values.min()), float(values.max())
-    if least != least:
-        return None
-    largest = max(-least, most)
-    norm = largest
-    if 0 < largest < inf:  # a square of the numbers themselves may be too large
-        scaled = values / largest
-        norm *= float(scaled @ scaled) ** 0.5
-    return Spread(least, most, _mean(values), norm)
-
-
-def _mean(values: Any) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # infinities of both signs
-        return float(values.sum()) / len(values)
 
 
 def collect(
@@ -320,11 +200,12 @@ class _Told:
             function, is_end = tensor.grad_fn, tensor.is_leaf
         except RuntimeError:  # a view that PyTorch no longer lets anyone use
             function, is_end = None, False
-        grad = tensor.grad
+        shown = with_one_shape(tensor)
+        grad = with_one_shape(tensor.grad)
         self.held.append(tensor)
         self.facts.append(TensorFact(
             name,
-            tuple(tensor.shape),
+            tuple(shown.shape),
             str(tensor.dtype).removeprefix("torch."),
             str(tensor.device),
             tensor.requires_grad,
@@ -334,12 +215,12 @@ class _Told:
             self.graph.leaves.get(id(tensor)) if function is None else self.graph.add(function),
             0 if function is None else tensor.output_nr,
             line,
-            numbers(tensor) if values else None,
+            numbers(shown) if values else None,
             numbers(grad) if values and grad is not None else None,
             grad is not None,
-            text_of(tensor) if texts else None,
+            text_of(shown) if texts else None,
             text_of(grad) if texts and grad is not None else None,
-            range_of(tensor) if texts else None,
+            range_of(shown) if texts else None,
             range_of(grad) if texts and grad is not None else None,
             kind, "", passing,
             self._first.setdefault(id(tensor), len(self.facts)),
@@ -399,102 +280,3 @@ def leaves_behind(roots: Iterable[Any], most: int) -> list[Any]:
     for root in roots:
         graph.add(root.grad_fn)
     return [graph.alive[number].variable for number in islice(graph.leaves.values(), most)]
-
-
-def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any]]:
-    """Tensors inside of modules and of other objects: `net.0.weight`, `trainer.model.weight`."""
-    for name, tensor, what in inside(bindings, kind):
-        if what != "buffer":
-            yield name, tensor
-
-
-def inside(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any, str]]:
-    """The same with buffers, and with what each of them is."""
-    looked = 0
-    for name, value in bindings.items():
-        if name.startswith("_") or isinstance(value, kind):
-            continue
-        inner = Inside(kind, LOOKED - looked)
-        yield from inner.of(name, value, 0, owned=False)
-        looked += len(inner.seen)
-
-
-class Inside:
-    """Looks into what one name holds: into each object once, and into so many of them."""
-
-    def __init__(self, kind: type, most: int) -> None:
-        self.kind, self.most = kind, most
-        self.seen: set[int] = set()
-
-    def of(
-        self, name: str, value: Any, depth: int, *, owned: bool
-    ) -> Iterator[tuple[str, Any, str]]:
-        """Tensors of modules and objects; of containers only where an object owns them."""
-        if isinstance(value, self.kind):
-            if owned:
-                yield name, value, "tensor"
-            return
-        if id(value) in self.seen or len(self.seen) >= self.most:
-            return
-        if is_module(value):
-            self.seen.add(id(value))
-            yield from self._of_module(name, value, depth)
-        elif depth < OWNED:
-            for path, item, within in self._items(name, value):
-                yield from self.of(path, item, depth + 1, owned=owned or within)
-
-    def _of_module(self, name: str, value: Any, depth: int) -> Iterator[tuple[str, Any, str]]:
-        """Its parameters and buffers, then what it holds beside them: in plain lists, as tensors
-        that are no parameters; at the end other names of its parameters."""
-        told = set()
-        for inner, tensor, what in (
-            *((inner, parameter, "parameter") for inner, parameter in named_parameters(value)),
-            *((inner, buffer, "buffer") for inner, buffer in named_buffers(value)),
-        ):
-            told.add(id(tensor))
-            yield f"{name}.{inner}", tensor, what
-        for path, item in self._beside(name, value):
-            for inner, tensor, what in self.of(path, item, depth + 1, owned=True):
-                if id(tensor) not in told:
-                    told.add(id(tensor))
-                    yield inner, tensor, what
-        for inner, parameter in other_names(value):
-            yield f"{name}.{inner}", parameter, "alias"
-
-    def _beside(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
-        """The attributes of a module, and of those in it, that are in none of its tables."""
-        for path, module in named_modules(value):
-            for attribute, item in islice(beside(module).items(), ITEMS):
-                if not attribute.startswith("_"):
-                    yield ".".join(filter(None, (name, path, attribute))), item
-
-    def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-        """Modules with their names: those in modules, in objects, in containers."""
-        if isinstance(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
-            return
-        if is_module(value):
-            self.seen.add(id(value))
-            for path, module in named_modules(value):
-                yield (f"{name}.{path}" if path else name), module
-            for path, item in self._beside(name, value):
-                yield from self.modules(path, item, depth + 1)
-        elif depth < OWNED:
-            for path, item, _ in self._items(name, value):
-                yield from self.modules(path, item, depth + 1)
-
-    def _items(self, name: str, value: Any) -> Iterator[tuple[str, Any, bool]]:
-        """What a container or an object holds; whether it is an object."""
-        if type(value) in (list, tuple):
-            self.seen.add(id(value))
-            for i, item in enumerate(islice(value, ITEMS)):
-                if item.__class__ not in NUMBERS:
-                    yield f"{name}[{i}]", item, False
-        elif type(value) is dict:
-            self.seen.add(id(value))
-            for key, item in islice(value.items(), ITEMS):
-                if type(key) in KEYS and item.__class__ not in NUMBERS:
-                    yield f"{name}[{key!r}]", item, False
-        elif held := attributes(value):
-            self.seen.add(id(value))
-            for attribute, item in islice(held.items(), ITEMS):
-                yield f"{name}.{attribute}", item, True

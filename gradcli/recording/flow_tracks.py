@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 from weakref import ref
 
-from ..recording.sides import is_parameter, origin_of, row_of, standing
+from ..recording.sides import is_parameter, origin_of, row_of, shape_of, standing
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 from .passes import Pass
@@ -77,7 +77,7 @@ class Track:
     def __init__(self, tensor: Any, key: Key, line: int | None) -> None:
         self.tensor, self.key, self.line = ref(tensor), key, line
         self.name = key[1]
-        self.shape = tuple(tensor.shape)
+        self.shape = shape_of(tensor)
         self.is_parameter = is_parameter(tensor)
         self.passes = self.zeros = self.elements = self.bad = self.blanks = 0
         self.updates = self.measured = 0  # changes, and those whose size is a number

@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary, ref
 from ..engine.observer import OfNodes
 from ..engine.origin import current_line
 from ..engine.tensor import Tensor
-from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of
+from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of, shape_of
 from .captured_pass import CapturedPass
-from .collect import NESTING, tensors_in
 from .flow_tracks import Blocked, Key, Row, Track
+from .holding import NESTING, tensors_in
 from .measures import Measure, bytes_of, is_blank, measured, norm_of, unchanged, weight_of
 from .names import loop_names
 from .passes import Pass
@@ -108,7 +108,7 @@ class GradientFlow(Spectator):
         known = ref(tensor, lambda _: self.names.pop(identity, None))
         self.names[identity] = known, key, current_line()
         track = self.latest.get(key)
-        if track is None or identity in self.tracks or track.shape != tuple(tensor.shape):
+        if track is None or identity in self.tracks or track.shape != shape_of(tensor):
             return
         if not (track.is_parameter or is_parameter(tensor)):
             self.renewed(track, tensor)

@@ -9,9 +9,9 @@ from typing import Any
 from ..engine.errors import type_name
 from ..engine.origin import current_line, current_origin
 from ..named import NamedTuple
-from .collect import text_of
 from .facts import EventFact
 from .names import Names
+from .numbers import text_of
 from .passes import Pass, Passes
 from .spectator import Spectator
 
@@ -88,11 +88,6 @@ class HookLog(Spectator):
             "",
         )  # fmt: skip
         return Registration(origin.lineno, words)
-
-    @property
-    def is_used(self) -> bool:
-        """Whether the program has hooks at all."""
-        return bool(self._registered)
 
     @property
     def has_changes(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from .collect import inside as held_by, named_tensors
+from .holding import inside as held_by, named_tensors
 from .modules import attributes, is_module
 from .names import Names
 from .sides import AnyTensor, is_parameter

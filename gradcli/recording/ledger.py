@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 
 from ..engine.origin import current_line
-from .collect import numbers, text_of
 from .facts.ledger import AccountFact, EntryFact, StaleFact
+from .numbers import numbers, text_of
 from .passes import Pass, Passes
 from .sides import alone, is_alone, key_of, memory, sides
 from .snapshot import restored

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .collect import Collected, text_of
+from .collect import Collected
 from .facts import SavedFact
 from .measures import bytes_of
+from .numbers import text_of
 from .sides import side_of_node
 
 PREFIX = "_saved_"

@@ -224,6 +224,7 @@ class Live(Side):
     is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
     snapshot: Callable[[Any, float], Any]
+    in_line: Callable[[Any], Any]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
     all_finite: Callable[[Sequence[Any]], set[int]]
     lasting: Callable[[Sequence[Any]], Sequence[Any]]
@@ -402,6 +403,19 @@ def run_again(node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
 def array_of(value: Any) -> Any:
     """A tensor, or a gradient on its way, as an array of the host."""
     return value if value.__class__ in FLOATS else side_of(value).array(value)
+
+
+def with_one_shape(tensor: Any) -> Any:
+    """A tensor; of a nested one of PyTorch's, whose parts have shapes of their own, a tensor of its
+    elements, one behind the other."""
+    live = sides.live
+    is_nested = live is not None and isinstance(tensor, live.tensor) and tensor.is_nested
+    return live.in_line(tensor) if live is not None and is_nested else tensor
+
+
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """Its shape; of a nested tensor the shape of that line."""
+    return tuple(with_one_shape(tensor).shape)
 
 
 def word_of(tensor: Any) -> str:

@@ -10,8 +10,8 @@ from numpy import generic
 from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from ..named import NamedTuple
-from .collect import numbers, range_of, text_of
 from .facts import Nested, Spread
+from .numbers import numbers, range_of, text_of
 from .sides import looked_at, sides
 
 LARGEST = 4096  # elements of a value that is kept

@@ -8,7 +8,7 @@ from typing import Any
 from .hook_log import HookLog
 from .measures import bytes_of
 from .passes import Pass, Passes
-from .sides import FLOATS, apart, edge_of, kept_by
+from .sides import FLOATS, apart, edge_of, kept_by, shape_of
 from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -24,7 +24,7 @@ class Dropped:
     __slots__ = ("shape", "dtype")
 
     def __init__(self, value: Any) -> None:
-        self.shape, self.dtype = tuple(value.shape), value.dtype
+        self.shape, self.dtype = shape_of(value), value.dtype
 
 
 class Local:

@@ -52,7 +52,7 @@ def _markdown(report: PathsReport) -> list[str]:
             lines += ["", "Local derivatives:", ""]
             lines += [f"- ${_derivative(report, of, wrt)} = {latex}$"
                       for of, wrt, _, latex in formula.steps]  # fmt: skip
-        lines += ["", "Put together:", "", "$$", *_equations(report, "aligned"), "$$", "",
+        lines += ["", "Put together:", "", "$$", *_equations(report), "$$", "",
                   "```python", formula.program.replace("```", "'''"), "```"]  # fmt: skip
     elif report.no_formula:
         lines += ["", report.no_formula[0].upper() + report.no_formula[1:] + "."]
@@ -123,7 +123,7 @@ def _latex(report: PathsReport) -> list[str]:
         return [head, f"\\[ {_derivative(report, report.of, report.wrt)} = 0 \\]"]
     lines = [head, "\\begin{align*}", *_chain(report), "\\end{align*}"]
     if report.formula is not None:
-        lines += ["\\[", *_equations(report, "aligned"), "\\]"]
+        lines += ["\\[", *_equations(report), "\\]"]
     elif report.no_formula:
         lines.append("% " + report.no_formula.replace("\n", " "))
     return lines
@@ -197,7 +197,7 @@ def _added(value: object, place: int) -> str:
     return f" - {text[1:]}" if text.startswith("-") else f" + {text}"
 
 
-def _equations(report: PathsReport, environment: str) -> list[str]:
+def _equations(report: PathsReport) -> list[str]:
     """The formula, the lines it needs, the numbers put in."""
     formula = report.formula
     assert formula is not None
@@ -207,4 +207,4 @@ def _equations(report: PathsReport, environment: str) -> list[str]:
     if formula.latex_numbers and formula.latex_numbers != formula.latex:
         rows.append(f"  &= {formula.latex_numbers}")
     body = [row + (" \\\\" if place < len(rows) - 1 else "") for place, row in enumerate(rows)]
-    return [f"\\begin{{{environment}}}", *body, f"\\end{{{environment}}}"]
+    return ["\\begin{aligned}", *body, "\\end{aligned}"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 
 from ..recording.facts import EventFact
 from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
@@ -23,15 +22,10 @@ _BEFORE = frozenset({"tensor", "node pre", "module pre"})
 
 
 class Blocks:
-    """Draws the steps of one pass. Tensors of up to so many elements are written out; `whole`:
-    however large they are."""
+    """Draws the steps of one pass. Tensors of up to so many elements are written out."""
 
-    def __init__(
-        self, walk: WalkFact, look: Look, *, whole: bool = False, most: int = SMALL
-    ) -> None:
-        self.walk, self.look, self.whole = walk, look, whole
-        self.few = min(most, SMALL)
-        self.most = inf if whole else self.few
+    def __init__(self, walk: WalkFact, look: Look, *, most: int = SMALL) -> None:
+        self.walk, self.look, self.most = walk, look, most
         self.digits = max(2, len(f"{len(walk.steps):,}"))
         self.indent = " " * (self.digits + 3)
         self.times = look.times
@@ -131,7 +125,7 @@ class Blocks:
             yield from self._labelled("incoming", self._after(name, total))
             return
         shown = min(len(parts), SUMMED)
-        blocks = [lines_of(part.value, self.few) for part in parts[:shown]]
+        blocks = [lines_of(part.value, self.most) for part in parts[:shown]]
         steps = [f"{part.step:,}" for part in parts[:COUNTED]]
         signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks)]
         if shown < len(parts):
@@ -211,7 +205,7 @@ class Blocks:
         values = [edge.product, given, edge.local.value if edge.local is not None else None]
         known = [value for value in values if value is not None]
         return all(
-            len(lines_of(value, self.few)) == 1 and len(lines_of(value, self.few)[0]) <= 12
+            len(lines_of(value, self.most)) == 1 and len(lines_of(value, self.most)[0]) <= 12
             for value in known
         )
 
@@ -219,15 +213,15 @@ class Blocks:
         """`local 20` and `product -1 · 20 = -20`."""
         if edge.product is None:
             return "", ""
-        product = lines_of(edge.product, self.few)[0]
+        product = lines_of(edge.product, self.most)[0]
         local = edge.local
         if local is None or local.value is None:
             return (f"local: {local.words}" if local is not None else ""), f"product {product}"
-        number = lines_of(local.value, self.few)[0]
+        number = lines_of(local.value, self.most)[0]
         said = f"local {local.text} = {number}" if local.text else f"local {number}"
         if given is None:
             return said, f"product {product}"
-        told = f"product {lines_of(given, self.few)[0]} {self.times} {number} = {product}"
+        told = f"product {lines_of(given, self.most)[0]} {self.times} {number} = {product}"
         if local.words:
             told = f"product {product}, {local.words}"
         return said, told
@@ -276,7 +270,7 @@ class Blocks:
         local = edge.local
         if local is None or local.value is None or given is None or edge.product is None:
             return None
-        if not (is_small(given, self.most)):
+        if not is_small(given, self.most):
             return None
         blocks = [
             ("", lines_of(given, self.most)),
@@ -339,17 +333,17 @@ class Blocks:
             yield from self._labelled("stored", self._printed(name, step.after))
             return
         blocks = [
-            ("", lines_of(step.before, self.few)),
-            ("+", lines_of(value, self.few)),
-            ("=", lines_of(step.after, self.few)),
+            ("", lines_of(step.before, self.most)),
+            ("+", lines_of(value, self.most)),
+            ("=", lines_of(step.after, self.most)),
         ]
-        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after, self.few)
+        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after, self.most)
         yield from self._labelled("added", self._after(f"{name} =", rows))
 
     def _printed(self, name: str, value: ValueFact) -> list[str]:
         """As print(name) would have it."""
-        if value.text is None or not (is_small(value, self.most)):
-            told = lines_of(value, self.few)[0]
+        if value.text is None or not is_small(value, self.most):
+            told = lines_of(value, self.most)[0]
             row = f"{name} = {told}"
             wide = width_of(_MEASURES.sub("", row)) > self.room and not self.look.whole
             return [f"{name} =", f"  {told}"] if wide else [row]
@@ -390,8 +384,6 @@ class Blocks:
     def _fit(self, row: str, room: int) -> str:
         """A row within the page: mean and norm of a range go before anything is cut."""
         shown = cell(row).text
-        if self.whole:
-            return row
         if not self.look.whole and width_of(shown) > room:
             shown = _MEASURES.sub("", shown)
         return self.look.fit(shown, room)

@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
-from ..recording.facts.reasons import TrialFact, WhyReport
+from ..recording.facts.reasons import TrialFact, WhyReport, grad_name
 from . import error
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of
@@ -92,8 +92,7 @@ def _gradient(report: WhyReport) -> list[Line]:
     """The numbers, where the sentence does not say them."""
     if report.grad_text is None or report.grad_text in report.sentence:
         return []
-    inside = "" if report.element is None else f"[{', '.join(map(str, report.element))}]"
-    head = f"{INDENT}{report.name}.grad{inside} = "
+    head = f"{INDENT}{grad_name(report.name, report.element)} = "
     rows = report.grad_text.split("\n")
     shown = rows if len(rows) <= LONGEST else [*rows[: LONGEST - 1], "..."]
     pad = " " * width_of(head)

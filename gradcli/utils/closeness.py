@@ -81,10 +81,6 @@ def _pairs(actual: Any, expected: Any, where: str) -> Iterator[tuple[Any, Any, s
         yield actual, expected, where
 
 
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and type(value) is not str
-
-
 def _difference(
     first: Any, second: Any, tolerances: Any, equal_nan: bool, flags: dict[str, Any]
 ) -> str | None:

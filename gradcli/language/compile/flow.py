@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...engine.mode import state
@@ -51,13 +51,13 @@ class FlowCompiler(ExpressionCompiler):
         items_of, store = self.expression(node.iter, scope), self.target(node.target, scope)
         body = self.block(node.body, scope)
         otherwise = self.block(node.orelse, scope) if node.orelse else empty
-        cost = 1 + len(node.body)
+        cost, iterated = 1 + len(node.body), self.iterated
 
         def run(frame: list[Any]) -> Any:
             budget = session.budget
             items = items_of(frame)
             state.origin = node.iter
-            for item in iterate(items):
+            for item in iterated(items, node.iter):
                 budget.fuel -= cost
                 if budget.fuel < 0:
                     budget.refill()
@@ -71,6 +71,10 @@ class FlowCompiler(ExpressionCompiler):
             return otherwise(frame)
 
         return run
+
+    def iterated(self, items: Any, place: ast.expr) -> Iterator[Any]:
+        """What a loop gets, item by item, of what stands at a place."""
+        return iterate(items)
 
     def while_(self, node: ast.While, scope: Scope) -> Closure:
         test, place = self.expression(node.test, scope), node.test

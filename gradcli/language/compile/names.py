@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.tensor import Tensor
 from ..builtins.paths import MissingModule, MissingPart, resolve_path
 from ..builtins.prelude import meaning
 from ..names import NOT_AVAILABLE, Scope
@@ -17,7 +16,6 @@ from ..values import UNBOUND, Closure, Namespace
 
 Store = Callable[[list[Any], Any], None]
 NOTHING = object()
-KEPT_REBINDINGS = 32
 
 
 class Globals:
@@ -26,21 +24,8 @@ class Globals:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.nodes: dict[str, ast.AST] = {}  # the last statement that bound a name
-        # name -> (statement that had bound it, statement that rebinds it, the tensor's facts)
-        self.rebound: dict[str, list[tuple[Any, Any, int, bool, bool]]] = {}
         self.on_bind: Callable[[str, Any], None] | None = None
         self.on_local: Callable[[Scope, str, Any], None] | None = None  # names inside functions
-
-    def rebinding(self, name: str, old: Tensor, node: ast.AST) -> None:
-        """A name leaves a tensor: `why` reports it when the new tensor has no gradient."""
-        entries = self.rebound.setdefault(name, [])
-        if len(entries) < KEPT_REBINDINGS:
-            before = self.nodes.get(name)
-            try:
-                facts = old.is_leaf, old.requires_grad
-            except RuntimeError:  # a view that may not be used any more
-                facts = False, False
-            entries.append((before, node, id(old), *facts))
 
 
 class NameCompiler:
@@ -208,13 +193,9 @@ class NameCompiler:
 
     def store_global(self, name: str, node: ast.AST) -> Store:
         store = self.globals
-        values, nodes, rebinding = store.values, store.nodes, store.rebinding
-        on_bind = store.on_bind
+        values, nodes, on_bind = store.values, store.nodes, store.on_bind
 
         def write_global(frame: list[Any], value: Any) -> None:
-            old = values.get(name)
-            if type(old) is Tensor and old is not value:
-                rebinding(name, old, node)
             values[name] = value
             nodes[name] = node
             if on_bind is not None:
@@ -230,13 +211,7 @@ class NameCompiler:
             frame: list[Any], value_of: Closure = value_of, name: str = target.id,
             target: ast.Name = target, store: Globals = self.globals,
         ) -> None:  # fmt: skip
-            value = value_of(frame)
-            values = store.values
-            if name in values:
-                old = values[name]
-                if type(old) is Tensor and old is not value:
-                    store.rebinding(name, old, target)
-            values[name] = value
+            store.values[name] = value_of(frame)
             store.nodes[name] = target
 
         return run

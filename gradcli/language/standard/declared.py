@@ -12,7 +12,7 @@ from ..builtins.types import host_type
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method, slots_of
 from ..formatting import quoted
-from ..instances import ClassMethod, Property, StaticMethod
+from ..instances import Property
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session
@@ -30,11 +30,6 @@ def base_type(name: str, module: str, finish: Callable[[ClassValue], Any] | None
     made = Type(name, Instance, construct, module)
     EMPTY_BASES[made] = finish
     return made
-
-
-def is_member(value: Any) -> bool:
-    """Something of a class's body that is a method, a class or a helper, and no plain value."""
-    return type(value) in (Function, Builtin, Property, StaticMethod, ClassMethod, ClassValue, Type)
 
 
 # ---------------------------------------------------------------- abc

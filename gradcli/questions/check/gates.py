@@ -9,7 +9,7 @@ from typing import Any
 
 from ...named import NamedTuple
 from ...pipeline.request import Ran
-from ...recording import collect as collecting
+from ...recording import holding
 from ...recording.collect import Collected
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
 from ...recording.sides import AnyTensor, array_of
@@ -80,7 +80,7 @@ def _leaves(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, AnyTe
         if fact.requires_grad and fact.is_leaf
     ]
     if ran.outcome is not None:
-        inner = collecting.parameters(ran.outcome.bindings, AnyTensor)
+        inner = holding.parameters(ran.outcome.bindings, AnyTensor)
         named += [(name, None, t) for name, t in inner if t.requires_grad and t.is_leaf]
     for name, line, tensor in named:
         if id(tensor) not in seen:

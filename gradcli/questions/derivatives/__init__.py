@@ -12,9 +12,10 @@ from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...pipeline.values import grad_output
-from ...recording.collect import Collected, numbers, text_of
+from ...recording.collect import Collected
 from ...recording.facts import GradientFact, GradReport, TensorFact
 from ...recording.facts.derivatives import DerivativesFact
+from ...recording.numbers import numbers, text_of
 from ...recording.sides import AnyTensor, is_live, node_of
 from ...recording.snapshot import as_tensor
 from ..check.numeric.tape import Tape, Unrepeatable, recording

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy
 
 from ...engine.repr import element_texts
-from ...recording.collect import frozen
 from ...recording.facts.derivatives import BlockFact, MatrixFact
+from ...recording.numbers import frozen
 
 WHOLE = 1000  # elements of a matrix that is printed in full: as many as PyTorch prints
 EDGE = 3  # of a larger one, rows and columns at each end

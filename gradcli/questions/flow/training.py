@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
-from ...recording import collect as collecting
+from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
 from ...recording.optimizers import Optimizer
-from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of
+from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
 
 
@@ -93,7 +93,7 @@ class Training:
     def _before(self, name: str, tensor: Any) -> Track | None:
         """The leaf that an attribute or an item held before it was given this one."""
         track = self.flow.latest.get((None, name))
-        if track is None or id(track) in self._names or track.shape != tuple(tensor.shape):
+        if track is None or id(track) in self._names or track.shape != shape_of(tensor):
             return None
         if is_parameter(tensor) or not is_leaf(tensor):
             return None
@@ -112,7 +112,7 @@ class Training:
 
     def _add(self, name: str, line: int | None, tensor: Any, track: Track | None) -> None:
         optimiser = None if tensor is None else self.optimizers.of(tensor)
-        shape = tuple(tensor.shape) if tensor is not None else track.shape if track else ()
+        shape = shape_of(tensor) if tensor is not None else track.shape if track else ()
         parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
             self._names[id(track)] = name
@@ -123,7 +123,7 @@ class Training:
         assert self.ran.outcome is not None
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
-        named = list(collecting.named_tensors(bindings, AnyTensor))
+        named = list(holding.named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:

@@ -11,10 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...recording.facts import Place
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
 from ...recording.optimizers import Optimizer
 from ..declared import zero_in
+from ..doubts import worries
+from ..slips import slips
 from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
@@ -44,7 +47,22 @@ def verdicts(training: Training) -> list[VerdictFact]:
     for leaf in training.leaves:
         for said, number in _of(leaf, training):
             groups.setdefault(said[:2], []).append((leaf.name, number, said))
-    return [_fact(*words, entries) for words, entries in groups.items()]
+    return [*_of_text(training), *(_fact(*words, entries) for words, entries in groups.items())]
+
+
+def _of_text(training: Training) -> Iterator[VerdictFact]:
+    """Losses that nobody means, and lines without an effect."""
+    for worry in worries(training.ran):
+        names, sentence = (_at(worry.place),), worry.sentence
+        yield VerdictFact(worry.verdict, names, sentence, worry.lines, worry.advice)
+    for slip in slips(training.ran):
+        place = training.place(slip.node)
+        if place is not None:
+            yield VerdictFact(slip.verdict, (_at(place),), slip.sentence, (place.line,))
+
+
+def _at(place: Place) -> str:
+    return f"{place.text} on line {place.line}"
 
 
 def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Verdict]]) -> VerdictFact:

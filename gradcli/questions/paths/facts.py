@@ -12,9 +12,9 @@ from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...pipeline.values import grad_output
-from ...recording.collect import numbers, range_of
 from ...recording.facts import Nested
 from ...recording.facts.paths import PathFact, StepFact
+from ...recording.numbers import numbers, range_of
 from .chain import Chain, number_of, share_of, size_of
 from .graph import Position
 from .structure import structure
@@ -185,10 +185,9 @@ class Facts:
                 product = seed * prod(step.derivative or 0.0 for step in steps)
                 share = share_of(product, total) if unknown is None else None
                 against = product * total < 0 or (not total and product != 0)
-                text = f"{product:.6g}"
-                facts.append(PathFact(names, tuple(steps), product, text, share, against))
+                facts.append(PathFact(names, tuple(steps), product, share, against))
             else:
-                facts.append(PathFact(names, tuple(steps), None, "?", None))
+                facts.append(PathFact(names, tuple(steps), None, None))
         if unknown is not None and any(path.product is None for path in facts):
             return ListedPaths(True, tuple(facts), None, "?", 0.0, unknown=True)
         facts.sort(key=lambda fact: -abs(fact.product) if fact.product == fact.product else -1e400)  # type: ignore[arg-type,operator]
@@ -231,10 +230,9 @@ class Facts:
         few = len(sized[: self.top]) * len(rows) * seeds.wrt.numel() <= DENSE
         for size, number, along in sized[: self.top]:
             ends = [walk[number][-1] for walk in carried]
-            product, text = seeds.shown(ends, few)
             facts.append(PathFact(
                 tuple(self.words[stop] for stop in chain.stops_of(paths[number])),
-                self._steps(paths[number], carried[0][number]), product, text,
+                self._steps(paths[number], carried[0][number]), seeds.shown(ends, few)[0],
                 share_of(along, square), along < 0 or (not square and size != 0),
             ))  # fmt: skip
         value, text = seeds.shown(rows)

@@ -12,7 +12,8 @@ from ...language.names import Scope
 from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran
-from ...recording.collect import parameters, short_name
+from ...recording.collect import short_name
+from ...recording.holding import parameters
 from ..graph import leaves_of, nearest_name, places
 from ..question import at_path
 from .graph import Position, Ways

@@ -13,7 +13,7 @@ from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters, tensors_in
+from ...recording.holding import named_tensors, parameters, tensors_in
 from ...recording.modules import is_module
 from ...recording.passes import Pass
 from ...recording.recording import Recording
@@ -213,5 +213,5 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     values |= {name: _module(value, own) for name, value in bindings.items()
                if is_module(value)}  # fmt: skip
     machine = Machine(parse(Source("", ran.request.name)), values, {})  # a formula is tried in it
-    outcome = Outcome(ran.outcome.program, values, {}, [], None, 0, ran.outcome.nodes, machine)
+    outcome = Outcome(ran.outcome.program, values, [], None, 0, ran.outcome.nodes, machine)
     return ran._replace(outcome=outcome, heard=recording)

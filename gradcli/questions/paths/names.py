@@ -12,7 +12,7 @@ from ...engine.tensor import Tensor
 from ...language.interpreter import Machine
 from ...language.names import Scope
 from ...named import NamedTuple
-from ...recording.collect import tensors_in
+from ...recording.holding import tensors_in
 from ...recording.spectator import Spectator
 
 HELD = 1000  # tensors of names that were requested

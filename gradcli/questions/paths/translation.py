@@ -21,6 +21,7 @@ from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput, Several
 from ...engine.tensor import Tensor, from_array
 from ...engine.tensor_type import kind_of
 from ...live.values import Held, as_held, put_back
+from ...opening import UsageError
 from ...recording.sides import (
     array_of,
     is_end,
@@ -41,6 +42,7 @@ GONE = (
     "what it had saved was given up or has changed since; ask before backward(), or for a pass by "
     "its number: --pass N"
 )
+NESTED = "the pass goes through nested tensors, which have no one shape: paths can't follow it"
 
 
 class ForeignNode(CustomNode):
@@ -152,8 +154,7 @@ class Translation:
         numbers = tuple(number for _, number in pairs)
         made = ForeignNode(node.name(), edges, numbers if any(numbers) else None)
         made.foreign, made.held = node, []
-        made.widths = [(tuple(one.shape), str(one.dtype).removeprefix("torch."))
-                       for one in node._input_metadata]  # fmt: skip
+        made.widths = [_width_of(one) for one in node._input_metadata]
         made.origin = origin_of(node)
         given = [self._width(edge, number) for edge, number in pairs]
         if any(one is not None and one != made.widths[0] for one in given):
@@ -217,7 +218,7 @@ class Translation:
         if edge is None:
             return None
         about = edge.variable if is_end(edge) else edge._input_metadata[number]
-        return tuple(about.shape), str(about.dtype).removeprefix("torch.")
+        return _width_of(about)
 
     def _saved(self, node: Any, row: Any, key: str, given: list[Any]) -> Any:
         """What is under a key: a saved value, or a property of an input's type."""
@@ -247,6 +248,15 @@ class Translation:
         output = SavedOutput()
         output.data, output.kind = array._data, array._kind
         return output
+
+
+def _width_of(about: Any) -> tuple[tuple[int, ...], str]:
+    """The shape and the type of a tensor; UsageError for a nested one, which has no one shape."""
+    try:
+        shape = tuple(map(int, about.shape))
+    except (RuntimeError, AttributeError) as error:  # whichever kind of nested tensor it is
+        raise UsageError(NESTED, "gradcli trace FILE --engine torch") from error
+    return shape, str(about.dtype).removeprefix("torch.")
 
 
 def _unchanged(tensor: Any) -> Any:

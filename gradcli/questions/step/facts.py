@@ -12,7 +12,7 @@ import numpy
 
 from ...engine.tensor_type import kind_of_array
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, numbers, parameters, range_of, short_name, text_of
+from ...recording.collect import short_name
 from ...recording.facts import EventFact, NodeFact, Place, Spread
 from ...recording.facts.steps import (
     EdgeFact,
@@ -23,8 +23,10 @@ from ...recording.facts.steps import (
     ValueFact,
     WalkFact,
 )
+from ...recording.holding import named_tensors, parameters
+from ...recording.numbers import numbers, range_of, text_of
 from ...recording.operands import reader
-from ...recording.sides import AnyTensor, edges_of, node_of, origin_of, row_of
+from ...recording.sides import AnyTensor, edges_of, node_of, origin_of, row_of, with_one_shape
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
@@ -299,7 +301,7 @@ class PassSteps(Sequence[StepFact]):
             return ValueFact(value.shape, kind_of_array(value).dtype.name, value=numbers(value))
         if isinstance(value, Dropped):
             return ValueFact(value.shape, _dtype(value.dtype))
-        tensor = value if isinstance(value, AnyTensor) else as_tensor(value)
+        tensor = with_one_shape(value) if isinstance(value, AnyTensor) else as_tensor(value)
         shape, dtype = tuple(tensor.shape), _dtype(tensor.dtype)
         if not self.texts:
             return ValueFact(shape, dtype, value=numbers(tensor))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,15 +11,16 @@ from ...diagnostics import Label, Span
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
-from ...recording.collect import numbers
 from ...recording.facts import LabelFact
-from ...recording.facts.reasons import TrialFact, WhyReport
-from ...recording.sides import AnyTensor, array_of, gradient_of
+from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ...recording.numbers import numbers
+from ...recording.sides import AnyTensor, array_of, gradient_of, shape_of, with_one_shape
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
 from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
+from .doubtful import doubtful
 from .escaped import escaped
 from .none import none_finding
 from .number import number_finding
@@ -32,14 +32,12 @@ MOST_TRIALS = 3
 LONGEST = 60  # characters of a gradient in the outcome of a trial
 
 
-def why_report(
-    request: Request, question: str, write: Callable[[str], None] | None, *, trials: bool = True
-) -> tuple[Ran, WhyReport]:
+def why_report(request: Request, question: str, *, trials: bool = True) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
     started = time.process_time()
     provenance = Provenance()
     provenance.recording.attach(AskedNames((question,)))
-    ran = execute(request, write, provenance.recording)
+    ran = execute(request, None, provenance.recording)
     return ran, reported(ran, provenance, question, started if trials else None)
 
 
@@ -67,6 +65,7 @@ def reported(
     else:
         case = Case(ran, provenance, asked.name, asked.value, asked.element)
         finding = none_finding(case) if case.gradient is None else present_finding(case)
+        finding = doubtful(case, finding)
         report = _with_gradient(report, case)
         finding = finding if is_whole else escaped(case, finding)
         if asked.former:
@@ -113,12 +112,10 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
 def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
     """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
-    report = report._replace(
-        shape=tuple(tensor.shape), dtype=str(tensor.dtype).removeprefix("torch.")
-    )
+    report = report._replace(shape=shape_of(tensor), dtype=str(tensor.dtype).removeprefix("torch."))
     if gradient is None:
         return report
-    held: Any = gradient.detach()
+    held: Any = with_one_shape(gradient).detach()
     for place in case.element or ():
         held = held[place]
     return report._replace(grad=numbers(held), grad_text=repr(held))
@@ -135,6 +132,7 @@ UNTRIED = {
     "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
     "comparison": "no fix was tried: a way that is taken or not has no slope",
     "integer": "no fix was tried: a number of a place has no slope",
+    "eval-mode": "no fix was tried: which turns are training, no program can say",
     "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
 UNKNOWN = "no automatic fix is known for this"
@@ -216,11 +214,9 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
     shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
-    inside = "" if asked.element is None else f"[{','.join(map(str, asked.element))}]"
     word = "becomes" if helped else "is then"
-    return TrialFact(
-        trial.advice, helped, f"{asked.name}.grad{inside} {word} {_gradient_text(shown)}"
-    )
+    outcome = f"{grad_name(asked.name, asked.element)} {word} {_gradient_text(shown)}"
+    return TrialFact(trial.advice, helped, outcome)
 
 
 def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:

@@ -7,8 +7,8 @@ from itertools import islice
 
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
-from ...recording.collect import named_tensors, parameters
 from ...recording.facts.reasons import WhyReport
+from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, is_leaf
 from ..errors import error_fact
 from ..graph import collected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,8 @@ from ...diagnostics import Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
-from ...recording.collect import named_tensors, parameters
+from ...recording.facts.reasons import grad_name
+from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
 from ..cure import Edit
 from .flow import Flow
@@ -43,6 +44,12 @@ class Trial(NamedTuple):
     edits: tuple[Edit, ...]
     goal: str = "there"
     shown: bool = True
+
+
+def remark_once(remarks: list[Remark], node: Any, text: str) -> None:
+    """Adds a remark, unless its place has one."""
+    if not any(remark.node is node for remark in remarks):
+        remarks.append(Remark(node, text))
 
 
 @dataclass(eq=False)
@@ -80,6 +87,10 @@ class Case(Enclosing):
         """The name as the program would write it: net[0].weight for net.0.weight."""
         return _NUMBERED.sub(r"[\1]", self.name.partition("#")[0])
 
+    @property
+    def grad_name(self) -> str:
+        return grad_name(self.name, self.element)
+
     def none(self, why: str) -> str:
         """The sentence of a verdict on a gradient that is not there."""
         return f"{self.name}.grad is None: {why}"
@@ -93,6 +104,21 @@ class Case(Enclosing):
     @cached_property
     def entries(self) -> list[Entry]:
         return self.passes.entries_of(self.tensor)
+
+    @cached_property
+    def added(self) -> list[Entry]:
+        """What was added to .grad since it was cleared last."""
+        clears = [at for at, entry in enumerate(self.entries) if entry.kind == "clear"]
+        return self.entries[clears[-1] + 1 :] if clears else self.entries
+
+    @cached_property
+    def last_pass(self) -> Pass | None:
+        """The last pass that added to .grad."""
+        numbers = [entry.number for entry in self.entries if entry.kind == "add"]
+        return self.pass_of(numbers[-1]) if numbers else None
+
+    def pass_of(self, number: int) -> Pass | None:
+        return next((one for one in self.passes.passes if one.number == number), None)
 
     @cached_property
     def marks(self) -> list[Mark]:
@@ -157,6 +183,13 @@ class Case(Enclosing):
                         seen.add(source)
                         pending.append(source)
         return seen
+
+    def outside(self, origin: Any) -> Iterator[Step]:
+        """What made the operands outside the graph of the operation at a place."""
+        for step in self.steps:
+            if step.node is origin:
+                made = map(self.step_of, self.behind(step.dead))
+                yield from (one for one in made if one is not None)
 
     def reached(self, one: Pass) -> bool:
         """Whether a pass could have come to the tensor."""

@@ -257,7 +257,18 @@ class Flow(Numbered):
         self.last, self.last_child = new, self.value_of(new) if is_tensor(new) else child
 
     def returned(self, node: ast.Return, value: Any) -> None:
+        """What called the function may make something of what it returned: a batch of examples."""
         self.last_return = node
+        found = [one for one in items((value,)) if is_tensor(one)]
+        inside = next((one for one in reversed(self.stack) if one is not None), None)
+        if inside is not None and found and not self.passes.running:
+            inside.extend(map(self.value_of, found))
+
+    def drawn(self, node: ast.AST, value: Any) -> None:
+        children = self.stack.pop()
+        is_made = is_tensor(value) or isinstance(value, (tuple, list, dict))
+        if children and is_made and not self.passes.running:
+            self._result(node, value, children)
 
     def entered(self, node: ast.AST, before: bool) -> None:
         self.withs.append((node, before, self.grad_enabled()))

@@ -31,8 +31,7 @@ def bad_finding(case: Case, wanted: int) -> Finding | None:
 
 def root_finding(case: Case) -> Finding | None:
     """The result itself is NaN or infinite, although the gradient is not."""
-    added = [entry.number for entry in case.entries if entry.kind == "add"]
-    one = next((p for p in case.passes.passes if added and p.number == added[-1]), None)
+    one = case.last_pass
     if one is None:
         return None
     for wanted in (NAN, INF):
@@ -113,12 +112,11 @@ def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
 
 
 def _sentence(case: Case, wanted: int, why: str) -> str:
-    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     gradient = case.gradient
     whole = gradient is not None and (case.element is not None or gradient.numel() == 1)
     kind = "NaN" if wanted == NAN else "an infinity"
     is_it = f"is {'nan' if wanted == NAN else 'infinite'}" if whole else f"has {kind}"
-    return f"{case.name}.grad{inside} {is_it}: {why}."
+    return f"{case.grad_name} {is_it}: {why}."
 
 
 def _is_bad(array: Any, wanted: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...recording.sides import array_of
-from .case import Case, Finding, Remark
+from .case import Case, Finding, remark_once
 from .nonfinite import INF, NAN, bad_finding, root_finding
 from .not_stepped import not_stepped_finding
 from .size import size_finding
@@ -14,6 +14,7 @@ from .values import Step
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
+MADE_IT = 4  # calls that are shown beside a gradient
 
 
 def present_finding(case: Case) -> Finding:
@@ -47,7 +48,6 @@ def _unexplained(case: Case, what: str) -> Finding:
 
 def _fine(case: Case) -> Finding:
     """Nothing is wrong; the calls that brought the gradient."""
-    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     gradient = case.gradient
     assert gradient is not None
     shown: Any = gradient.detach()
@@ -57,22 +57,14 @@ def _fine(case: Case) -> Finding:
     text = repr(shown)
     is_short = "\n" not in text and len(text) <= SHORT
     said = f"is {text}" if is_short else "looks correct"
-    finding = Finding("fine", f"{case.name}.grad{inside} {said}: no problem found.")
+    finding = Finding("fine", f"{case.grad_name} {said}: no problem found.")
     whole = array_of(gradient)
     if case.element is not None and not bool((abs(whole) < float("inf")).all()):
         finding.facts.append(f"other elements of {case.name}.grad are not finite")
-    since: list[Any] = []
-    for entry in case.entries:
-        if entry.kind == "clear":
-            since.clear()
-        else:
-            since.append(entry)
-    for entry in since:
-        if case.is_here(entry.origin):
-            known = any(remark.node is entry.origin for remark in finding.others)
-            if not known and len(finding.others) < 4:
-                word = "assigned here" if entry.kind == "assign" else "computed it"
-                finding.others.append(Remark(entry.origin, word))
+    for entry in case.added:
+        if case.is_here(entry.origin) and len(finding.others) < MADE_IT:
+            word = "assigned here" if entry.kind == "assign" else "computed it"
+            remark_once(finding.others, entry.origin, word)
     hidden = _hidden(case)
     if hidden is not None:
         word = "NaN" if hidden.bad & NAN else "infinities"
@@ -80,9 +72,9 @@ def _fine(case: Case) -> Finding:
             f"{case.text(hidden.node)} on line {case.line(hidden.node)} has {word}, which what "
             "comes after it hides"
         )
-    if len(since) > 1:
+    if (calls := len(case.added)) > 1:
         finding.facts.append(
-            f"{len(since)} backward calls added to it; zero_grad(), or .grad = None, starts anew"
+            f"{calls} backward calls added to it; zero_grad(), or .grad = None, starts anew"
         )
     return finding
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from ...language.interpreter import Machine
 from ...recording.recording import Recording
 from ...recording.spectator import Spectator
+from .dropouts import Dropouts
 from .flow import Flow
 from .passes import Passes
 from .values import Step
@@ -17,11 +18,12 @@ class Provenance(Spectator):
 
     def __init__(self, recording: Recording | None = None) -> None:
         self.recording = Recording() if recording is None else recording
-        self.flow = Flow()
+        self.flow, self.dropouts = Flow(), Dropouts()
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
         known.attach(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
-                    known.ledger, self, self.passes)  # fmt: skip
+                    known.ledger, self, self.passes, self.dropouts, known.modules,
+                    known.losses)  # fmt: skip
 
     # Of a run that is over; all questions about it share them.
 

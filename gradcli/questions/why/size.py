@@ -27,12 +27,10 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     most = float(numpy.abs(data).max()) if getattr(data, "size", 0) else 0.0
     if not TINY > most > 0 and most < LARGE:
         return None
-    added = [entry.number for entry in case.entries if entry.kind == "add"]
-    one = next((p for p in case.passes.passes if added and p.number == added[-1]), None)
+    one = case.last_pass
     verdict = "large" if most >= LARGE else "tiny"
-    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
     if one is None or one.applied is None:
-        return Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
+        return Finding(verdict, f"{case.grad_name} is {verdict}: at most {most:.3g}.")
     began = max((_norm(gradient) for gradient in one.gradients), default=1.0)
     if (verdict == "large" and most < LARGE * began) or (verdict == "tiny" and most > TINY * began):
         return None
@@ -42,13 +40,13 @@ def size_finding(case: Case, data: Any) -> Finding | None:
         rest = _rest(case, gradients, jumps) or _added_away(case, gradients)
         if rest is not None:
             return rest
-    finding = Finding(verdict, f"{case.name}.grad{inside} is {verdict}: at most {most:.3g}.")
+    finding = Finding(verdict, f"{case.grad_name} is {verdict}: at most {most:.3g}.")
     places = _by_place(jumps)
     if places:
         (_, applied), *more = places[0]
         place = case.text(origin_of(applied.node)) or node_name(applied.node)
         finding.sentence = (
-            f"{case.name}.grad{inside} is {verdict}, at most {most:.3g}: the largest step"
+            f"{case.grad_name} is {verdict}, at most {most:.3g}: the largest step"
             f"{f's are the {len(more) + 1}' if more else ' is'} at {place}."
         )
     for (factor, applied), *more in places[:MARKED]:

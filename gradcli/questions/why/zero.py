@@ -11,14 +11,11 @@ from ...recording.hook_log import name_of_hook
 from ...recording.sides import (
     array_of,
     changed_at,
-    edges_of,
-    is_end,
     origin_of,
-    row_of,
     users_class,
 )
 from ..declared import acts_of, zero_of
-from .case import Case, Finding, Remark
+from .case import Case, Finding, Remark, remark_once
 from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
 from .gradients import (
     Gradients,
@@ -28,18 +25,11 @@ from .gradients import (
     kind_of,
     node_name,
     returned_of,
-    saved_value,
 )
 from .passes import Hooked, Pass
-from .size import underflows, vanishes
 from .values import name_of
+from .zero_causes import VERDICTS, always_zero, factor_of, verdict_at, zero_leaf
 from .zero_trials import read_before, zero_trials
-
-# The verdicts on what declarations say of a gradient that ends.
-VERDICTS = {
-    "flat": "flat", "saturates": "flat", "clamps": "flat", "rectifies": "dead-relu",
-    "leaks": "dead-relu", "mask": "masked",
-}  # fmt: skip
 
 LABELS = {
     "alone": "the same for all inputs: its slope is 0",
@@ -77,7 +67,7 @@ MOST_BESIDE = 2  # ways out of the graph that are told beside a zero
 
 def zero_finding(case: Case) -> Finding | None:
     """The verdict on a gradient whose numbers (or the one asked for) are all 0."""
-    added = _added(case)
+    added = case.added
     if _was_there(case, added):
         return _zeroed(case, added)
     if len(added) > 1 and any(
@@ -88,13 +78,11 @@ def zero_finding(case: Case) -> Finding | None:
         )
         for entry in added:
             if case.is_here(entry.origin) and not is_zero(entry.grad, case.element):
-                known = any(remark.node is entry.origin for remark in finding.causes)
-                if not known:
-                    finding.causes.append(Remark(entry.origin, "adds its share"))
+                remark_once(finding.causes, entry.origin, "adds its share")
         if finding.causes:
             finding.trials += zero_trials(case, "hook", finding.causes[-1].node, None)
         return finding
-    one = _pass(case, added)
+    one = case.pass_of(added[-1].number) if added else None
     if one is None or one.applied is None:
         return None
     return _with_ways_out(case, one, _died(case, Gradients(case, one)))
@@ -114,25 +102,8 @@ def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | 
     return finding
 
 
-def _added(case: Case) -> list[Any]:
-    """What was added to .grad since it was cleared last."""
-    found: list[Any] = []
-    for entry in case.entries:
-        if entry.kind == "clear":
-            found.clear()
-        else:
-            found.append(entry)
-    return found
-
-
-def _pass(case: Case, added: list[Any]) -> Pass | None:
-    number = added[-1].number if added else -1
-    return next((one for one in case.passes.passes if one.number == number), None)
-
-
 def _sentence(case: Case, why: str) -> str:
-    inside = "" if case.element is None else f"[{','.join(map(str, case.element))}]"
-    return f"{case.name}.grad{inside} is zero: {why}."
+    return f"{case.grad_name} is zero: {why}."
 
 
 def _was_there(case: Case, added: list[Any]) -> bool:
@@ -218,7 +189,7 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
             found.append(("masked", share))  # nothing was chosen
             continue
         if any(not is_zero(g, above) for g in incoming):
-            found.append((_verdict(case, share, inside), share))
+            found.append((verdict_at(case, share, inside), share))
             continue
         came = gradients.to_node(node)
         living = [one for one in came if not is_zero(one.value, above)]
@@ -296,18 +267,14 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
     told: list[str] = []
     for share in shares:
         origin = origin_of(share.applied.node)
-        told.append(_number(share.value))
-        if case.is_here(origin) and not any(r.node is origin for r in finding.causes):
-            finding.causes.append(Remark(origin, "a contribution comes from here"))
+        told.append(f"{share.value.item():g}" if share.value.size == 1 else "")
+        if case.is_here(origin):
+            remark_once(finding.causes, origin, "a contribution comes from here")
     if all(told) and len(told) <= 6:
         finding.sentence = _sentence(case, "its contributions cancel, " + " + ".join(told))
     if finding.causes:
         finding.trials += zero_trials(case, "cancelled", finding.causes[0].node, None)
     return finding
-
-
-def _number(value: Any) -> str:
-    return f"{value.item():g}" if value.size == 1 else ""
 
 
 def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None:
@@ -316,12 +283,12 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     verdict = found[0][0]
     same = [share for word, share in found if word == verdict]
     origin = origin_of(same[0].applied.node)
-    reason = _special(same[0]) or verdict
+    reason = always_zero(same[0]) or verdict
     verdict = "flat" if reason != verdict else verdict
     place = case.text(origin) if reason == "constant" else _place(case, same[0])
-    words = "factor" if reason == "masked" and _factor(same[0]) is not None else reason
+    words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
-    zeros = [name for share in same if (name := _zero_leaf(case, share))]
+    zeros = [name for share in same if (name := zero_leaf(case, share))]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
         named = " and ".join(dict.fromkeys(zeros))
         finding.sentence = _sentence(case, ZEROS.format(name=named, place=place))
@@ -341,20 +308,6 @@ def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None
     return finding
 
 
-def _special(share: Share) -> str:
-    """Why a slope is 0 whatever the numbers are; "" where they decide."""
-    row = row_of(share.applied.node)
-    if row is None or zero_of(share.applied.node) not in VERDICTS:
-        return ""
-    names = [parameter.name for parameter in row.tensors]
-    if row.where == "hidden" and names[:1] == ["grad_output"] and share.place > 0:
-        return "constant"  # the gradient of a gradient, with respect to what the slope belongs to
-    dim, result = saved_value(share.applied, "dim"), saved_value(share.applied, "result")
-    if row.acts == "along" and isinstance(dim, int) and hasattr(result, "shape"):
-        return "alone" if result.ndim == 0 or result.shape[dim] == 1 else ""
-    return ""
-
-
 def _returned(case: Case, finding: Finding, share: Share) -> bool:
     """Says that the backward of a user's function gave zeros; whether its text is known."""
     node = share.applied.node
@@ -372,129 +325,9 @@ def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
     text, kind, zero = case.text(origin_of(node)), kind_of(node), zero_of(node)
+    if text and (module := case.provenance.dropouts.of(node)):
+        return f"{module} in {text}"
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
             return f"{kind} in {text}"
     return text or node_name(node)
-
-
-# ---------------------------------------------------------------- what killed it
-
-
-def _verdict(case: Case, share: Share, element: Any) -> str:
-    """By what the declaration says of the node at which something came in and zeros went out."""
-    node = share.applied.node
-    zero, acts = zero_of(node), acts_of(node)
-    if node_name(node) == "BackwardHookFunctionBackward":  # its origin is unknown
-        return "hook"
-    if "dropout" in name_of(origin_of(node)):
-        return "masked"
-    if zero in VERDICTS:
-        if acts == "along" and _even(share) and not _hard(share):  # softmax
-            return "cancelled"
-        if zero == "saturates" and vanishes(share):
-            return "tiny"
-        if zero == "clamps":
-            return "dead-relu" if _is_relu(share) else VERDICTS[zero]
-        return "flat" if _has_other_bound(share) else VERDICTS[zero]
-    factor = _factor(share)
-    if (factor is None or not _is_zero_factor(factor, element)) and underflows(share, factor):
-        return "tiny"
-    if factor is not None and (
-        _is_zero_factor(factor, element) or (acts == "pointwise" and _product_dies(share, factor))
-    ):
-        return "masked" if _is_mask(case, share) else "zero-factor"
-    weight = saved_value(share.applied, "weight")  # of a normalisation
-    if zero == "cancels" and hasattr(weight, "shape") and weight.size and not weight.any():
-        return "zero-factor"
-    came = [array_of(g) for g in share.applied.grads if g is not None]
-    smaller = any(g.size > share.value.size for g in came)
-    return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
-
-
-def _factor(share: Share) -> Any:
-    """What a product multiplies the gradient of one operand by: the other operand."""
-    name = _other(share)
-    return saved_value(share.applied, name) if name else None
-
-
-def _other(share: Share) -> str:
-    """Its name."""
-    row = row_of(share.applied.node)
-    if row is None or not (row.acts == "product" or row.symbol == "*"):
-        return ""
-    names = [parameter.name for parameter in row.tensors]
-    own = names[share.place] if share.place < len(names) else ""
-    needs = next((formula.needs for formula in row.formulas if own in formula.inputs), ())
-    others = [name for name in needs if name in names and name != own]
-    return others[0] if len(others) == 1 else ""
-
-
-def _zero_leaf(case: Case, share: Share) -> str:
-    """The name of the leaf, or of the leaf turned around, that a product multiplies by."""
-    factor, edges = _factor(share), edges_of(share.applied.node)
-    if factor is None or not _is_zero_factor(factor, None):
-        return ""
-    other = _other(share)
-    for parameter, edge in zip(row_of(share.applied.node).tensors, edges, strict=False):
-        if edge is None or parameter.name != other:
-            continue
-        while not is_end(edge) and acts_of(edge) == "moves" and len(edges_of(edge)) == 1:
-            edge = edges_of(edge)[0]
-        return case.names.get(id(getattr(edge, "variable", None)), "")
-    return ""
-
-
-def _even(share: Share) -> bool:
-    """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
-    grad = array_of(share.applied.grads[0])
-    return grad is not None and grad.size > 0 and bool((grad == grad.reshape(-1)[0]).all())
-
-
-def _hard(share: Share) -> bool:
-    """Whether softmax gave nothing but 0 and 1: of one element, or far out."""
-    result = saved_value(share.applied, "result")
-    return hasattr(result, "shape") and bool(((result == 0) | (result == 1)).all())
-
-
-def _is_relu(share: Share) -> bool:
-    """clamp(min=0)"""
-    least, most = saved_value(share.applied, "min"), saved_value(share.applied, "max")
-    return not hasattr(least, "shape") and least == 0 and most is None
-
-
-def _has_other_bound(share: Share) -> bool:
-    """hardtanh, whose lower bound is not 0 as that of relu6 is, and threshold(x, 3, 0); or what
-    came to relu6 is beyond the upper one"""
-    bounds = (saved_value(share.applied, name) for name in ("min_val", "threshold"))
-    if any(bound is not None and not hasattr(bound, "shape") and bound != 0 for bound in bounds):
-        return True
-    given = saved_value(share.applied, "self")
-    return saved_value(share.applied, "max_val") is not None and bool((given > 0).any())
-
-
-def _is_zero_factor(factor: Any, element: Any) -> bool:
-    if not hasattr(factor, "shape"):
-        return bool(factor == 0)
-    return is_zero(factor, element)
-
-
-def _product_dies(share: Share, factor: Any) -> bool:
-    """Whether 0 meets every part of the gradient, element by element."""
-    grad = array_of(share.applied.grads[0])
-    try:
-        return not bool((grad * factor != 0).any())
-    except (ValueError, TypeError):
-        return False
-
-
-def _is_mask(case: Case, share: Share) -> bool:
-    """Whether a factor was made by a comparison: a mask."""
-    origin = origin_of(share.applied.node)
-    for step in case.steps:
-        if step.node is origin:
-            for value in case.behind(step.dead):
-                made = case.step_of(value)
-                if made is not None and made.kind == "bool":
-                    return True
-    return False

@@ -18,6 +18,8 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
     """The advice for a verdict at one place."""
     if not case.is_here(origin):
         return []
+    if share is not None and case.provenance.dropouts.of(share.applied.node):
+        return _undropped(case)
     saturates = share is not None and zero_of(share.applied.node) == "saturates"
     make = _MAKERS.get("saturates" if verdict == "flat" and saturates else verdict)
     return [] if make is None else make(case, origin)
@@ -156,16 +158,20 @@ def _other_branch(case: Case, origin: Any) -> list[Trial]:
     return [Trial(f"~({case.text(condition, 24)}) takes the other side", tuple(edits), "proof")]
 
 
+def _undropped(case: Case) -> list[Trial]:
+    """No dropout, where the program makes one module of it."""
+    made = [part for statement in case.program.body for part in ast.walk(statement)
+            if isinstance(part, ast.Call) and "Dropout" in name_of(part)]  # fmt: skip
+    if len(made) != 1:
+        return []
+    edits = [replace(case, made[0], "torch.nn.Identity()")]
+    return [Trial(f"without dropout: {advised(case, made[0], edits)}", tuple(edits), "nonzero")]
+
+
 def _compared(case: Case, origin: Any) -> list[ast.Compare]:
     """The comparisons that made an operand, on lines of their own."""
-    found: dict[int, ast.Compare] = {}
-    for step in case.steps:
-        if step.node is origin:
-            for value in case.behind(step.dead):
-                made = case.step_of(value)
-                if made is not None and isinstance(made.node, ast.Compare):
-                    found[id(made.node)] = made.node
-    return list(found.values())
+    nodes = (made.node for made in case.outside(origin))
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, ast.Compare)))
 
 
 def _other_factor(case: Case, origin: Any) -> list[Trial]:

@@ -32,7 +32,6 @@ class PathFact(NamedTuple):
     names: tuple[str, ...]
     steps: tuple[StepFact, ...]
     product: Nested | None
-    product_text: str
     share: float | None
     against: bool = False  # it works against the sum of all
 

@@ -14,6 +14,11 @@ class TrialFact(NamedTuple):
     outcome: str = ""
 
 
+def grad_name(name: str, element: tuple[int, ...] | None) -> str:
+    """x.grad, or x.grad[0, 1] where an element is asked for."""
+    return f"{name}.grad" + ("" if element is None else f"[{', '.join(map(str, element))}]")
+
+
 class WhyReport(NamedTuple):
     """Why a gradient is what it is.
 

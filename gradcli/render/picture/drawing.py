@@ -97,7 +97,7 @@ class Drawing:
         folded = any(box.kind == "fold" for box in self.boxes)
         return Scene(
             self._title(), self._description(folded), tuple(self.boxes), tuple(self.wires),
-            tuple(self._notes(options, folded=folded)), folded,
+            tuple(self._notes(options, folded=folded)),
         )  # fmt: skip
 
     def _atoms(self, options: DrawOptions) -> list[Atom]:

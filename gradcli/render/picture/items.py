@@ -10,15 +10,13 @@ class Item:
     """Something in a row: a box, the words of a wire, or a wire that crosses the row."""
 
     __slots__ = (
-        "above", "after", "along", "before", "below", "box", "link", "main", "number", "place",
-        "row",
+        "above", "after", "along", "before", "below", "box", "main", "number", "place", "row",
     )  # fmt: skip
 
     def __init__(
-        self, number: int, row: int, before: float, after: float, along: float,
-        box: int = -1, link: int = -1,
-    ) -> None:  # fmt: skip
-        self.number, self.row, self.box, self.link = number, row, box, link
+        self, number: int, row: int, before: float, after: float, along: float, box: int = -1
+    ) -> None:
+        self.number, self.row, self.box = number, row, box
         self.before, self.after, self.along = before, after, along
         self.above: list[Item] = []
         self.below: list[Item] = []

@@ -75,10 +75,10 @@ class _Layout:
         self.items: list[Item] = []
         self.rows: list[list[Item]] = [[] for _ in range(2 * max(self.rank) + 1)]
         self.box_items = [
-            self._item(2 * self.rank[i], size.across / 2, size.across / 2, size.along, box=i)
+            self._item(2 * self.rank[i], size.across / 2, size.across / 2, size.along, i)
             for i, size in enumerate(sizes)
         ]
-        self.ways = [self._way(number, link) for number, link in enumerate(links)]
+        self.ways = [self._way(link) for link in links]
         self._find_spine()
         self._first_order()
         self._uncross()
@@ -104,20 +104,20 @@ class _Layout:
         least = min(rank)
         return [one - least for one in rank]
 
-    def _item(self, row: int, before: float, after: float, along: float, **what: int) -> Item:
-        item = Item(len(self.items), row, before, after, along, **what)
+    def _item(self, row: int, before: float, after: float, along: float, box: int = -1) -> Item:
+        item = Item(len(self.items), row, before, after, along, box)
         self.items.append(item)
         self.rows[row].append(item)
         return item
 
-    def _way(self, number: int, link: Link) -> list[Item]:
+    def _way(self, link: Link) -> list[Item]:
         """The items that a wire runs through, its boxes at both ends."""
         first, last = self.box_items[link.source], self.box_items[link.target]
         way = [first]
         for row in range(first.row + 1, last.row):
             worded = row == first.row + 1
             before, after, along = (link.before, link.after, link.along) if worded else (0, 0, 0)
-            way.append(self._item(row, before, after, along, link=number))
+            way.append(self._item(row, before, after, along))
         way.append(last)
         for one, other in pairwise(way):
             one.below.append(other)

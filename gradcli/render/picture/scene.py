@@ -61,4 +61,3 @@ class Scene(NamedTuple):
     boxes: tuple[Box, ...]
     wires: tuple[Wire, ...]
     notes: tuple[Row, ...] = ()
-    folded: bool = False

@@ -1,0 +1,37 @@
+"""Live: PyTorch's tensors as arrays of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Arrays:
+    """Whatever the tensors are: on a device, sparse, conjugated, of a type that NumPy lacks."""
+
+    def __init__(self, torch: Any, hands_off: Callable[[], Any]) -> None:
+        self.torch, self.hands_off = torch, hands_off
+        self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
+
+    def array(self, value: Any) -> Any:
+        """Its elements; of a nested tensor in one line."""
+        with self.hands_off():
+            tensor = self.in_line(value) if value.is_nested else value
+            tensor = tensor.detach() if tensor.requires_grad else tensor
+            if tensor.dtype not in self.halves:
+                try:
+                    return tensor.numpy()
+                except (RuntimeError, TypeError):  # on a device, sparse, conjugated, negated
+                    pass
+            if tensor.layout is not self.torch.strided:
+                tensor = tensor.to_dense()
+            if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
+                tensor = tensor.cpu().resolve_conj().resolve_neg()
+            if tensor.dtype in self.halves:
+                tensor = tensor.float()
+            return tensor.numpy()
+
+    def in_line(self, nested: Any) -> Any:
+        """The parts of a nested tensor, which has no one shape, one behind the other."""
+        with self.hands_off():
+            return self.torch.cat([part.reshape(-1) for part in nested.detach().unbind()])
