@@ -42,8 +42,10 @@ class OwnCode:
             return
         if len(self.own) < len(found):
             self._pair()
-        self.functions.update(one for one in gc.get_referrers(*more)
-                              if type(one) is FunctionType and id(one.__code__) in self.own)  # fmt: skip
+        self.functions.update(
+            one for one in gc.get_referrers(*more)
+            if type(one) is FunctionType and id(one.__code__) in self.own
+        )  # fmt: skip
 
     def _pair(self) -> None:
         """Rewritten code and the program's own that stands at the same place."""

@@ -193,7 +193,7 @@ class Session:
             self.listener.made_before(place, value)
             if isinstance(value, self.recorder.optimizer):
                 for group in value.param_groups:
-                    self.recorder.observer.optimizing(value, group["params"])
+                    self.recorder.optimizing(value, group["params"])
         self.recorder.passes.of_modules(
             module for root in values.values() for _, module in named_modules(root)
         )
