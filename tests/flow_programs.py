@@ -90,6 +90,26 @@ def clipped(order: str) -> str:
 
 # What is wrong with which leaves. A program has these verdicts and no others.
 PLANTED: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
+    "a head that is newer than the optimiser": (
+        sgd().replace("for i", "net[2] = nn.Linear(8, 1)\nfor i"),
+        {"not given to the optimiser": ("net.2.weight", "net.2.bias")},
+    ),
+    "a weight that is made in each turn": (
+        sgd(turns=4).replace(
+            "    loss", "    net[0].weight = nn.Parameter(net[0].weight.clamp(-1, 1))\n    loss", 1
+        ),
+        {"not given to the optimiser": ("net.0.weight",)},
+    ),
+    "a hook that makes zeros": (
+        NET + "net[0].weight.register_hook(lambda g: g * 0)\n" + sgd(net=""),
+        {"zero": ("net.0.weight",)},
+    ),
+    "one class": (
+        CLASSES.format(loss="cross_entropy", scores="net(X)[:, :1]").replace(
+            "torch.arange(32) % 3", "torch.zeros(32, dtype=torch.long)"
+        ),
+        {"vanishing": ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias")},
+    ),
     "a row of targets": (
         sgd().replace("keepdim=True", "keepdim=False"), {"broadcast": ("net(X) - Y on line 8",)},
     ),

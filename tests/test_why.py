@@ -43,7 +43,7 @@ TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
     "nan-born-forward", "fine", "item",
-    "not-stepped", "not-registered", "eval-mode",
+    "not-stepped", "not-registered", "eval-mode", "not-updated",
 }  # fmt: skip
 
 
@@ -114,6 +114,25 @@ def test_verdict_and_lines(title: str) -> None:
     assert (found.verdict, list(found.lines)) == (verdict, [int(line) for line in lines.split()])
     assert found.sentence.endswith(".")
     assert sum(label.primary for label in found.labels) == bool(found.lines)
+
+
+ADVISED = {
+    "a Variable of data": "z = x",
+    "a checkpoint whose input requires no grad": (
+        "h = checkpoint(net, torch.ones(3, 2), use_reentrant=False)"
+    ),
+    "a decorated function": "leave out: @torch.no_grad()",
+    "greater than": "h = x.sigmoid().float()",
+    "a head that is newer than the optimizer": "make the optimizer after line 3",
+    "a step before the gradient is there": "step() after line 7, and zero_grad() before it",
+}
+
+
+@pytest.mark.parametrize("what", ADVISED)
+def test_advice_as_a_person_would_write_it(what: str) -> None:
+    (title,) = (title for title, _ in CASES if title.split("|")[-1].strip() == what)
+    trial = answer(title).trial
+    assert trial is not None and trial.advice == ADVISED[what]
 
 
 SLIPS = {

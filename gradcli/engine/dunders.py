@@ -9,6 +9,7 @@ from . import dtypes
 from .assembly import assemble
 from .call import lanes, python_operator
 from .catalogue import Function, catalogue
+from .construct import from_numpy
 from .errors import unbound
 from .mode import state
 from .numpy_wrappers import WrappedNumber
@@ -90,7 +91,12 @@ def _inverted(self: Tensor) -> Any:
 
 def _unary(name: str, key: str) -> None:
     method = catalogue.methods[key]
-    setattr(Tensor, f"__{name}__", lambda self: method(self))
+
+    def apply(self: Tensor) -> Any:
+        return method(self)
+
+    apply.__qualname__ = f"Tensor.__{name}__"
+    setattr(Tensor, f"__{name}__", apply)
 
 
 def _matrix_product(self: Any, other: Any) -> Any:
@@ -166,8 +172,6 @@ def _power() -> None:
 
 
 def _tensor_of(array: Any) -> Tensor:
-    from .construct import from_numpy
-
     return from_numpy(array)
 
 

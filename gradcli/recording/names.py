@@ -10,7 +10,7 @@ from weakref import ref
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from .holding import NESTING, Inside, Named, inside as held_by, tensors_in
+from .holding import NESTING, Inside, Named, first_name, inside as held_by, tensors_in
 from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
@@ -306,10 +306,10 @@ class Names(Spectator):
 
     def lasting(self, name: str, tensor: Any) -> str:
         """This name of a leaf, or the one that it had where this is a loop's of a function."""
-        if _first(name) not in self.inner_loops or _first(name) not in self.inner:
+        if first_name(name) not in self.inner_loops or first_name(name) not in self.inner:
             return name
         other = self.of_leaf(tensor)
-        return other if other and _first(other) not in self.inner_loops else name
+        return other if other and first_name(other) not in self.inner_loops else name
 
     def is_inner(self, tensor: Any) -> bool:
         """Whether only a function had a name for it."""
@@ -334,11 +334,6 @@ class Names(Spectator):
         own = {"self": inner.pop("self")} if "self" in inner else {}
         loops = {name: inner.pop(name) for name in self.inner_loops.intersection(inner)}
         return {**bindings, **inner, **dict(sorted(loops.items())), **own}
-
-
-def _first(name: str) -> str:
-    """layers of layers[0].weight"""
-    return name.partition(".")[0].partition("[")[0]
 
 
 def loop_names(body: Iterable[ast.stmt], *, inner: bool = False) -> frozenset[str]:

@@ -8,7 +8,7 @@ from ..diagnostics import Diagnostic, Label, Span
 from ..recording.facts.check import FileCheck, Problem
 from .error import text as error_text
 from .escape import Terminal
-from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of
+from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of, wrap
 
 DETAILS = 26  # columns that the details get at least
 MARKED = (
@@ -103,9 +103,7 @@ def _details(fact: FileCheck) -> str:
 
 
 def _wrapped(head: str, words: str, look: Look) -> list[Line]:
-    import textwrap
-
-    lines = textwrap.wrap(cell(words).text, look.width - 10 - len(head)) or [""]
+    lines = wrap(cell(words).text, look.width - 10 - len(head)) or [""]
     return [
         (Cell(" " * 10 + (head if number == 0 else " " * len(head)), "dim"), Cell(line, "dim"))
         for number, line in enumerate(lines)

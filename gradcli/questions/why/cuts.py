@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .edits import ATOMS, advised, replace, without, without_call
+from .edits import (
+    ATOMS,
+    advised,
+    operand,
+    replace,
+    rewritten,
+    with_keyword,
+    within_brackets,
+    without,
+    without_call,
+)
 from .passes import Pass
 from .rebound import CASTS
 from .smooth import soft_place
@@ -91,6 +101,10 @@ def word_of(step: Step) -> str:
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
     """The steps on the ways from some values to others where the graph ends, in their order."""
     alive = case.along(start, live_only=True)
+    behind = case.behind(ends)
+    met = map(case.step_of, alive & behind)
+    if not any(step.live or step.dead for step in met if step is not None):
+        return _ends_of_graph(case, alive, behind)
     # A way that joins the graph again, as the condition of a where does, cuts nothing off.
     leading, pending = set(ends), [end for end in ends if end not in alive]
     for value in pending:
@@ -110,10 +124,11 @@ def cuts_beside(case: Case, one: Pass) -> list[Step]:
     return [step for step in found if step.out >= one.since and verdict_of(step) not in WEAK]
 
 
-def _ends_of_graph(case: Case, alive: set[int], leading: set[int]) -> list[Step]:
+def _ends_of_graph(case: Case, alive: set[int], leading: Set[int]) -> list[Step]:
+    using = {step.out: step for value in alive for step in case.users.get(value, ())}
     return [
         step
-        for step in case.steps
+        for _, step in sorted(using.items())
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
@@ -193,10 +208,12 @@ def cut_finding(
     if verdict == "no-grad":
         for step in same:
             _switched(case, step, finding, edits)
+    statement = case.statement(same[0].node)
     for step in behind:
         if any(step.node is remark.node for remark in (*finding.causes, *finding.others)):
             continue
-        finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
+        if verdict_of(step) != verdict or case.statement(step.node) is not statement:
+            finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
         more = _edits(case, verdict_of(step), step)
         if not more and verdict == verdict_of(step) == "comparison":
             finding.advice = _of_scores(case, same[0].node)
@@ -228,14 +245,15 @@ def _elsewhere(step: Step) -> str:
 def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
     """loss.requires_grad = True behind a cut: only leaves take it, and a loss then is none."""
     line = case.line(node)
-    parts = [part for statement in case.program.body for part in ast.walk(statement)]
-    stored = [p for p in parts if isinstance(p, ast.Name) and type(p.ctx) is ast.Store]
-    bound = {name.id for name in stored if case.line(name) >= line}
+    switches = [part for part in case.provenance.attributes if part.attr == "requires_grad"]
+    if not switches:
+        return []
+    stored = [p for p in case.provenance.parts if isinstance(p, ast.Name)]
+    bound = {p.id for p in stored if type(p.ctx) is ast.Store and case.line(p) >= line}
     assigned = [
         statement
-        for part in parts
-        if isinstance(part, ast.Attribute) and part.attr == "requires_grad"
-        and name_of(part.value) in bound and case.line(part) >= line
+        for part in switches
+        if name_of(part.value) in bound and case.line(part) >= line
         and part in getattr(statement := case.statement(part), "targets", ())
     ]  # fmt: skip
     return [statement for statement in assigned if statement is not None]
@@ -315,6 +333,11 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         outer = case.parents.get(id(node))
         if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
             return []  # an array would still be outside
+        if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
+            return with_keyword(case, node, "use_reentrant", "False")
+        if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
+            left = without_call(case, node)
+            return [replace(case, outer, rewritten(case, node, left))] if left else []
         return without_call(case, node)
     if verdict == "integer" and name_of(node) in (
         "long", "int", "short", "byte", "char", "to", "type", "bool"
@@ -330,14 +353,21 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
         order = SMOOTH.get(type(node.ops[0]))
         if order is not None:
-            sides = (case.whole(node.left), case.whole(node.comparators[0]))
-            text = f"(({sides[order[0]]}) - ({sides[order[1]]})).sigmoid()"
+            sides = node.left, node.comparators[0]
+            text = _above(case, sides[order[0]], sides[order[1]])
             outer = case.parents.get(id(node))
             if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
                 one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
                 return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
-            return [replace(case, node, text)]
+            return [(within_brackets(case, node), text)]
     return []
+
+
+def _above(case: Case, one: ast.expr, other: ast.expr) -> str:
+    """How far one is above the other, between 0 and 1."""
+    if isinstance(other, ast.Constant) and other.value == 0:
+        return f"{operand(case.whole(one))}.sigmoid()"
+    return f"({operand(case.whole(one))} - {operand(case.whole(other))}).sigmoid()"
 
 
 def _is_tuple(node: ast.expr) -> bool:
@@ -359,10 +389,21 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
     if not edits:
         return
     if verdict == "no-grad":
-        advice = "move the line out of the part without gradients"
+        advice = _switched_on(case, step, finding)
     else:
         advice = advised(case, step.node, [e for e in edits if _inside(case, step, e)] or edits)
     finding.trials.append(Trial(advice, tuple(edits)))
+
+
+def _switched_on(case: Case, step: Step, finding: Finding) -> str:
+    """What to do about a switch: a decorator is left out, a call is taken back."""
+    line, marked = case.line(step.node), [remark.node for remark in finding.causes]
+    if decorator_of(case, step.node) in marked:
+        return f"leave out: @{case.text(marked[-1])}"
+    statement = case.statement(marked[-1])
+    if name_of(marked[-1]) == "set_grad_enabled" and isinstance(statement, ast.Expr):
+        return f"torch.set_grad_enabled(True) before line {line}"
+    return ADVICE["no-grad"]
 
 
 def _overlaps(edit: Edit, others: list[Edit]) -> bool:
