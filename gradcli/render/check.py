@@ -37,7 +37,7 @@ def pieces(
         gap = [()]
         yield paint([_row(fact, wide, look)], look)
         yield from program_lines(fact, look)
-    yield paint([*gap, _summary(done)] if done else [], look)
+    yield paint([*gap, (Cell(summary(done)),)] if done else [], look)
 
 
 def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
@@ -153,10 +153,6 @@ def _difference_line(line: str, look: Look, kind: str) -> Line:
     if kind in ("output", "against"):
         style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
     return (Cell(look.fit(cell(line).text, look.width), style),)
-
-
-def _summary(done: Sequence[FileCheck]) -> Line:
-    return (Cell(summary(done)),)
 
 
 def summary(done: Sequence[FileCheck]) -> str:
