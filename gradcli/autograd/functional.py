@@ -198,11 +198,12 @@ def _slopes(outputs: tuple[Any, ...], inputs: tuple[Any, ...], strict: bool) -> 
 
 
 def _probed(
-    outputs: tuple[Any, ...], inputs: tuple[Any, ...], strict: bool, what: str
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    outputs: tuple[Any, ...], like: tuple[Any, ...], inputs: tuple[Any, ...], strict: bool,
+    what: str,
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # fmt: skip
     """Gradients of the outputs, 0 and tracked, and those of the inputs, which are linear in them:
-    a pass back from these is the derivative forward."""
-    zeros = (catalogue.functions["zeros_like"](output.detach()) for output in outputs)
+    a pass back from these is the derivative forward. `like` has the sizes of the outputs."""
+    zeros = (catalogue.functions["zeros_like"](one.detach()) for one in like)
     probes = tuple(zero.requires_grad_(True) for zero in zeros)
     reached = tuple(_gradients(outputs, inputs, probes, True))
     _must_require(reached, strict, what)
@@ -235,7 +236,7 @@ def jvp(
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "jvp")
         several_out, outputs = _called(func, tracked, strict, "jvp")
-        probes, reached = _probed(outputs, tracked, strict, "grad_inputs")
+        probes, reached = _probed(outputs, outputs, tracked, strict, "grad_inputs")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, outputs, strict, "back_trick", create_graph)
@@ -386,7 +387,7 @@ def hvp(
         several_out, outputs = _called(func, tracked, strict, "hvp")
         _check_scalar(outputs[0], several_out, "hvp")
         slopes = _slopes(outputs, tracked, strict)
-        probes, reached = _probed(slopes, tracked, strict, "hessian")
+        probes, reached = _probed(slopes, tracked, tracked, strict, "hessian")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, tracked, strict, "double_back_trick", create_graph)
