@@ -227,7 +227,7 @@ class Live(Side):
     in_line: Callable[[Any], Any]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
     all_finite: Callable[[Sequence[Any]], set[int]]
-    lasting: Callable[[Sequence[Any]], Sequence[Any]]
+    is_apart: Callable[[Any], bool]
     passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
