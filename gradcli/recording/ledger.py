@@ -126,7 +126,8 @@ class Ledger(Spectator):
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
         self._marks: dict[Mark, Mark] = {}
-        self._fresh: list[tuple[Account, Entry]] = []  # whose values stay as they are until the pass is over
+        # Whose values stay as they are until the pass is over.
+        self._fresh: list[tuple[Account, Entry]] = []
 
     # ---- gradients
 
