@@ -210,7 +210,7 @@ class Operations:
         if name == "retain_grad":
             self.labels.retain(args[0])
         if name.startswith("register_") and name.endswith("hook"):
-            self.recorder.passes.registered(name, args, result)
+            self.recorder.passes.hooks.registered(name, args, result)
 
     def _tell_unreported(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any

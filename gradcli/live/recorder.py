@@ -46,6 +46,7 @@ class Recorder:
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)
+        self.regions = CompiledRegions(self)
         self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
@@ -113,7 +114,7 @@ class Recorder:
             hooks.register_module_parameter_registration_hook(self._parameter),
         ]
         try:
-            with CompiledRegions(self).watching(handles[:2]):
+            with self.regions.watching(handles[:2]):
                 yield
         finally:
             for handle in handles:
@@ -136,7 +137,7 @@ class Recorder:
         def register(*given: Any, **named: Any) -> Any:
             handle = method(*given, **named)
             self.stand(sys._getframe(1))
-            self.passes.of_module(word, handle)
+            self.passes.hooks.of_module(word, handle)
             return handle
 
         return functools.wraps(method)(register)

@@ -16,6 +16,7 @@ from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
+from .again import Known, made_again
 from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
@@ -194,6 +195,11 @@ class TorchSide(Live):
             result, inputs, seed, retain_graph=True, create_graph=create_graph, allow_unused=True
         )
         return found
+
+    def made_again(self, node: Any, known: Known) -> Any:  # type: ignore[override]
+        """What it made, where nobody saw that: from what it made it of."""
+        with self.hands_off(), self.torch.no_grad():
+            return made_again(self.torch, node, known)
 
     def backward(self, result: Any, seed: Any, *, keep: bool | None, create_graph: bool) -> None:
         """torch.autograd.backward."""

@@ -8,6 +8,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..language.source import Source
+from .compiled_text import codes_without, compiled_functions
 
 CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
 SHORT = 40  # characters of an expression that is quoted
@@ -46,8 +47,11 @@ class Text:
         # Calls of modules that are running: the frame that makes each, and where the text is then.
         self.callers: list[list[Any]] = []
         self.told: set[CodeType] = set()  # what runs rewritten
-        self.is_reported = False  # all of it does
         self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
+
+    def runs(self, code: CodeType) -> None:
+        """All of it runs in this rewritten code."""
+        self.told.update(codes_without(code, compiled_functions(self.tree)))
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -91,7 +95,7 @@ class Text:
         spot = known[1].get(frame.f_lasti)
         if spot is None:
             node = self.node_at(code, frame.f_lasti)
-            told = self.is_reported or code in self.told
+            told = code in self.told
             spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_reported=told)
             if self.on_place is not None and not told:
                 self.on_place(frame)
