@@ -453,7 +453,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     from .recording.leaf_names import other_leaves
 
     program = program_of(frame)
-    tree = ast.Module(list(program.body), [])
+    tree = program.tree
     call = Text(program.source, tree, frame.f_code.co_filename).spot(frame).node
     words = [ast.unparse(part) for part in call.args] if isinstance(call, ast.Call) else []
     given = {k.arg: ast.unparse(k.value) for k in getattr(call, "keywords", ()) if k.arg}

@@ -17,6 +17,7 @@ SPARE = 112 << 20  # bytes for NumPy and for what is not yet given back, beyond 
 MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
+UNUSED = 256 << 20  # bytes that may lie unused for the next arrays where memory has no limit
 MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
 
@@ -143,9 +144,10 @@ def keep_freed() -> None:
 
     Where memory is limited those beyond KEPT go back all the same: what is free would count.
     """
-    _allocator("mallopt", M_MMAP_MAX, MAPPINGS if _is_limited() else 0)
+    limited = _is_limited()
+    _allocator("mallopt", M_MMAP_MAX, MAPPINGS if limited else 0)
     _allocator("mallopt", M_MMAP_THRESHOLD, KEPT)
-    _allocator("mallopt", M_TRIM_THRESHOLD, KEPT)
+    _allocator("mallopt", M_TRIM_THRESHOLD, KEPT if limited else UNUSED)
 
 
 def _is_limited() -> bool:

@@ -6,108 +6,120 @@ The library face and the language read the same table. Looking at the names load
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from .deeper_paths import DEEPER, INNER, is_file, package_of
 from .engine.run_state import run_state
 
-_ENGINE = "gradcli.engine."
-_RANDOM = "gradcli.numerics.random:"
-
-PLACES: dict[str, str] = {
-    "Tensor": _ENGINE + "tensor:Tensor",
-    "Size": _ENGINE + "size:Size",
-    "device": _ENGINE + "device:Device",
-    "dtype": _ENGINE + "dtypes:DType",
-    "Generator": _RANDOM + "Generator",
-    "strided": _ENGINE + "tensor_type:strided",
-    "contiguous_format": _ENGINE + "tensor_type:contiguous_format",
-    "preserve_format": _ENGINE + "tensor_type:preserve_format",
-    "channels_last": _ENGINE + "tensor_type:channels_last",
-    "channels_last_3d": _ENGINE + "tensor_type:channels_last_3d",
-    "tensor": _ENGINE + "construct:tensor",
-    "as_tensor": _ENGINE + "construct:as_tensor",
-    "asarray": _ENGINE + "construct:as_tensor",
-    "from_numpy": _ENGINE + "construct:from_numpy",
-    "from_dlpack": _ENGINE + "construct:from_dlpack",
-    "finfo": _ENGINE + "limits:finfo",
-    "iinfo": _ENGINE + "limits:iinfo",
-    "get_default_dtype": _ENGINE + "dtypes:default_dtype",
-    "set_default_dtype": _ENGINE + "dtypes:set_default_dtype",
-    "promote_types": _ENGINE + "dtypes:promote_types",
-    "can_cast": _ENGINE + "dtypes:can_cast",
-    "result_type": _ENGINE + "promotion:result_dtype",
-    "set_printoptions": _ENGINE + "repr:set_printoptions",
-    "no_grad": _ENGINE + "mode:no_grad",
-    "enable_grad": _ENGINE + "mode:enable_grad",
-    "set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
-    "inference_mode": _ENGINE + "mode:inference_mode",
-    "is_grad_enabled": _ENGINE + "mode:is_grad_enabled",
-    "is_inference_mode_enabled": _ENGINE + "mode:is_inference_mode_enabled",
-    "is_anomaly_enabled": _ENGINE + "mode:is_anomaly_enabled",
-    "is_anomaly_check_nan_enabled": _ENGINE + "mode:is_anomaly_check_nan_enabled",
-    "manual_seed": _RANDOM + "manual_seed",
-    "seed": _RANDOM + "seed",
-    "initial_seed": _RANDOM + "initial_seed",
-    "get_rng_state": _RANDOM + "get_rng_state",
-    "set_rng_state": _RANDOM + "set_rng_state",
-    "default_generator": _RANDOM + "default_generator",
-    "random.default_generator": _RANDOM + "default_generator",
-    "random.manual_seed": _RANDOM + "manual_seed",
-    "random.seed": _RANDOM + "seed",
-    "random.initial_seed": _RANDOM + "initial_seed",
-    "random.get_rng_state": _RANDOM + "get_rng_state",
-    "random.set_rng_state": _RANDOM + "set_rng_state",
-    "binomial": "gradcli.distributions.drawing:binomial",
-    "poisson": "gradcli.distributions.drawing:poisson",
-    "random.fork_rng": _RANDOM + "fork_rng",
-    "OutOfMemoryError": _ENGINE + "errors:OutOfMemoryError",
-    "linalg.LinAlgError": _ENGINE + "errors:_LinAlgError",
-    "cuda.is_available": _ENGINE + "device:cuda_available",
-    "cuda.device_count": _ENGINE + "device:cuda_count",
-    "cuda.manual_seed_all": _ENGINE + "cuda:manual_seed",
-    "accelerator.is_available": _ENGINE + "device:cuda_available",
-    "accelerator.device_count": _ENGINE + "device:cuda_count",
-    "accelerator.current_accelerator": _ENGINE + "cuda:current_accelerator",
-    "get_default_device": _ENGINE + "device:default_device",
-    "set_default_device": _ENGINE + "device:set_default_device",
-    "compile": "gradcli.utils.compiled:compile_",
-    "compiler.compile": "gradcli.utils.compiled:compile_",
-    "set_num_interop_threads": "gradcli.namespace:set_num_threads",
-    "autograd.Variable": "gradcli.autograd:Variable",
-    "autograd.backward": "gradcli.autograd:backward",
-    "autograd.grad": "gradcli.autograd:grad",
-    "autograd.no_grad": _ENGINE + "mode:no_grad",
-    "autograd.enable_grad": _ENGINE + "mode:enable_grad",
-    "autograd.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
-    "autograd.inference_mode": _ENGINE + "mode:inference_mode",
-    "autograd.detect_anomaly": _ENGINE + "mode:detect_anomaly",
-    "autograd.set_detect_anomaly": _ENGINE + "mode:set_detect_anomaly",
-    "autograd.grad_mode.no_grad": _ENGINE + "mode:no_grad",
-    "autograd.grad_mode.enable_grad": _ENGINE + "mode:enable_grad",
-    "autograd.grad_mode.set_grad_enabled": _ENGINE + "mode:set_grad_enabled",
-    "autograd.grad_mode.inference_mode": _ENGINE + "mode:inference_mode",
-    "vmap": "gradcli.func.vectorised:vmap",
-    "autograd.Function": "gradcli.autograd.function:Function",
-    "autograd.function.Function": "gradcli.autograd.function:Function",
-    "autograd.function.once_differentiable": "gradcli.autograd.function:once_differentiable",
-    "autograd.gradcheck": "gradcli.autograd.gradient_check:gradcheck",
-    "autograd.gradgradcheck": "gradcli.autograd.gradient_check:gradgradcheck",
-    "autograd.graph.Node": _ENGINE + "node:Node",
-    "autograd.graph.GradientEdge": "gradcli.autograd.graph:GradientEdge",
-    "autograd.graph.get_gradient_edge": "gradcli.autograd.graph:get_gradient_edge",
-    "autograd.graph.saved_tensors_hooks": "gradcli.autograd.graph:saved_tensors_hooks",
-    "autograd.graph.save_on_cpu": "gradcli.autograd.graph:save_on_cpu",
-    "autograd.graph.disable_saved_tensors_hooks": (
-        "gradcli.autograd.graph:disable_saved_tensors_hooks"
+# Where the objects behind names are, by module; `=` stands before a name of its own there. Nothing
+# is loaded until a name is used.
+_HOMES: dict[str, str] = {
+    "engine.tensor": "Tensor",
+    "engine.size": "Size",
+    "engine.device": (
+        "device=Device cuda.is_available=cuda_available cuda.device_count=cuda_count "
+        "accelerator.is_available=cuda_available accelerator.device_count=cuda_count "
+        "get_default_device=default_device set_default_device"
     ),
-    "autograd.graph.allow_mutation_on_saved_tensors": (
-        "gradcli.autograd.graph:allow_mutation_on_saved_tensors"
+    "engine.dtypes": (
+        "dtype=DType get_default_dtype=default_dtype set_default_dtype promote_types can_cast "
+        "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
+        "long complex64 complex128 cfloat cdouble bool=bool_"
     ),
-    "autograd.graph.increment_version": "gradcli.autograd.graph:increment_version",
-    "autograd.graph.register_multi_grad_hook": "gradcli.autograd.graph:register_multi_grad_hook",
+    "numerics.random": (
+        "Generator manual_seed seed initial_seed get_rng_state set_rng_state default_generator "
+        "random.default_generator random.manual_seed random.seed random.initial_seed "
+        "random.get_rng_state random.set_rng_state random.fork_rng"
+    ),
+    "engine.tensor_type": (
+        "strided contiguous_format preserve_format channels_last channels_last_3d"
+    ),
+    "engine.construct": "tensor as_tensor asarray=as_tensor from_numpy from_dlpack",
+    "engine.limits": "finfo iinfo",
+    "engine.promotion": "result_type=result_dtype",
+    "engine.repr": "set_printoptions",
+    "engine.mode": (
+        "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled "
+        "is_inference_mode_enabled is_anomaly_enabled is_anomaly_check_nan_enabled "
+        "autograd.no_grad autograd.enable_grad autograd.set_grad_enabled autograd.inference_mode "
+        "autograd.detect_anomaly autograd.set_detect_anomaly autograd.grad_mode.no_grad "
+        "autograd.grad_mode.enable_grad autograd.grad_mode.set_grad_enabled "
+        "autograd.grad_mode.inference_mode"
+    ),
+    "distributions.drawing": "binomial poisson",
+    "engine.errors": "OutOfMemoryError linalg.LinAlgError=_LinAlgError cuda.OutOfMemoryError",
+    "engine.cuda": (
+        "cuda.manual_seed_all=manual_seed accelerator.current_accelerator cuda.current_device "
+        "cuda.set_device cuda.synchronize cuda.get_device_name cuda.get_device_capability "
+        "cuda.empty_cache cuda.memory_allocated cuda.max_memory_allocated cuda.memory_reserved "
+        "cuda.max_memory_reserved cuda.manual_seed"
+    ),
+    "utils.compiled": (
+        "compile=compile_ compiler.compile=compile_ jit.script jit.ignore jit.unused jit.export "
+        "jit.trace"
+    ),
+    "namespace": (
+        "set_num_interop_threads=set_num_threads is_tensor is_storage is_floating_point is_complex "
+        "is_nonzero numel set_num_threads get_num_threads broadcast_shapes "
+        "use_deterministic_algorithms are_deterministic_algorithms_enabled "
+        "set_float32_matmul_precision get_float32_matmul_precision set_default_tensor_type "
+        "_assert=assert_"
+    ),
+    "autograd": "autograd.Variable autograd.backward autograd.grad",
+    "func.vectorised": "vmap",
+    "autograd.function": (
+        "autograd.Function autograd.function.Function autograd.function.once_differentiable"
+    ),
+    "autograd.gradient_check": "autograd.gradcheck autograd.gradgradcheck",
+    "engine.node": "autograd.graph.Node",
+    "autograd.graph": (
+        "autograd.graph.GradientEdge autograd.graph.get_gradient_edge "
+        "autograd.graph.saved_tensors_hooks autograd.graph.save_on_cpu "
+        "autograd.graph.disable_saved_tensors_hooks autograd.graph.allow_mutation_on_saved_tensors "
+        "autograd.graph.increment_version autograd.graph.register_multi_grad_hook"
+    ),
+    "func.functional_modules": (
+        "_functorch.make_functional.make_functional "
+        "_functorch.make_functional.make_functional_with_buffers "
+        "_functorch.make_functional.combine_state_for_ensemble"
+    ),
+    "nn.attention": (
+        "backends.cuda.sdp_kernel backends.cuda.math_sdp_enabled backends.cuda.flash_sdp_enabled "
+        "backends.cuda.mem_efficient_sdp_enabled backends.cuda.cudnn_sdp_enabled "
+        "backends.cuda.enable_math_sdp backends.cuda.enable_flash_sdp "
+        "backends.cuda.enable_mem_efficient_sdp backends.cuda.enable_cudnn_sdp"
+    ),
+    "amp.cuda": "cuda.amp.GradScaler cuda.amp.autocast cuda.amp.custom_bwd cuda.amp.custom_fwd",
+    "amp": "GradScaler autocast",
+    "amp.cpu": "cpu.amp.GradScaler cpu.amp.autocast",
+    "amp.autocast_mode": "is_autocast_enabled get_autocast_dtype clear_autocast_cache",
+    "utils.closeness": "testing.assert_close testing.assert_allclose",
+    "nn.registered": "typename",
+    "optim.optimizer": "optim.optimizer.required",
 }
+# Questions about the machine, each with what answers it in utils.answers.
+_ANSWERS: dict[str, str] = {
+    "never": (
+        "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
+        "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
+        "cuda.is_bf16_supported jit.is_scripting jit.is_tracing compiler.is_compiling "
+        "compiler.is_dynamo_compiling compiler.is_exporting is_distributed is_warn_always_enabled"
+    ),
+    "always": (
+        "backends.mkl.is_available backends.openmp.is_available backends.mkldnn.is_available "
+        "cpu.is_available set_flush_denormal"
+    ),
+    "nothing": (
+        "backends.cudnn.version compiler.reset compiler.cudagraph_mark_step_begin cpu.synchronize "
+        "cuda.seed cuda.seed_all mps.manual_seed set_warn_always"
+    ),
+    "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
+    "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
+    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
+    "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
+}  # fmt: skip
 # Modules whose names are listed here, so that looking at a name loads none of them.
 LISTED: dict[str, str] = {
     "autograd.forward_ad": (
@@ -140,72 +152,22 @@ LISTED: dict[str, str] = {
         "is_pruned l1_unstructured ln_structured random_structured random_unstructured remove"
     ),
 }
-# What stands below.
-for _name in (
-    "is_tensor is_storage is_floating_point is_complex is_nonzero numel set_num_threads "
-    "get_num_threads broadcast_shapes use_deterministic_algorithms "
-    "are_deterministic_algorithms_enabled set_float32_matmul_precision "
-    "get_float32_matmul_precision set_default_tensor_type"
-).split():
-    PLACES[_name] = f"gradcli.namespace:{_name}"
-for _space, _names in LISTED.items():
-    PLACES.update((f"{_space}.{_name}", f"gradcli.{_space}:{_name}") for _name in _names.split())
-for _name in "make_functional make_functional_with_buffers combine_state_for_ensemble".split():
-    PLACES[f"_functorch.make_functional.{_name}"] = f"gradcli.func.functional_modules:{_name}"
-for _name in (
-    "sdp_kernel math_sdp_enabled flash_sdp_enabled mem_efficient_sdp_enabled cudnn_sdp_enabled "
-    "enable_math_sdp enable_flash_sdp enable_mem_efficient_sdp enable_cudnn_sdp"
-).split():
-    PLACES[f"backends.cuda.{_name}"] = f"gradcli.nn.attention:{_name}"
-PLACES["cuda.OutOfMemoryError"] = PLACES["OutOfMemoryError"]
-for _name in (
-    "current_device set_device synchronize get_device_name get_device_capability empty_cache "
-    "memory_allocated max_memory_allocated memory_reserved max_memory_reserved manual_seed"
-).split():
-    PLACES[f"cuda.{_name}"] = f"gradcli.engine.cuda:{_name}"
-for _answer, _names in {
-    "never": (
-        "backends.mps.is_available backends.mps.is_built backends.cudnn.is_available "
-        "backends.cuda.is_built mps.is_available xpu.is_available cuda.is_initialized "
-        "cuda.is_bf16_supported jit.is_scripting jit.is_tracing compiler.is_compiling "
-        "compiler.is_dynamo_compiling compiler.is_exporting is_distributed is_warn_always_enabled"
-    ),
-    "always": (
-        "backends.mkl.is_available backends.openmp.is_available backends.mkldnn.is_available "
-        "cpu.is_available set_flush_denormal"
-    ),
-    "nothing": (
-        "backends.cudnn.version compiler.reset compiler.cudagraph_mark_step_begin cpu.synchronize "
-        "cuda.seed cuda.seed_all mps.manual_seed set_warn_always"
-    ),
-    "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
-    "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
-    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
-    "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
-}.items():  # fmt: skip
-    PLACES.update((_name, f"gradcli.utils.answers:{_answer}") for _name in _names.split())
-for _name in "GradScaler autocast custom_bwd custom_fwd".split():
-    PLACES[f"cuda.amp.{_name}"] = f"gradcli.amp.cuda:{_name}"
-for _name in "GradScaler autocast".split():
-    PLACES[_name] = f"gradcli.amp:{_name}"
-    PLACES[f"cpu.amp.{_name}"] = f"gradcli.amp.cpu:{_name}"
-for _name in "is_autocast_enabled get_autocast_dtype clear_autocast_cache".split():
-    PLACES[_name] = f"gradcli.amp.autocast_mode:{_name}"
-for _name in ("assert_close", "assert_allclose"):
-    PLACES[f"testing.{_name}"] = f"gradcli.utils.closeness:{_name}"
-for _name, _room in INNER.items():
-    PLACES[f"nn.{_name}"] = f"gradcli.nn.{_room}:{_name.rpartition('.')[2]}"
-PLACES["typename"] = "gradcli.nn.registered:typename"
-PLACES["_assert"] = "gradcli.namespace:assert_"
-PLACES["optim.optimizer.required"] = "gradcli.optim.optimizer:required"
-for _name in "script ignore unused export trace".split():
-    PLACES[f"jit.{_name}"] = f"gradcli.utils.compiled:{_name}"
-for _name in (
-    "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
-    "long complex64 complex128 cfloat cdouble"
-).split():
-    PLACES[_name] = f"gradcli.engine.dtypes:{_name}"
-PLACES["bool"] = "gradcli.engine.dtypes:bool_"
+
+
+def _places() -> Iterator[tuple[str, str]]:
+    for module, words in _HOMES.items():
+        for word in words.split():
+            name, _, own = word.partition("=")
+            yield name, f"gradcli.{module}:{own or name.rpartition('.')[2]}"
+    for answer, words in _ANSWERS.items():
+        yield from ((name, f"gradcli.utils.answers:{answer}") for name in words.split())
+    for space, words in LISTED.items():
+        yield from ((f"{space}.{name}", f"gradcli.{space}:{name}") for name in words.split())
+    for name, room in INNER.items():
+        yield f"nn.{name}", f"gradcli.nn.{room}:{name.rpartition('.')[2]}"
+
+
+PLACES: dict[str, str] = dict(_places())  # dotted name -> "module:attribute"
 
 CONSTANTS: dict[str, Any] = {
     "pi": 3.141592653589793,

@@ -21,7 +21,7 @@ PAGE = 80
 
 def look_of(stream: TextIO, color: str) -> Look:
     """How a stream is drawn on; standard output and standard error are judged apart."""
-    terminal = is_terminal(stream)
+    terminal = progress.is_terminal(stream)
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     columns = PAGE
     if terminal:
@@ -31,14 +31,6 @@ def look_of(stream: TextIO, color: str) -> Look:
     coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
     rich = terminal and coloured and os.environ.get("TERM") != "dumb"
     return Look(coloured, unicode, columns, not terminal, rich)
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Whether it is a terminal; a closed stream is none."""
-    try:
-        return stream.isatty()
-    except ValueError:
-        return False
 
 
 def _wants_color(terminal: bool, color: str) -> bool:

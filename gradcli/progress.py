@@ -65,7 +65,7 @@ _shown: Progress | None = None
 def progress(wanted: bool, words: Callable[[float], str]) -> Iterator[None]:
     """Within it a long run shows its progress, on a terminal only."""
     global _shown
-    if not wanted or os.environ.get("TERM") == "dumb" or not _is_terminal(sys.stderr):
+    if not wanted or os.environ.get("TERM") == "dumb" or not is_terminal(sys.stderr):
         yield
         return
     before, _shown = _shown, Progress(sys.stderr, words)
@@ -77,7 +77,8 @@ def progress(wanted: bool, words: Callable[[float], str]) -> Iterator[None]:
         _shown = before
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Whether it is a terminal; a closed stream is none."""
     try:
         return stream.isatty()
     except ValueError:

@@ -39,8 +39,104 @@ def sgd(net: str = NET, lr: str = "0.05", turns: int = 20, given: str = "net.par
 
 
 ALL = ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias")
+CLASSES = (
+    DATA
+    + """\
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1), nn.Linear(8, 3))
+opt = optim.SGD(net.parameters(), lr=0.05)
+for i in range(8):
+    net.train()
+    opt.zero_grad()
+    loss = F.{loss}({scores}, torch.arange(32) % 3)
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
+    net.eval()
+    with torch.no_grad():
+        net(X)
+"""
+)
+DROPOUT = (
+    DATA
+    + """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        return self.two(F.dropout(self.one(x), 0.1{training}))
+net = Net()
+opt = optim.SGD(net.parameters(), lr=0.05)
+for i in range(5):
+    net.train()
+    opt.zero_grad()
+    loss = ((net(X) - Y)**2).mean()
+    loss.backward()
+    opt.step()
+    net.eval()
+"""
+)
+
+
+def clipped(order: str) -> str:
+    """A loop whose lines come in the order of their first letters."""
+    lines = {
+        "z": "opt.zero_grad()", "l": "loss = ((net(X) - Y)**2).mean()", "b": "loss.backward()",
+        "c": "nn.utils.clip_grad_norm_(net.parameters(), 1.0)", "s": "opt.step()",
+    }  # fmt: skip
+    loop = "".join(f"    {lines[letter]}\n" for letter in order)
+    return f"{NET}opt = optim.SGD(net.parameters(), lr=0.05)\nfor i in range(5):\n{loop}"
+
+
 # What is wrong with which leaves. A program has these verdicts and no others.
 PLANTED: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
+    "a head that is newer than the optimiser": (
+        sgd().replace("for i", "net[2] = nn.Linear(8, 1)\nfor i"),
+        {"not given to the optimiser": ("net.2.weight", "net.2.bias")},
+    ),
+    "a weight that is made in each turn": (
+        sgd(turns=4).replace(
+            "    loss", "    net[0].weight = nn.Parameter(net[0].weight.clamp(-1, 1))\n    loss", 1
+        ),
+        {"not given to the optimiser": ("net.0.weight",)},
+    ),
+    "a hook that makes zeros": (
+        NET + "net[0].weight.register_hook(lambda g: g * 0)\n" + sgd(net=""),
+        {"zero": ("net.0.weight",)},
+    ),
+    "one class": (
+        CLASSES.format(loss="cross_entropy", scores="net(X)[:, :1]").replace(
+            "torch.arange(32) % 3", "torch.zeros(32, dtype=torch.long)"
+        ),
+        {"vanishing": ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias")},
+    ),
+    "a row of targets": (
+        sgd().replace("keepdim=True", "keepdim=False"), {"broadcast": ("net(X) - Y on line 8",)},
+    ),
+    "softmax before cross_entropy": (
+        CLASSES.format(loss="cross_entropy", scores="F.softmax(net(X), 1)"),
+        {"softmax twice": ("F.cross_entropy(F.softmax(net(X), 1), torch.arange(32) % 3) on line 9",)},  # noqa: E501
+    ),
+    "scores for nll_loss": (
+        CLASSES.format(loss="nll_loss", scores="net(X)"),
+        {"no logarithm": ("F.nll_loss(net(X), torch.arange(32) % 3) on line 9",)},
+    ),
+    "eval and no train": (
+        CLASSES.format(loss="cross_entropy", scores="net(X)").replace("    net.train()\n", ""),
+        {"eval mode": ("loss.backward() on line 9",)},
+    ),
+    "dropout that never rests": (
+        DROPOUT.format(training=""),
+        {"always on": ("F.dropout(self.one(x), 0.1) on line 9",)},
+    ),
+    "clipped behind the step": (
+        clipped("zlbsc"),
+        {"no effect": ("nn.utils.clip_grad_norm_(net.parameters(), 1.0) on line 11",)},
+    ),
+    "clipped before there is a gradient": (
+        clipped("zlcbs"),
+        {"no effect": ("nn.utils.clip_grad_norm_(net.parameters(), 1.0) on line 9",)},
+    ),
     "no zero_grad": (sgd().replace("    opt.zero_grad()\n", ""), {"stale": ALL}),
     "zero_grad before the loop": (
         sgd().replace("    opt.zero_grad()\n", "").replace("for i", "opt.zero_grad()\nfor i"),
@@ -358,6 +454,28 @@ for i in range(5):
 }  # fmt: skip
 
 HEALTHY: dict[str, str] = {
+    "scores for cross_entropy": CLASSES.format(loss="cross_entropy", scores="net(X)"),
+    "log_softmax twice": CLASSES.format(loss="cross_entropy", scores="net(X).log_softmax(1)"),
+    "log_softmax and nll_loss": CLASSES.format(loss="nll_loss", scores="F.log_softmax(net(X), 1)"),
+    "logarithms of attention": CLASSES.format(
+        loss="nll_loss", scores="torch.log(net(X).softmax(1) + 1e-9)"
+    ),
+    "dropout that rests": DROPOUT.format(training=", self.training"),
+    "clipped between": clipped("zlbcs"),
+    "clipped at the end of the turn before": clipped("lbcsz"),
+    "pairs of predictions": sgd().replace(
+        "((net(X) - Y)**2).mean()",
+        "((net(X) - net(X)[:, 0] - (Y - Y[:, 0]))**2).mean()",
+    ),
+    "distances to as many centres": DATA + """\
+centres = torch.randn(32, requires_grad=True)
+opt = optim.SGD([centres], lr=0.1)
+for i in range(5):
+    opt.zero_grad()
+    loss = ((Y - centres)**2).min(1).values.mean()
+    loss.backward()
+    opt.step()
+""",
     "a network": sgd(turns=100),
     "a network with Adam": sgd(turns=100).replace("SGD", "Adam"),
     "a line by hand": FIT + """\

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from command_here import here
-from flow_programs import FIT, HEALTHY, NET, PLANTED, sgd
+from flow_programs import ALL, FIT, HEALTHY, NET, PLANTED, sgd
 from oracle import oracle, question
 from schemas import fits
 from test_cli import SCHEMAS, home  # noqa: F401
@@ -71,6 +71,13 @@ def test_the_line_of_the_cause() -> None:
     assert lines["round"]["zero"] == (8,)
     (fact,) = report(PLANTED["layers in a list"][0]).verdicts
     assert "net.layers is plain Python" in fact.sentence
+
+
+def test_a_loss_that_is_a_leaf_is_given_to_no_optimiser() -> None:
+    """Its requires_grad was switched on; what is missing are the gradients of the network."""
+    text = sgd().replace(".mean()", ".mean().detach().requires_grad_()")
+    (fact,) = report(text).verdicts
+    assert (fact.verdict, fact.names) == ("not reached", ALL)
 
 
 # ---------------------------------------------------------------- numbers

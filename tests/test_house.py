@@ -60,10 +60,10 @@ FLOORS = {
     "causes carriers mode origin signature numpy_wrappers overloads call_errors older_orders "
     "out_rules row catalogue operator declaration_index",
     "memory": "device library layout repr cuda",
-    "graph": "observer hooks node aside leaf ready gradient_buffers reduced",
+    "graph": "observer hooks node aside leaf ready gradient_buffers blocks reduced",
     "tensor": "tensor_type values metadata autograd_meta tensor invented_names overlap saved "
-    "resize views construct data_errors promotion conversion text typed_tensors typed_storage "
-    "out_arguments",
+    "saved_attributes resize views construct data_errors promotion conversion text typed_tensors "
+    "typed_storage out_arguments",
     "compile": "lane node_source fast_path results call arrays formula inplace",
     "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
     "whole": "assembly dunders",
@@ -257,7 +257,7 @@ NAMED_IN_TABLES = {
     "options": 8, "stubs": 7, "language/standard/callables": 14,
     "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,
     "nn/descriptions": 23,
-    "namespace": 13, "deeper_paths": 12, "questions/why/cuts": 7,
+    "deeper_paths": 12, "questions/why/cuts": 7,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
     "language/constants": 47, "language/names": 17, "language/explain/operands": 5,

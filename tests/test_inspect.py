@@ -344,6 +344,9 @@ OTHERWISE = {
     "hook | x | 3 | node hook": "zero-factor",
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
+    # PyTorch's own warning has the sizes.
+    "broadcast | net.weight | 5 | a row of predictions and a column of targets": "fine",
+    "broadcast | net.weight | 4 | images of one pixel and rows of targets": "fine",
 }
 
 

@@ -9,11 +9,11 @@ import ast
 import importlib
 import math
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from detailed import without_examples
+from examine import tensors
 from operands import scope
 from oracle import oracle, question
 
@@ -35,14 +35,6 @@ def ran(lib: Any, lines: list[str]) -> dict[str, Any]:
     given = set(names)
     exec("\n".join(lines), names)
     return {name: value for name, value in names.items() if name not in given | {"__builtins__"}}
-
-
-def tensors(value: Any, lib: Any) -> Iterator[Any]:
-    if isinstance(value, lib.Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors(item, lib)
 
 
 # ---------------------------------------------------------------- formulas

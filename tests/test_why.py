@@ -43,7 +43,7 @@ TRIED = "      tried: "  # PyTorch's text for a gradient stands on one line
 UNPROVEN = {
     "unused", "integer", "comparison", "masked", "zero-factor", "cancelled", "large", "tiny",
     "nan-born-forward", "fine", "item",
-    "not-stepped", "not-registered",
+    "not-stepped", "not-registered", "eval-mode", "not-updated",
 }  # fmt: skip
 
 
@@ -114,6 +114,51 @@ def test_verdict_and_lines(title: str) -> None:
     assert (found.verdict, list(found.lines)) == (verdict, [int(line) for line in lines.split()])
     assert found.sentence.endswith(".")
     assert sum(label.primary for label in found.labels) == bool(found.lines)
+
+
+ADVISED = {
+    "a Variable of data": "z = x",
+    "a checkpoint whose input requires no grad": (
+        "h = checkpoint(net, torch.ones(3, 2), use_reentrant=False)"
+    ),
+    "a decorated function": "leave out: @torch.no_grad()",
+    "greater than": "h = x.sigmoid().float()",
+    "a head that is newer than the optimizer": "make the optimizer after line 3",
+    "a step before the gradient is there": "step() after line 7, and zero_grad() before it",
+}
+
+
+@pytest.mark.parametrize("what", ADVISED)
+def test_advice_as_a_person_would_write_it(what: str) -> None:
+    (title,) = (title for title, _ in CASES if title.split("|")[-1].strip() == what)
+    trial = answer(title).trial
+    assert trial is not None and trial.advice == ADVISED[what]
+
+
+SLIPS = {
+    "loss.backward": "line 7: loss.backward has no effect: it names backward",
+    "x.require_grad = True": "line 7: x.require_grad = True has no effect: nothing reads",
+    "net.requires_grad = False": "line 7: net.requires_grad = False has no effect",
+    "F.relu(x).requires_grad_()": "",
+    "net.trainable = True": "",
+}
+
+
+@pytest.mark.parametrize("line", SLIPS)
+def test_lines_without_an_effect(line: str) -> None:
+    """They are told beside the verdict, whatever it is."""
+    text = f"""\
+net, x = nn.Linear(2, 1), torch.ones(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(2):
+    opt.zero_grad()
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    {line}
+    opt.step()
+"""
+    facts = "\n".join(ask(text, "net.weight")[1].facts)
+    assert SLIPS[line] in facts and bool(facts) == bool(SLIPS[line])
 
 
 @pytest.mark.parametrize("title", [title for title, _ in CASES])

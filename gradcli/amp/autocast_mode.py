@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from ..autograd.function_node import FunctionContext
@@ -70,12 +69,7 @@ class autocast(metaclass=NamedInTorch):
                 install()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         casting.dtype, casting.keeps = self._before.pop()
         casting.nesting -= 1
         if not casting.nesting:

@@ -129,7 +129,7 @@ class Errstate:
         self._before.append(errors.asked)
         errors.ask({**errors.asked, **self._requested_kinds})
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         errors.ask(self._before.pop())
 
 

@@ -97,7 +97,7 @@ class Printing:
         options.changed = {**options.changed, **self._asked}
         return get_printoptions()
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         options.changed = self._before.pop()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.mode import enable_grad, state
+from ..engine.mode import enable_grad, set_grad_enabled, state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 from .whole_jacobian import all_rows, forward_hessian, forward_jacobian
@@ -220,18 +220,9 @@ def jvp(
     return _answer(outputs, several_out, create_graph), _answer(products, several_out, create_graph)
 
 
-class _mode:
+def _mode(create_graph: bool) -> set_grad_enabled:
     """Recording, where the result shall be part of a graph; as it was otherwise."""
-
-    def __init__(self, create_graph: bool) -> None:
-        self.create_graph = create_graph
-
-    def __enter__(self) -> None:
-        self.before = state.grad_enabled
-        state.grad_enabled = True if self.create_graph else state.grad_enabled
-
-    def __exit__(self, *error: object) -> None:
-        state.grad_enabled = self.before
+    return set_grad_enabled(bool(create_graph) or state.grad_enabled)
 
 
 def _answer(values: tuple[Any, ...], several: bool, create_graph: bool) -> Any:

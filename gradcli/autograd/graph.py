@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -88,12 +87,7 @@ class saved_tensors_hooks:
             raise RuntimeError(_forbidden.messages[-1])
         state.push_saved_hooks(self._pair)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         state.pop_saved_hooks()
 
 
@@ -108,12 +102,7 @@ class disable_saved_tensors_hooks:
             raise RuntimeError(self._message)
         _forbidden.messages.append(self._message)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _forbidden.messages.pop()
 
 
@@ -157,13 +146,8 @@ class allow_mutation_on_saved_tensors:
         self._hooks.__enter__()
         return self._copies
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._hooks.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._hooks.__exit__(*error)
         self._copies.open = False
         allow_mutation_on_saved_tensors._active = False
 

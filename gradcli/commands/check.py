@@ -200,7 +200,7 @@ def command(common: Shared, asked: Arguments) -> int:
         _with_torch(common, asked)
         facts = side_by_side(found, options, asked.jobs)
         if asked.review:
-            facts = reviewed(env, facts)
+            facts = reviewed(facts)
         if asked.first:
             facts = _to_the_first(facts)
         done, status = _write_answer(env, facts, [place.name for place in found], asked.durations)

@@ -23,7 +23,6 @@ from ..output import (
     Unwritable,
     close_silently,
     flush,
-    is_terminal,
     look_of,
     prepare_streams,
     put,
@@ -155,7 +154,11 @@ class Environment:
             return
         if self.common.out is not None:
             self.pieces.extend(pieces)
-        elif self.common.no_pager or self.common.format != "text" or not is_terminal(sys.stdout):
+        elif (
+            self.common.no_pager
+            or self.common.format != "text"
+            or not progress.is_terminal(sys.stdout)
+        ):
             write(pieces)
         else:
             from ..pager import is_long

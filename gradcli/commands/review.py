@@ -24,7 +24,7 @@ def ready(env: Environment) -> None:
                          "--update records every answer without asking")  # fmt: skip
 
 
-def reviewed(env: Environment, facts: Iterable[FileCheck]) -> Iterator[FileCheck]:
+def reviewed(facts: Iterable[FileCheck]) -> Iterator[FileCheck]:
     """The facts, after those whose answer is new or another one were asked about."""
     from ..questions.check.answer import change_of, is_pending, recorded
 

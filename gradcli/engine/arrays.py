@@ -10,12 +10,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy
+
 from .carriers import RUNTIME, Body
 from .row import Formula, Row
 
 SHORT = len((lambda grad, other: grad * other).__code__.co_code)
 # Formulas that are written into the function of the way back as they are.
-PLAIN = ("grad", "-grad", "grad * {0}", "{0} * grad")
+PLAIN = ("grad", "-grad", "grad * {0}", "{0} * grad", "grad / {0}")
+STEPS = {"multiply": numpy.multiply, "divide": numpy.divide, "negative": numpy.negative}
 
 
 def plain_expression(formula: Formula) -> str | None:
@@ -31,6 +34,14 @@ def plain_expression(formula: Formula) -> str | None:
             twin.co_code, twin.co_varnames, twin.co_names, twin.co_freevars,
         ):  # fmt: skip
             return f"({text})"
+    return None
+
+
+def one_step(expression: str) -> str | None:
+    """A plain expression as a call of `STEPS` that lacks its last argument, `out`."""
+    for symbol, name in ((" * ", "multiply"), (" / ", "divide"), ("-", "negative")):
+        if expression.startswith("(") and symbol in expression:
+            return f"{name}({expression[1:-1].replace(symbol, ', ').lstrip(', ')}"
     return None
 
 

@@ -40,7 +40,7 @@ from .results import (
     widened,
 )
 from .row import Row
-from .saved import show_saved
+from .saved_attributes import show_saved
 from .tensor import Tensor, formed
 
 

@@ -375,19 +375,8 @@ def _of_python(
     positional = [p for p in parameters if not p.keyword_only]
     listed = next((at for at, p in enumerate(positional) if p.kind == "Tensor[]"), None)
     if listed is not None:
-        given = args[listed:]
-        wrong = next((i for i, t in enumerate(given) if not is_tensor(t)), None)
-        alone = len(given) == 1 and isinstance(given[0], list | tuple)
-        if wrong is not None and not alone:
-            word = type_word(given[wrong])
-            if name.startswith("atleast") and len(given) == 1:
-                return TypeError(
-                    f"{name}() received an invalid combination of arguments - got ({word}), but "
-                    "expected one of:\n * (Tensor input)\n * (tuple of Tensors tensors)\n"
-                )
-            return TypeError(
-                f"expected Tensor as element {wrong} in argument {listed}, but got {word}"
-            )
+        if (told := _of_elements(name, listed, args[listed:])) is not None:
+            return TypeError(told)
     elif len(args) > len(positional):
         return TypeError(_python_counts(called, positional, len(args)))
     missing = [
@@ -401,19 +390,33 @@ def _of_python(
     for p, shown in zip(parameters, names, strict=True):
         if shown not in bound or coerce(p, bound[shown])[0]:
             continue
-        value, word = bound[shown], type_word(bound[shown])
+        value = bound[shown]
         if shown == "reduction":
             return ValueError(f"{value} is not a valid value for reduction")
         compared = COMPARED.get("p training" if shown == "p" and "training" in names else shown)
         if compared is not None and not is_number(value):
             return _no_order(value, *compared.split())
         if p.kind == "Tensor" and (asked := _asked(name, p, shown, bound)) is not None:
-            return AttributeError(f"'{word}' object has no attribute '{asked}'")
+            return AttributeError(f"'{type_word(value)}' object has no attribute '{asked}'")
     if path.startswith("nn.functional.") or name in HANDED_TO:
         told = _handed(name, dict(zip(names, parameters, strict=True)), bound)
         if told is not None:
             return TypeError(told)
     return TypeError(Reading(name, _of_row(signature, False, False)).fault(args, kwargs))
+
+
+def _of_elements(name: str, at: int, given: Sequence[Any]) -> str | None:
+    """Tensors that stand for a list, or one list of them; `at` is the argument's place."""
+    wrong = next((i for i, t in enumerate(given) if not is_tensor(t)), None)
+    if wrong is None or (len(given) == 1 and isinstance(given[0], list | tuple)):
+        return None
+    word = type_word(given[wrong])
+    if name.startswith("atleast") and len(given) == 1:
+        return (
+            f"{name}() received an invalid combination of arguments - got ({word}), but expected "
+            "one of:\n * (Tensor input)\n * (tuple of Tensors tensors)\n"
+        )
+    return f"expected Tensor as element {wrong} in argument {at}, but got {word}"
 
 
 def _missing(called: str, missing: Sequence[str]) -> TypeError:

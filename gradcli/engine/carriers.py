@@ -24,6 +24,7 @@ class _Runtime:
         "double",
         "ones",
         "complex",
+        "many",
         "call",
         "factory",
         "into",
@@ -41,6 +42,7 @@ class _Runtime:
         self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see kind.kind_of
+        self.many = False  # has a result had so many elements that blocks pay? see blocks
 
 
 RUNTIME = _Runtime()

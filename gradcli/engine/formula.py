@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .arrays import on_arrays, plain_expression
+from .arrays import STEPS, on_arrays, one_step, plain_expression
+from .blocks import MANY, in_blocks
 from .call import compiled
 from .carriers import NOTICED, RUNTIME
 from .catalogue import catalogue
@@ -86,10 +87,13 @@ def specialise_step(row: Row) -> Callable[..., Any]:
         holds = f" and ({' or '.join(tests)})" if tests else ""
         end.append(f"    if frees is not None{holds}: node.saved = frees")
     lines += _fitting(row, body, parts, edges, end)
+    if RUNTIME.many and row.acts == "pointwise" and not body and "(grad)" not in parts:
+        lines += _in_blocks(row, parts, edges, end)
     lines += body
     lines += step_lines(list(zip(edges.values(), parts, strict=True))) + end
     names = _names(row) | {"hand_on": hand_on, "receive": receive, "Several": Several}
-    names |= {"fitted": fitted, "SharedExtras": SharedExtras}
+    names |= {"fitted": fitted, "SharedExtras": SharedExtras, "in_blocks": in_blocks}
+    names |= STEPS
     return compiled(row, "step", lines, names | {"otherwise": otherwise, "runtime": RUNTIME})
 
 
@@ -112,6 +116,28 @@ def _fitting(
     ]  # fmt: skip
     test = "    if rest is not None and rest.inputs is not None:"
     return [test, *[f"    {line}" for line in lines]]
+
+
+def _in_blocks(
+    row: Row, parts: Sequence[str], edges: Mapping[str, str], end: Sequence[str]
+) -> list[str]:
+    """Lines for a node of so many elements that they are taken in blocks."""
+    keys = "".join(f"{key}, " for _, key in row.unpacked_keys)
+    places = "".join(f"{edge}, " for edge in edges.values())
+    wanted, direct = "", []
+    for number, (part, edge) in enumerate(zip(parts, edges.values())):
+        step = one_step(part)
+        direct.append(step is not None)
+        wanted += (
+            f"{f'{step}, outs[{number}])' if step else part} if {edge} is not None else None, "
+        )
+    return [
+        f"    if rest is None and grad.size > {MANY}:",
+        f"        def formulas(grad, {keys}outs): return ({wanted})",
+        f"        if in_blocks(formulas, {direct!r}, grad, ({keys}), ({places}), ready):",
+        *[f"        {line}" for line in end],
+        "            return",
+    ]
 
 
 def _array_keys(row: Row) -> list[str]:

@@ -7,7 +7,6 @@ import itertools
 import warnings
 from collections.abc import Callable
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, TypeVar
 
 from .class_name import NamedInTorch
@@ -158,12 +157,7 @@ class _DecoratorContextManager(metaclass=NamedInTorch):
         self._before.append((state.grad_enabled, state.inference, state.wished))
         self._set()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         state.grad_enabled, state.inference, state.wished = self._before.pop()
 
     def __call__(self, function: F) -> F:
@@ -273,12 +267,7 @@ class detect_anomaly(_DecoratorContextManager):
         self._anomaly.append((state.anomaly, state.anomaly_check_nan))
         state.switch_anomaly(self.mode, self.check_nan)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         state.switch_anomaly(*self._anomaly.pop())
 
     def _again(self) -> _DecoratorContextManager:

@@ -227,7 +227,7 @@ class Node:
     rest: NodeExtras | None
     buffer: Any
 
-    # See `assembly`: what it keeps, and its work. `_saved_*`: see `saved.show_saved`.
+    # See `assembly`: what it keeps, and its work. `_saved_*`: see `saved_attributes`.
     kept: Callable[[], tuple[tuple[str, Any], ...]]
     apply: Callable[[tuple[Any, ...], bool], tuple[Any, ...]]
 

@@ -8,7 +8,7 @@ from typing import Any
 from .carriers import Body, one
 from .catalogue import Function, catalogue
 from .mode import state
-from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Row, Zero
+from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Role, Row, Zero
 
 __all__ = [
     "Composite", "Domain", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",
@@ -48,6 +48,7 @@ def operator(
     domain: Domain | None = None,
     smooth: str = "",
     logarithm: str = "",
+    role: Role = "",
     jacobian: str = "",
     doc: str = "",
     computes: str | None = None,
@@ -65,8 +66,9 @@ def operator(
     `acts`: how it acts on elements; `zero`: where a gradient ends (`row.Acts`, `row.Zero`).
     `domain`: where value and slope are finite. `smooth`: the relative that has a slope, in the
     names of the signature. `logarithm`: what log() of the result is in one piece, which stays
-    finite where the result rounds to 0. `alone`, of a composite: what has a slope where its
-    dimension has one element. `jacobian`: what the matrix of its derivative is called.
+    finite where the result rounds to 0. `role`: its part in a loss (`row.Role`). `alone`, of a
+    composite: what has a slope where its dimension has one element. `jacobian`: what the matrix of
+    its derivative is called.
     `computes`: what it computes, in simpler operators and the names of its signature, where neither
     name nor description says it. `corners`: calls at ties, zeros and bounds; every `tensor(...)` of
     floats in them requires grad.
@@ -85,8 +87,8 @@ def operator(
         layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,
         where=where, aliases=tuple(aliases), acts=acts, zero=zero, domain=domain,
-        smooth=smooth, logarithm=logarithm, jacobian=jacobian, doc=doc, computes=computes,
-        corners=corners,
+        smooth=smooth, logarithm=logarithm, role=role, jacobian=jacobian, doc=doc,
+        computes=computes, corners=corners,
         samples=tuple(samples), errors=tuple(errors),
         undifferentiable=[n.strip() for n in undifferentiable.split(",") if n.strip()],
         numbers=[name.strip() for name in numbers.split(",") if name.strip()],

@@ -8,6 +8,9 @@ from typing import Any
 
 from . import dtypes
 from .autograd_meta import AutogradMeta, mark_of_base
+from .blocks import MANY
+from .carriers import RUNTIME
+from .catalogue import catalogue
 from .causes import Freed
 from .layout import LAYOUTS
 from .leaf import mark_inference, refuse_inference
@@ -81,6 +84,9 @@ def guard(row: Row, kind: TensorType, arguments: Sequence[Any]) -> None:
             return
         else:
             elements = _broadcast_numel([array.shape for array in arrays])
+    if elements > MANY and not RUNTIME.many:
+        RUNTIME.many = True
+        catalogue.forget_formulas()  # those written until now do not ask how many
     if elements >= COUNTED:
         state.reserve(elements * kind.array_dtype.itemsize)
 

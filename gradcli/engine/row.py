@@ -51,6 +51,9 @@ Acts: TypeAlias = Literal[
     "", "pointwise", "along", "leading", "selects", "moves", "spreads", "product", "random",
     "dynamic", "constant",
 ]  # fmt: skip
+# What it has to do with a loss: it compares prediction and target, makes probabilities of scores,
+# or expects scores or logarithms of probabilities.
+Role: TypeAlias = Literal["", "compares", "normalises", "of scores", "of logarithms"]
 # Where a gradient that came is not passed on. "flat": everywhere; "saturates": far out; "clamps",
 # "rectifies": beyond a bound; "leaks": there, unless a slope is set; "mask": where other elements
 # are taken; "cancels": where shares add up to 0.
@@ -89,6 +92,7 @@ class Declaration:
         self.domain: Domain | None = options.get("domain")
         self.smooth: str = options.get("smooth", "")
         self.logarithm: str = options.get("logarithm", "")
+        self.role: Role = options.get("role", "")
         self.alone: str = options.get("alone", "")
         # None: as the declaration of the same name says that has one.
         self.computes: str | None = options.get("computes")

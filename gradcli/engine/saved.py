@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 from .carriers import RUNTIME
 from .causes import Cause, Freed, because
-from .dtypes import bool_, float64, int64
 from .errors import type_name
 from .leaf import edge_of
 from .mode import state
@@ -25,7 +23,7 @@ from .node import (
     WrittenOutput,
 )
 from .tensor import Tensor, plain
-from .tensor_type import kind_of, kind_of_array
+from .tensor_type import kind_of_array
 
 DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
@@ -311,7 +309,7 @@ def pack_operands(node: Node, arguments: Sequence[Any]) -> None:
     assert not isinstance(node.saved, Freed)
     saved = list(node.saved)
     for place, _ in node.row.unpacked_keys:
-        saved[place] = _packed(node, saved[place])
+        saved[place] = pack_value(node, saved[place])
     node.saved = tuple(saved)
     given = dict(zip(node.row.signature.names, arguments))
     node.inputs = tuple(
@@ -322,10 +320,10 @@ def pack_operands(node: Node, arguments: Sequence[Any]) -> None:
     )
 
 
-def _packed(node: Node, value: Any) -> Any:
+def pack_value(node: Node, value: Any) -> Any:
     pack, unpack_hook = state.saved_hooks[-1]
     if value.__class__ is list:
-        return [_packed(node, item) for item in value]
+        return [pack_value(node, item) for item in value]
     if value.__class__ is Tensor:
         return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value)
     if isinstance(value, SavedOutput):
@@ -381,53 +379,6 @@ def _unlike(found: Tensor, packed: Packed, saved: str) -> RuntimeError:
     )
 
 
-class SavedTensor:
-    """`node._raw_saved_<name>`: the place where a node keeps one tensor; takes hooks of its own."""
-
-    __slots__ = ("_node", "_place")
-    PUBLIC = ("register_hooks",)
-    _torch_name = "torch._C._autograd.SavedTensor"
-    home = "torch._C._autograd."
-
-    def __init__(self, node: Node, place: int) -> None:
-        self._node, self._place = node, place
-
-    def register_hooks(
-        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
-    ) -> None:
-        saved = self._node.saved
-        if isinstance(saved, Freed):
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. "
-                + FREED_MESSAGE.partition("freed). ")[2].replace("saved tensors", "saved variables")
-            )
-        if self._node.saves_output:
-            saved_output(self._node)
-            saved = self._node.saved
-        assert not isinstance(saved, Freed)
-        value = saved[self._place]
-        if value.__class__ is Packed:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
-                "only one pair of hooks is allowed at a time."
-            )
-        state.push_saved_hooks((pack_hook, unpack_hook))
-        try:
-            packed = _packed(self._node, value)
-        finally:
-            state.pop_saved_hooks()
-        self._node.saved = (*saved[: self._place], packed, *saved[self._place + 1 :])
-
-
-def raw(node: Node, name: str) -> Any:
-    """`node._raw_saved_<name>`"""
-    row = getattr(node, "row", None)
-    held = {p.name for p in row.tensors} | set(row.signature.outputs) if row is not None else ()
-    if row is None or name not in row.saved_names or name not in held:
-        raise AttributeError(f"'{node.name()}' object has no attribute '_raw_saved_{name}'")
-    return SavedTensor(node, row.saved_keys.index(name))
-
-
 # ---- what users' functions save
 
 
@@ -435,7 +386,7 @@ def keep(node: Node, tensor: Tensor) -> tuple[Any, int]:
     """A tensor that a user's function saves, and its version."""
     value: Any = SharedOutput(tensor, tensor._output_nr) if tensor._grad_fn is node else tensor
     if state.saved_hooks:
-        return _packed(node, value), 0
+        return pack_value(node, value), 0
     return value, -1 if tensor.is_inference() else tensor._version
 
 
@@ -456,45 +407,3 @@ def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor
 def kept_array(value: Any) -> Any:
     """The array of what `keep` gave, where there is one."""
     return value.data if isinstance(value, SavedOutput) else getattr(value, "_data", None)
-
-
-def show_saved(names: Sequence[str]) -> None:
-    """Gives nodes the attributes `_saved_*` and `_raw_saved_*` of these names.
-
-    As properties, and not by `__getattr__`: CPython reads no slot of a class that has one as fast.
-    """
-    for name in names:
-        if not hasattr(Node, f"_saved_{name}"):
-            setattr(Node, f"_saved_{name}", property(partial(attribute, name=name)))
-            setattr(Node, f"_raw_saved_{name}", property(partial(raw, name=name)))
-
-
-def attribute(node: Node, name: str) -> Any:
-    """`node._saved_<name>`, as Python values and tensors."""
-    row = getattr(node, "row", None)
-    if row is None or name not in row.saved_names:
-        raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
-    tensors = {p.name for p in row.tensors}
-    if node.freed:
-        if name in tensors and name not in held_names(node):
-            return None  # never saved, so not freed
-        freed(node)
-    value = unpack(node, row.saved_keys.index(name), as_tensor=True, in_graph=False)
-    if value.__class__ is list:
-        return tuple(value)
-    if name in tensors and value.__class__ in (int, float, bool):
-        kind = kind_of({int: int64, float: float64, bool: bool_}[value.__class__])
-        return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)
-    declared = next((p.kind for p in row.signature.parameters if p.name == name), "")
-    if declared == "int" and value.__class__ is int:
-        return _unsigned(value)
-    if value is None and name.endswith("_sym_sizes_opt"):
-        return (0,)  # of a tensor that was not given
-    if declared == "int[]" and value.__class__ is tuple:
-        return tuple(_unsigned(item) for item in value)
-    return value
-
-
-def _unsigned(value: int) -> int:
-    """PyTorch's accessors read a saved integer as an unsigned one: softmax(-1) saves 2**64 - 1."""
-    return value + 2**64 if value < 0 else value

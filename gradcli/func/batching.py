@@ -244,11 +244,11 @@ def pointwise(call: Call) -> Any:
     if not call.row.broadcasts:
         return call.run(**changed)
     if len(names) > 1:
-        changed |= _promoted(call, names, rank, changed)
+        changed |= _promoted(call, names, changed)
     return call.run(**changed)
 
 
-def _promoted(call: Call, names: Sequence[str], rank: int, given: dict[str, Any]) -> dict[str, Any]:
+def _promoted(call: Call, names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
     """A sample without dimensions counts less in type promotion; the whole value would not."""
     names = [name for name in names if name != "condition"]
     kinds = {call.values[name]._kind for name in names}

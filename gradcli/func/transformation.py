@@ -38,7 +38,7 @@ class Level:
         _refresh()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         TRANSFORMS.stack.pop()
         TRANSFORMS.levels -= 1
         _refresh()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.mode import state
+from ..engine.mode import enable_grad, state
 from ..engine.tensor import Tensor
 from .batched import batched, is_batched
 from .carrier import run
@@ -19,17 +19,6 @@ from .transformation import Level
 from .tree import flatten, mapped, unflatten
 
 F = Callable[..., Any]
-
-
-class _Recording:
-    """Grad mode is on inside a transformed function, whatever it is outside."""
-
-    def __enter__(self) -> None:
-        self.before = state.grad_enabled
-        state.grad_enabled = True
-
-    def __exit__(self, *error: object) -> None:
-        state.grad_enabled = self.before
 
 
 # ---- the arguments that count
@@ -102,7 +91,7 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         session = Session()
-        with Level("grad") as level, _Recording():
+        with Level("grad") as level, enable_grad():
             level.pairs = session.pairs
             leaves, spec = flatten(chosen(args, argnums))
             tracked = [_tracked(leaf, session, False) for leaf in leaves]
@@ -166,7 +155,7 @@ def vjp(func: F, *primals: Any, has_aux: bool = False) -> Any:
 
 def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
     session = Session()
-    with Level("grad") as level, _Recording():
+    with Level("grad") as level, enable_grad():
         level.pairs = session.pairs
         leaves, spec = flatten(tuple(primals) if argnums is None else chosen(primals, argnums))
         tracked = [_tracked(leaf, session, True) for leaf in leaves]
@@ -260,7 +249,7 @@ def pushed_forward(
     """jvp with respect to the chosen arguments, or to all of them."""
     differing = tuple(primals) if argnums is None else chosen(primals, argnums)
     if argnums is not None and not isinstance(argnums, tuple):
-        differing, tangents = (differing,), tangents
+        differing = (differing,)
     leaves, spec = flatten(differing)
     directions, given_spec = flatten(tangents)
     if spec != given_spec:
@@ -369,7 +358,7 @@ def linearize(func: F, *primals: Any) -> Any:
                     f"match the dtype {leaf.dtype} of the corresponding primal."
                 )
         chosen = [unchosen(out) for out in outs]
-        with _Recording():
+        with enable_grad():
             seeds = unflatten(chosen, out_spec)
             backs, _ = flatten(pull(seeds))
         found = gradient(backs, chosen, directions, state.grad_enabled)

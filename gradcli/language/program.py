@@ -75,6 +75,11 @@ class Program(NamedTuple):
     # Imported names of what is not here, with what reading one says.
     failing: Mapping[str, Diagnostic] = MappingProxyType({})
 
+    @property
+    def tree(self) -> ast.Module:
+        """The body as Python has it."""
+        return ast.Module(list(self.body), [])
+
     def literal_value(self, name: str) -> Any:
         """The number or list of numbers that the text gives to a name."""
         return ast.literal_eval(self.literals[name])

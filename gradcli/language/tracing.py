@@ -14,7 +14,6 @@ from typing import Any
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from . import arithmetic
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS
 from .compile.flow import _with
@@ -181,14 +180,7 @@ class TracingCompiler(StatementCompiler):
 
     def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
         """Each step of the loop is reported as an operation of its own."""
-        steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
-        left: Any = root
-        while type(left) is ast.BinOp:
-            function = arithmetic.BINARY[type(left.op).__name__]
-            steps.append((function, self.expression(left.right, scope), left))
-            left = left.left
-        steps.reverse()
-        first, listener = self.expression(left, scope), self.listener
+        (first, steps), listener = self.chained(root, scope), self.listener
 
         def run(frame: list[Any]) -> Any:
             value = first(frame)

@@ -108,7 +108,7 @@ class LiveMachine(Listeners):
     ) -> None:  # fmt: skip
         super().__init__()
         self.program, self.arguments, self.path = program, arguments, path
-        tree = ast.Module(list(program.body), [])
+        tree = program.tree
         self.filename = os.path.abspath(path) if path is not None else program.source.name
         self.text = Text(program.source, tree, self.filename)
         self.recorder = recorder(self.text)

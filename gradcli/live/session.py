@@ -57,7 +57,7 @@ def program_of(frame: FrameType) -> Program:
         program = live_program(Source(text, name), is_expr=False)
     except ProgramError:
         program = live_program(Source("", name), is_expr=False)
-    for place in ast.walk(ast.Module(list(program.body), [])):
+    for place in ast.walk(program.tree):
         place.of_source = program.source  # type: ignore[attr-defined]
     if len(_read) >= MOST:
         _read.clear()
@@ -84,7 +84,7 @@ class Session:
         self.frame: FrameType | None = frame
         self.side = side
         self.program = program_of(frame)
-        tree = ast.Module(list(self.program.body), [])
+        tree = self.program.tree
         self.text = Text(self.program.source, tree, frame.f_code.co_filename)
         self.recorder = recorder(side, self.text, observer)
         self.recorder.on_operation = self._operation

@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from .box_muller import fused_single
+from .vector_code import in_pieces
 
 _single = numpy.float32
 
@@ -53,6 +54,7 @@ _PIECES = _singles(
     3f800000 00000000 00000000 00000000 00000000 00000000
     """
 ).reshape(-1, 6)
+_BY_POWER = numpy.ascontiguousarray(_PIECES.T[::-1])
 _FIRST = 0x3E000001  # the bits of the first single above 1/8
 _QUARTER_OCTAVE = 21  # a piece is as many bits wide
 _ONE_FROM = _single(5.542594)  # above it the error function is 1 in single precision
@@ -70,16 +72,18 @@ def kernel_takes(x: Any) -> bool:
     return x.dtype.char == "f" and x.size > 1 and x.flags.c_contiguous and type(x) is numpy.ndarray
 
 
+@in_pieces
 def gelu(x: Any) -> Any:
     """x * cdf(x), of the shape of `x`."""
     size = numpy.abs(x)
     piece = (size.view(numpy.int32) - _FIRST) >> _QUARTER_OCTAVE
     piece = numpy.clip(piece, 0, len(_PIECES) - 2)
     piece[size > _ONE_FROM] = len(_PIECES) - 1
-    erf = _polynomial(_PIECES[piece].T[::-1], size.T).T
+    erf = _polynomial([column.take(piece) for column in _BY_POWER], size)
     return (numpy.copysign(erf, x) + _ONE) * x * _HALF
 
 
+@in_pieces
 def gelu_slope(x: Any) -> Any:
     """The derivative: cdf(x) + x * pdf(x), of the shape of `x`."""
     scaled = x * _HALF_ROOT

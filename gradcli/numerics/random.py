@@ -466,6 +466,6 @@ class fork_rng:
         if self.enabled:
             self._before = default_generator.packed()
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.enabled:
             default_generator.unpack(self._before)

@@ -8,7 +8,7 @@ operands lie in memory. Larger matrices are packed (packed_matmul).
 
 from __future__ import annotations
 
-from math import gcd
+import math
 from typing import Any
 
 from ..engine.layout import row_major
@@ -24,6 +24,7 @@ from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
 from .thresholds import LAYER, PRODUCTS, VECTORS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
+FEW = 256  # integers that are multiplied as such
 UNROLLED = 8  # numbers for each turn of the loops over one row
 
 
@@ -43,7 +44,7 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
     if is_packed(xp, a, b):
         return packed_product(xp, a, b)
     if not _is_small(xp, a, b):
-        return xp.matmul(a, b)
+        return _library_product(xp, a, b)
     if a.ndim == b.ndim == 2:
         way = _way(a, b)
         product = way(xp, a, b)
@@ -75,7 +76,8 @@ def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
     if is_packed(xp, a, b):
         return packed_product(xp, a, b if alpha == 1 else b * kind(alpha), start)
     if not _is_small(xp, a, b):
-        product = xp.matmul(a, b) if alpha == 1 else xp.matmul(a, b) * kind(alpha)
+        product = _library_product(xp, a, b)
+        product = product if alpha == 1 else product * kind(alpha)
         return product if start is None else product + start
     if b.ndim == 1:
         return row_major(_added_to_vector(xp, start, a, b, kind(alpha)))
@@ -98,11 +100,24 @@ def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
 def added_batches(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
     """start + alpha * (a @ b).sum(0): one product after the other is added to what stands there."""
     if not len(a) or not (is_packed(xp, a[0], b[0]) or _is_small(xp, a, b)):
-        product = xp.matmul(a, b).sum(0) * a.dtype.type(alpha)
+        product = _library_product(xp, a, b).sum(0) * a.dtype.type(alpha)
         return product if start is None else product + start
     for pair in zip(a, b, strict=True):
         start = added_product(xp, start, *pair, alpha)
     return start
+
+
+def _library_product(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b by NumPy's library, which has no quick way for integers: where no sum of products is
+    beyond what a float holds, floats are exact."""
+    if a.dtype.kind not in "iu" or min(a.size, b.size) < FEW or xp.__name__ != "numpy":
+        return xp.matmul(a, b)
+    most = a.shape[-1] * math.prod(max(int(m.max()), -int(m.min())) for m in (a, b))
+    if most > 1 << 53:
+        return xp.matmul(a, b)
+    kind = "float32" if most <= 1 << 24 else "float64"
+    product = xp.matmul(a.astype(kind), b.astype(kind))
+    return product.astype("int64").astype(a.dtype)  # by way of the widest, from which types wrap
 
 
 def _is_small(xp: Any, a: Any, b: Any) -> bool:
@@ -348,7 +363,7 @@ def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
         return _from_zero(xp.add.reduce(products, axis=0).T)
     total = xp.empty((rows, columns), dtype=a.dtype)
     fours = columns - columns % 4
-    period = lanes // gcd(count, lanes)  # of how rows lie to the boundaries of vectors
+    period = lanes // math.gcd(count, lanes)  # of how rows lie to the boundaries of vectors
     for first in range(min(period, rows)):
         head, some = -(first + number * rows) * count % lanes, products[:, :, first::period]
         if fours:

@@ -15,7 +15,7 @@ DIVIDED = 4  # rows of the largest square matrix whose last column is divided by
 COLUMNS = 8  # right-hand sides; the library packs more
 
 
-def below_pivot(xp: Any, column: Any, pivot: Any, last: bool) -> Any:
+def below_pivot(column: Any, pivot: Any, last: bool) -> Any:
     """The factors of the rows below a pivot; `last` is the last one of a small square matrix.
 
     The library multiplies with 1 / pivot everywhere else.

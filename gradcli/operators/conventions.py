@@ -88,12 +88,36 @@ def cleared(xp: Any, values: Any, mask: Any) -> Any:
     bits does.
     """
     bits = _BITS.get(values.dtype.char)
-    if bits is None or values.size <= SMALL or not values.flags.c_contiguous:
+    if bits is None or not _in_step(mask, values):
         return xp.where(mask, xp.zeros_like(values), values)
     kept = mask.astype(bits)
     kept -= 1
     kept &= values.view(bits)
     return kept.view(values.dtype)
+
+
+def chosen(xp: Any, mask: Any, values: Any, others: Any) -> Any:
+    """The values where the mask is true, else the others: on bits as well."""
+    kind = getattr(values, "dtype", None)
+    bits = None if kind is None else _BITS.get(kind.char)
+    alike = bits is not None and getattr(others, "dtype", None) is kind
+    if not alike or not _in_step(mask, values, others):
+        return xp.where(mask, values, others)
+    kept = mask.astype(bits)
+    xp.negative(kept, out=kept)
+    kept &= values.view(bits) ^ others.view(bits)
+    kept ^= others.view(bits)
+    return kept.view(kind)
+
+
+def _in_step(mask: Any, *operands: Any) -> bool:
+    """Are they many, of one shape and in one order, or one number spread over it?"""
+    if mask.size <= SMALL or mask.dtype.char != "?" or not mask.flags.c_contiguous:
+        return False
+    return all(
+        operand.shape == mask.shape and (operand.flags.c_contiguous or not any(operand.strides))
+        for operand in operands
+    )
 
 
 def constant(function: str, **tensors: Any) -> None:

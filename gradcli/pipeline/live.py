@@ -17,7 +17,7 @@ from ..live.recorder import Recorder
 from ..live.side import torch_side
 from ..live.values import device_of, given_tensors
 from ..opening import SUFFIX
-from .prepared import Warned, prepared
+from .prepared import Warned, prepared, printer
 from .request import Ran, Request
 from .values import values_of
 
@@ -74,19 +74,12 @@ def _run(
     warned = Warned()
     guessed = bool(missing) and request.placeholders
 
-    def put(text: str) -> None:
-        if guessed:
-            return  # it would report numbers that have no value
-        printed.append(text)
-        if write is not None:
-            write(text)
-
     with ExitStack() as stack:
         stack.enter_context(machine.with_defaults(request.device, request.dtype))
         if recording is not None:
             recording.begin(machine)
         held_before = memory_in_use()[0]
-        outcome = machine.run(put, warned)
+        outcome = machine.run(printer(printed, write, guessed), warned)
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
                tuple(warned.places), error, missing if guessed else (), recording,

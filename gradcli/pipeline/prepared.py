@@ -1,4 +1,4 @@
-"""Pipeline: the settings of a run: its device, its default dtype, where its warnings go."""
+"""Pipeline: the settings of a run: its device, its default dtype, where prints and warnings go."""
 
 from __future__ import annotations
 
@@ -34,6 +34,21 @@ def prepared(request: Request) -> Iterator[None]:
     finally:
         devices.set_default_device(device)
         dtypes.set_default_dtype(dtype)
+
+
+def printer(
+    printed: list[str], write: Callable[[str], None] | None, guessed: bool
+) -> Callable[[str], None]:
+    """Where a program prints: what it reports of inputs that were `guessed` is left out, since
+    numbers in it have no value."""
+
+    def put(text: str) -> None:
+        if not guessed:
+            printed.append(text)
+            if write is not None:
+                write(text)
+
+    return put
 
 
 AROUND = " " * 40  # as long as what a page says beside a warning: its file, line and type

@@ -16,7 +16,7 @@ from ..language.program import Program
 from ..language.session import session
 from ..render.escape import line
 from ..render.last_words import quoting
-from .prepared import Warned
+from .prepared import Warned, printer
 from .request import Ran, Request
 from .values import Values
 
@@ -59,13 +59,6 @@ def running(
     warned = Warned(budget.charge_output)
     guessed = bool(values.missing) and request.placeholders
 
-    def put(text: str) -> None:
-        if guessed:
-            return  # it would report numbers that have no value
-        printed.append(text)
-        if write is not None:
-            write(text)
-
     session.folder = request.folder
     machine = Machine(program, values.inputs, values.overrides)
     machine.mark = begin(line(request.name), quoting(program.source.lines))
@@ -77,7 +70,7 @@ def running(
         if recording is not None:
             recording.begin(machine)
         try:
-            outcome = machine.run(budget, put)
+            outcome = machine.run(budget, printer(printed, write, guessed))
         except Enough:
             outcome = machine.outcome(None, budget)
     error = outcome.error

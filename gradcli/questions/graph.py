@@ -87,18 +87,19 @@ def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]
     tensors = [tensor for _, tensor in holding.named_tensors(outcome.bindings, AnyTensor)]
     inner = holding.inside(names.reached(outcome.bindings), AnyTensor)
     for tensor in tensors:
-        graph.add(_grad_fn(tensor))
+        graph.add(grad_fn_of(tensor))
     for node, _ in roots:
         graph.add(node)
     for _, tensor, _ in inner:
-        graph.add(_grad_fn(tensor))
+        graph.add(grad_fn_of(tensor))
     return graph.ids
 
 
-def _grad_fn(tensor: AnyTensor) -> Any:
+def grad_fn_of(tensor: AnyTensor) -> Any:
+    """The node that made it; None too for a view whose base was changed in a forbidden way."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # a view that PyTorch no longer lets anyone use
+    except RuntimeError:
         return None
 
 

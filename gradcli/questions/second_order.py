@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..pipeline.request import Ran
+from ..recording.below import nodes_below
 from ..recording.collect import Collected
 from ..recording.facts.orders import DerivedFact, HolderFact
 from ..recording.orders import Maker, Orders
-from ..recording.sides import gradient_of, node_of
+from ..recording.sides import gradient_of, is_end, node_of
 from .ledger import tensor_names
 
 MOST = 1000  # gradients whose circles are reported
@@ -74,18 +75,9 @@ class _Reached:
     """The nodes behind a gradient, and the leaves that they end in."""
 
     def __init__(self, grad: Any) -> None:
-        first = node_of(grad)
-        self.nodes: dict[int, Any] = {id(first): first}
-        self.leaves: dict[int, None] = {}
-        pending = [first]
-        for node in pending:
-            variable = getattr(node, "variable", None)
-            if variable is not None:
-                self.leaves.setdefault(id(variable))
-            for child, _ in node.next_functions:
-                if child is not None and id(child) not in self.nodes:
-                    self.nodes[id(child)] = child
-                    pending.append(child)
+        self.nodes = {id(node): node for node in nodes_below([node_of(grad)])}
+        ends = filter(is_end, self.nodes.values())
+        self.leaves = dict.fromkeys(id(node.variable) for node in ends)
 
     def maker(self, orders: Orders) -> Maker | None:
         """The pass that made the first of them that came from one."""

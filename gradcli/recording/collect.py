@@ -16,7 +16,7 @@ from typing import Any
 from ..engine.node import Node
 from ..named import NamedTuple
 from .facts import NodeFact, Place, TensorFact
-from .holding import Named, named_tensors
+from .holding import Named, first_name, named_tensors
 from .numbers import numbers, range_of, text_of
 from .sides import is_leaf, with_one_shape
 
@@ -173,14 +173,9 @@ def collect(
 
 def _other_names(others: Sequence[Named]) -> list[tuple[str, Any, str]]:
     """Further names of parameters, below the global name that led to the first one."""
-    first = {id(one.tensor): _root(one.name) for one in reversed(others)}
+    first = {id(one.tensor): first_name(one.name) for one in reversed(others)}
     return [(name, tensor, "parameter") for name, _, tensor, what in others
-            if what == "alias" and _root(name) == first[id(tensor)]]  # fmt: skip
-
-
-def _root(path: str) -> str:
-    """The name that a path begins with: net of net.0.weight."""
-    return path.partition(".")[0].partition("[")[0]
+            if what == "alias" and first_name(name) == first[id(tensor)]]  # fmt: skip
 
 
 class _Told:

@@ -71,7 +71,7 @@ class Track:
         "blanks", "blocked", "origin", "start", "before", "updates", "ratios", "captured",
         "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
         "was_known", "key", "mixed", "stale", "stale_line", "size",
-        "changed_line", "measured", "standing", "made",
+        "changed_line", "measured", "standing", "made", "is_root",
     )  # fmt: skip
 
     def __init__(self, tensor: Any, key: Key, line: int | None) -> None:
@@ -83,6 +83,7 @@ class Track:
         self.updates = self.measured = 0  # changes, and those whose size is a number
         self.faint = self.under = 0  # passes in which it was small beside others, before or after
         self.faint_first = self.under_first = self.captured = False
+        self.is_root = False  # whether the last pass began at it
         self.mixed = False  # whether .grad holds a sum with what was there before an update
         self.stale = 0  # updates by such a sum
         self.stale_line: int | None = None

@@ -281,6 +281,7 @@ class GradientFlow(Spectator):
         else:
             track.adds(variable, now.row, changed)
         track.origin = now.users.get(key)
+        track.is_root = any(root is variable for root in now.row.one.roots)
         is_wanted = now.row.one.number == self.wanted
         found = measured(grad, largest=is_wanted)
         if found.zeros == found.size:

@@ -38,6 +38,11 @@ class Named(NamedTuple):
     kind: str = "tensor"  # "leaf" where no global name holds it; "parameter", "buffer"
 
 
+def first_name(path: str) -> str:
+    """The name that a path begins with: net of net.0.weight, params of params['w']."""
+    return path.partition(".")[0].partition("[")[0]
+
+
 def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The tensors that a value holds, named as a reader would reach them."""
     if isinstance(value, kind):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from .below import leaves_below
 from .holding import inside as held_by, named_tensors
 from .modules import attributes, is_module
 from .names import Names
@@ -136,16 +137,7 @@ def other_leaves(
     roots: Iterable[Any], known: Mapping[str, Any], values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The leaves behind some tensors that `known` has no name for, by what leads to them."""
-    pending = [root.grad_fn for root in roots if root.grad_fn is not None]
-    met, leaves = set(map(id, pending)), {}
-    for node in pending:
-        leaf = getattr(node, "variable", None)
-        if leaf is not None:
-            leaves[id(leaf)] = leaf
-        for edge, _ in node.next_functions:
-            if edge is not None and id(edge) not in met:
-                met.add(id(edge))
-                pending.append(edge)
+    leaves = {id(leaf): leaf for leaf in leaves_below(root.grad_fn for root in roots)}
     for table in (named_tensors, held_by):
         for _, leaf, *_ in table(known, AnyTensor):
             leaves.pop(id(leaf), None)

@@ -10,7 +10,7 @@ from weakref import ref
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from .holding import NESTING, Inside, Named, inside as held_by, tensors_in
+from .holding import NESTING, Inside, Named, first_name, inside as held_by, tensors_in
 from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
 from .spectator import Spectator
@@ -219,16 +219,15 @@ class Names(Spectator):
 
     def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
         """From here on a leaf is called so."""
-        known = self.held.get(id(tensor))
-        if known is not None and known.tensor() is tensor:
+        known = self._held(tensor)
+        if known is not None:
             self.held[id(tensor)] = known._replace(name=name, inside=inside)
         else:
             self._leaf(name, tensor, inside=inside)
 
     def required(self, tensor: Any) -> None:
         """A leaf was made, or a tensor was asked to be one."""
-        known = self.held.get(id(tensor))
-        named = known is not None and known.tensor() is tensor
+        named = self._held(tensor) is not None
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
             self.born.pop(id(tensor), None)  # of one that is gone, and came before
             self.born[id(tensor)] = ref(tensor), current_line(), current_origin()
@@ -240,15 +239,21 @@ class Names(Spectator):
 
     # ---- what it amounts to
 
+    def _held(self, tensor: Any) -> Binding | None:
+        known = self.held.get(id(tensor))
+        return known if known is not None and known.tensor() is tensor else None
+
+    def _born(self, tensor: Any) -> tuple[int | None, Any]:
+        known = self.born.get(id(tensor))
+        return known[1:] if known is not None and known[0]() is tensor else (None, None)
+
     def of_birth(self, tensor: Any) -> int | None:
         """The line that made a leaf, where it had no name yet."""
-        known, line, _ = self.born.get(id(tensor), (None, None, None))
-        return line if known is not None and known() is tensor else None
+        return self._born(tensor)[0]
 
     def made_by(self, tensor: Any) -> Any:
         """What was evaluated when a leaf was made, where it had no name yet."""
-        known, _, origin = self.born.get(id(tensor), (None, None, None))
-        return origin if known is not None and known() is tensor else None
+        return self._born(tensor)[1]
 
     def nameless(self) -> Iterator[tuple[Any, int | None, Any]]:
         """Leaves that no name was bound to: the tensor, its line, what was evaluated there."""
@@ -259,8 +264,8 @@ class Names(Spectator):
 
     def line_of(self, leaf: Any) -> int | None:
         """The line that made a leaf; an input was made nowhere."""
-        known = self.held.get(id(leaf))
-        line = None if known is None or known.tensor() is not leaf else known.line
+        known = self._held(leaf)
+        line = None if known is None else known.line
         return self.of_birth(leaf) if line is None else line
 
     def called(self, node: Any) -> tuple[str, int] | None:
@@ -291,25 +296,25 @@ class Names(Spectator):
 
     def why_not(self, tensor: Any) -> str:
         """Why a tensor that a name was bound to does not require grad; empty if unknown."""
-        known = self.held.get(id(tensor))
-        return known.reason if known is not None and known.tensor() is tensor else ""
+        known = self._held(tensor)
+        return "" if known is None else known.reason
 
     def of_leaf(self, tensor: Any) -> str:
         """The name of a tensor without a grad_fn; empty if unknown."""
-        known = self.held.get(id(tensor))
-        return known.name if known is not None and known.tensor() is tensor else ""
+        known = self._held(tensor)
+        return "" if known is None else known.name
 
     def lasting(self, name: str, tensor: Any) -> str:
         """This name of a leaf, or the one that it had where this is a loop's of a function."""
-        if _first(name) not in self.inner_loops or _first(name) not in self.inner:
+        if first_name(name) not in self.inner_loops or first_name(name) not in self.inner:
             return name
         other = self.of_leaf(tensor)
-        return other if other and _first(other) not in self.inner_loops else name
+        return other if other and first_name(other) not in self.inner_loops else name
 
     def is_inner(self, tensor: Any) -> bool:
         """Whether only a function had a name for it."""
-        known = self.held.get(id(tensor))
-        return known is not None and known.tensor() is tensor and known.inside
+        known = self._held(tensor)
+        return known is not None and known.inside
 
     @property
     def leaves(self) -> list[Named]:
@@ -329,11 +334,6 @@ class Names(Spectator):
         own = {"self": inner.pop("self")} if "self" in inner else {}
         loops = {name: inner.pop(name) for name in self.inner_loops.intersection(inner)}
         return {**bindings, **inner, **dict(sorted(loops.items())), **own}
-
-
-def _first(name: str) -> str:
-    """layers of layers[0].weight"""
-    return name.partition(".")[0].partition("[")[0]
 
 
 def loop_names(body: Iterable[ast.stmt], *, inner: bool = False) -> frozenset[str]:

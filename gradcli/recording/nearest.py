@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .sides import node_of, sequence_of
+from .below import nodes_below
+from .sides import edges_of, node_of, sequence_of
 
 MOST = 100_000  # nodes that are looked at
 
@@ -35,15 +36,10 @@ def furthest(tensor: Any, others: Sequence[Any]) -> int | None:
 
 def _users(roots: Iterable[Any]) -> tuple[list[Any], dict[int, list[Any]]]:
     """The nodes behind some roots, and for each, by its identity, those that use it."""
-    alive = list({id(root): root for root in roots}.values())
-    known = set(map(id, alive))
+    alive = list(nodes_below(roots, MOST))
     users: dict[int, list[Any]] = {}
     for node in alive:
-        for child, _ in node.next_functions:
-            if child is None:
-                continue
-            users.setdefault(id(child), []).append(node)
-            if id(child) not in known and len(known) < MOST:
-                known.add(id(child))
-                alive.append(child)
+        for edge in edges_of(node):
+            if edge is not None:
+                users.setdefault(id(edge), []).append(node)
     return alive, users

@@ -49,6 +49,8 @@ class Optimizers(Spectator):
 
     def __init__(self) -> None:
         self.known: dict[int, Optimizer] = {}  # by identity
+        # Parameters that were made when there were so many optimizers.
+        self.late: dict[int, tuple[Any, int]] = {}
 
     def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
         """An optimiser was given parameters."""
@@ -60,6 +62,16 @@ class Optimizers(Spectator):
         for parameter in islice(parameters, MOST - len(one.held)):
             one.held[id(parameter)] = ref(parameter)
             one.of_modules = one.of_modules or is_parameter(parameter)
+
+    def parameter(self, tensor: Any) -> None:
+        """A parameter of a module was made."""
+        if self.known and len(self.late) < MOST:
+            self.late[id(tensor)] = ref(tensor), len(self.known)
+
+    def before(self, tensor: Any) -> list[Optimizer]:
+        """Those that there were when a parameter was made: they can't have it."""
+        known, count = self.late.get(id(tensor), (None, 0))
+        return self.all[:count] if known is not None and known() is tensor else []
 
     def stepping(self, optimizer: Any) -> None:
         """An optimiser is about to change them."""
@@ -84,3 +96,10 @@ class Optimizers(Spectator):
     def of(self, tensor: Any) -> Optimizer | None:
         """The first one that has the tensor."""
         return next((one for one in self.known.values() if one.has(tensor)), None)
+
+
+def has_no_rate(optimizer: Optimizer) -> bool:
+    """Whether all its learning rates are 0."""
+    groups = getattr(optimizer.object, "param_groups", ())
+    rates = [group.get("lr") for group in groups if type(group) is dict]
+    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)

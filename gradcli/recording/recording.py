@@ -16,6 +16,7 @@ from .hook_log import HookLog
 from .leaf_names import LeafNames
 from .ledger import Ledger
 from .lines import Lines, Modules
+from .losses import Losses
 from .names import Names
 from .optimizers import Optimizers
 from .orders import Orders
@@ -44,6 +45,7 @@ class Recording:
         self.buffers = BufferLog(self.passes)
         self.orders = Orders()
         self.optimizers = Optimizers()
+        self.losses = Losses(self.modules)
 
     def attach(self, *parts: Spectator) -> None:
         """Parts observe the run, each once, behind those that were attached before."""

@@ -72,14 +72,15 @@ def _page(report: FlowReport, look: Look, folds: Folds, with_legend: bool) -> li
         lines.extend(_passes(report, look, folds))
         if report.leaves:
             lines.extend((BLANK, *_leaves(report, look, folds)))
-        for verdict in report.verdicts:
-            lines.extend((BLANK, *_verdict(verdict, report.file, look)))
+    elif report.error is None:
+        lines.append((cell("no backward pass: nothing flowed"),))
+    for verdict in report.verdicts:
+        lines.extend((BLANK, *_verdict(verdict, report.file, look)))
+    if report.total and report.one is None:
         if not report.verdicts and report.leaves and report.error is None:
             lines.extend((BLANK, (cell("no problem found in these gradients"),)))
         if footer := folds.footer():
             lines.extend((BLANK, *footer))
-    elif report.error is None:
-        lines.append((cell("no backward pass: nothing flowed"),))
     if with_legend:
         lines.extend((BLANK, *legend(look)))
     return lines
@@ -270,6 +271,8 @@ def _verdict(fact: VerdictFact, file: str, look: Look) -> list[Line]:
     head = f"{fact.verdict}: {', '.join(fact.names[:MOST_NAMES])}{more}"
     first, *rest = _wrapped(head, look, 2)
     said = _wrapped(f"  {fact.sentence}", look, 2)
+    if fact.help is not None:
+        said += _wrapped(f"  help: {fact.help}", look, 4)
     if fact.verdict in ASKED and not file.startswith("<"):
         said.append(f"  gradcli why {file} {shlex.quote(fact.names[0])}")
     return [

@@ -73,30 +73,31 @@ def _ratio(over: str, under: str, look: Look, more: int = 0) -> str:
     return f"d({ellipsis(look)})/{under}"
 
 
-def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
-    """One line for each edge: its name, its structure, its size, and the gradient behind it with
-    its own name: what came along this path to the place where the edge ends."""
+def _step(
+    report: PathsReport, path: PathFact, at: int, look: Look
+) -> tuple[str, str, str, str, str]:
+    """An edge: its name, its structure, its size, and the gradient behind it with its own name:
+    what came along this path to the place where the edge ends."""
+    of, wrt, step = path.names[at], path.names[at + 1], path.steps[at]
     cross = " × " if look.unicode else " x "
-    rows: list[tuple[str, str, str, str, str]] = []
-    begun = _begun(report)
-    pairs = list(zip(path.names, path.names[1:], path.steps, strict=False))
-    hidden = 0
-    if len(pairs) > LONG:
-        hidden = len(pairs) - 2 * KEPT
-        pairs = [*pairs[:KEPT], *pairs[-KEPT:]]
-    for of, wrt, step in pairs:
-        kind = step.structure if step.derivative is None else number(step.derivative)
-        size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
-        name = _ratio(differential(of), differential(wrt), look)
-        said = (
-            "" if step.jacobian_text or not step.passed_text
-            else f"{_ratio(begun, differential(wrt), look, 2)} ="
-        )  # fmt: skip
-        rows.append((name, kind, size, said, step.jacobian_text or step.passed_text))
-    if not look.whole:  # no name is cut: it stands in a line of its own, or above
-        most = RATIO if look.width >= 80 else 0
-        rows = [(*row[:3], row[3] if width_of(row[3]) <= most else "gradient =", row[4])
-                for row in rows]  # fmt: skip
+    kind = step.structure if step.derivative is None else number(step.derivative)
+    size = "" if step.shape is None else f"{step.shape[0]:,}{cross}{step.shape[1]:,}"
+    name = _ratio(differential(of), differential(wrt), look)
+    if step.jacobian_text or not step.passed_text:
+        return name, kind, size, "", step.jacobian_text or step.passed_text
+    said = f"{_ratio(_begun(report), differential(wrt), look, 2)} ="
+    # No name is cut: it stands in a line of its own, or above.
+    if not look.whole and width_of(said) > (RATIO if look.width >= 80 else 0):
+        said = "gradient ="
+    return name, kind, size, said, step.passed_text
+
+
+def _steps(report: PathsReport, path: PathFact, look: Look, strokes: Strokes) -> list[Line]:
+    """One line for each edge; of a long path those at both ends."""
+    edges = len(path.steps)
+    hidden = edges - 2 * KEPT if edges > LONG else 0
+    places = [*range(KEPT), *range(edges - KEPT, edges)] if hidden else list(range(edges))
+    rows = [_step(report, path, at, look) for at in places]
     widths = [max(width_of(row[i]) for row in rows) for i in range(4)]
     if not look.whole:
         widths[0] = min(widths[0], RATIO)

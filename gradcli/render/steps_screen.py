@@ -5,8 +5,6 @@ It shows what the session of `steps_session` answers; rich draws it, in place.
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from rich.console import Group
 from rich.layout import Layout
 from rich.live import Live
@@ -43,11 +41,8 @@ class Screen:
         self._draw()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self.live.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.live.stop()
 
     def press(self, key: str) -> None:
         """A key, or what a terminal sends for one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Any
 from weakref import ref
 
@@ -56,12 +55,7 @@ class _Switch:
         self.before = getattr(_switches, kind.switch)
         setattr(_switches, kind.switch, self.enabled)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         setattr(_switches, type(self).switch, self.before)
 
 

@@ -64,7 +64,7 @@ class CallCompiler(NameCompiler):
         plain = not node.keywords and not any(type(item) is ast.Starred for item in node.args)
         if type(known) is Builtin or type(known) is Type:
             target = known.construct if isinstance(known, Type) else known.function
-            target = self.logged(target, known, function, node)
+            target = self.logged(target, known, node)
             if plain:
                 return _direct(target, [self.expression(item, scope) for item in node.args], node)
             return self.full_call(lambda frame: known, target, node, scope)
@@ -98,7 +98,7 @@ class CallCompiler(NameCompiler):
 
         return run
 
-    def logged(self, target: Any, known: Any, function: Any, node: ast.Call) -> Any:
+    def logged(self, target: Any, known: Any, node: ast.Call) -> Any:
         """torch.autograd.grad and backward leave a note of the line for the report."""
         if type(known) is not Builtin or known.name not in _BACKWARD_PATHS:
             return target

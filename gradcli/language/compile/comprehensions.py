@@ -21,7 +21,7 @@ class ComprehensionCompiler(CallCompiler):
     target: Callable[[Any, Scope], Store]
 
     def list_comprehension(self, node: ast.ListComp, scope: Scope) -> Closure:
-        inner, fresh = self.comprehension_scope(node, scope)
+        inner, fresh = self.comprehension_scope(node)
         simple = self.simple_list(node, scope, inner, fresh)
         if simple is not None:
             return simple
@@ -29,7 +29,7 @@ class ComprehensionCompiler(CallCompiler):
         return _gathered(walk, list, fresh, node)
 
     def set_comprehension(self, node: ast.SetComp, scope: Scope) -> Closure:
-        inner, fresh = self.comprehension_scope(node, scope)
+        inner, fresh = self.comprehension_scope(node)
 
         def add(out: Set, item: Any) -> None:
             check_key(item)
@@ -39,7 +39,7 @@ class ComprehensionCompiler(CallCompiler):
         return _gathered(walk, Set, fresh, node)
 
     def dict_comprehension(self, node: ast.DictComp, scope: Scope) -> Closure:
-        inner, fresh = self.comprehension_scope(node, scope)
+        inner, fresh = self.comprehension_scope(node)
         key_of, value_of = self.expression(node.key, inner), self.expression(node.value, inner)
 
         def put(frame: list[Any], out: dict[Any, Any]) -> None:
@@ -49,7 +49,7 @@ class ComprehensionCompiler(CallCompiler):
 
         return _gathered(self.levels(node, scope, inner, put), dict, fresh, node)
 
-    def comprehension_scope(self, node: Any, scope: Scope) -> tuple[Scope, list[int]]:
+    def comprehension_scope(self, node: Any) -> tuple[Scope, list[int]]:
         """Slots for the comprehension's names in the frame around it; those to box each time."""
         inner = self.program.scopes[node]
         inner.slots = {name: self.new_slot(inner) for name in inner.bound}

@@ -79,16 +79,22 @@ class OperatorCompiler(ComprehensionCompiler):
 
         return run
 
-    def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
-        """a + b + c + ... of many operands: a loop, since closures inside closures have an end."""
-        steps: list[tuple[Callable[[Any, Any], Any], Closure, ast.BinOp]] = []
+    def chained(
+        self, root: ast.BinOp, scope: Scope
+    ) -> tuple[Closure, list[tuple[Operation, Closure, ast.BinOp]]]:
+        """The first operand of a + b + c + ..., and each further one with its operation."""
+        steps: list[tuple[Operation, Closure, ast.BinOp]] = []
         left: Any = root
         while type(left) is ast.BinOp:
             function = arithmetic.BINARY[type(left.op).__name__]
             steps.append((function, self.expression(left.right, scope), left))
             left = left.left
         steps.reverse()
-        first = self.expression(left, scope)
+        return self.expression(left, scope), steps
+
+    def long_chain(self, root: ast.BinOp, scope: Scope) -> Closure:
+        """a + b + c + ... of many operands: a loop, since closures inside closures have an end."""
+        first, steps = self.chained(root, scope)
 
         def run(frame: list[Any]) -> Any:
             value = first(frame)

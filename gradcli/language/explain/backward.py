@@ -9,6 +9,7 @@ from typing import Any
 from ...engine.causes import Cause
 from ...engine.node import SavedOutput
 from ...engine.tensor import Tensor
+from ...recording.below import nodes_below
 from ..constants import with_keyword
 from ..explanation import (
     Explanation,
@@ -162,14 +163,9 @@ def _within(out: Explanation, node: Any, loop: ast.For | ast.While) -> None:
 
 def _origins(root: Any) -> Iterator[ast.AST]:
     """Where the nodes of a graph were made, as far as they are in a text."""
-    seen, pending = {id(root)}, [root]
-    for node in pending:
+    for node in nodes_below([root], MOST_NODES):
         if isinstance(node.origin, ast.AST) and node.edges:
             yield node.origin
-        for edge in node.edges:
-            if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
-                seen.add(id(edge))
-                pending.append(edge)
 
 
 def _root_node(out: Explanation) -> Any:
@@ -222,14 +218,10 @@ def _saved(node: Any, held: Any) -> Iterator[tuple[str, list[float]]]:
 
 def _nan_below(root: Any) -> Iterator[Any]:
     """The nodes furthest down the graph that have saved a NaN."""
-    found, seen, pending = [], {id(root)}, [root]
-    for node in pending:
-        if node is not root and any(_first_nan(_flat(v)) is not None for v in saved_values(node)):
-            found.append(node)
-        for edge in node.edges:
-            if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
-                seen.add(id(edge))
-                pending.append(edge)
+    found = [
+        node for node in nodes_below([root], MOST_NODES)
+        if node is not root and any(_first_nan(_flat(v)) is not None for v in saved_values(node))
+    ]  # fmt: skip
     yield from sorted(found, key=lambda node: int(node.sequence))
 
 

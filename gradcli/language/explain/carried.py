@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
+from ...recording.below import nodes_below
 from ..classes import is_instance, kind_of
 from ..explanation import Explanation, line_after, line_before
 from ..places import Places
@@ -117,7 +118,7 @@ def _functions(out: Explanation, node: Any) -> Iterator[ast.FunctionDef]:
     """The functions of the program that made the graph below a node, nearest first; then those
     that may have called them."""
     known: dict[int, ast.FunctionDef] = {}
-    for one in _below(node):
+    for one in nodes_below([node], MOST_NODES):
         inside = out.places.ancestors(one.origin) if isinstance(one.origin, ast.AST) else ()
         function = next((part for part in inside if isinstance(part, ast.FunctionDef)), None)
         if function is not None and id(function) not in known:
@@ -127,23 +128,12 @@ def _functions(out: Explanation, node: Any) -> Iterator[ast.FunctionDef]:
     yield from (one for one in others if id(one) not in known)
 
 
-def _below(node: Any) -> Iterator[Any]:
-    """The graph below a node, itself first."""
-    seen, pending = {id(node)}, [node]
-    for one in pending:
-        yield one
-        for edge in one.edges:
-            if edge is not None and id(edge) not in seen and len(seen) < MOST_NODES:
-                seen.add(id(edge))
-                pending.append(edge)
-
-
 def _comes_from(value: Any, node: Any) -> bool:
     """Whether a tensor, or one of a list of them, was computed by way of a node."""
     if isinstance(value, (tuple, list)):
         return any(_comes_from(part, node) for part in value)
     made = value.grad_fn if isinstance(value, Tensor) else None
-    return made is not None and any(one is node for one in _below(made))
+    return made is not None and any(one is node for one in nodes_below([made], MOST_NODES))
 
 
 def _states(places: Places, function: ast.FunctionDef) -> list[State]:

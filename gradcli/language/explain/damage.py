@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ...engine.causes import Cause
 from ...operators import catalogue
@@ -15,10 +16,16 @@ from ..explanation import (
     replaced,
     suffixed,
 )
-from ..places import saved_text
+from ..places import Places, saved_text
 from .carried import carried_names, cut
 
 LONGEST = 40  # characters of a piece of code in an advice
+# What a view is that may not change, and what is said of the call that made it.
+VIEWS = {
+    "multi": ("one of several views that one call gave", "the views are made here"),
+    "function": ("a view that a Function returned", "the Function returns its input itself"),
+}
+MOST_AGAIN = 3  # statements that an advice repeats
 
 
 def saved(out: Explanation, cause: Cause) -> None:
@@ -185,8 +192,41 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
             out.advise(f"{text} at the end of each turn", edits)
         else:
             out.advise(".detach() what a turn takes over from the turn before")
-    else:
+    elif not _compute_way_again(out, saved, changed):
         out.advise(f"backward before line {line}")
+
+
+def _compute_way_again(out: Explanation, saved: Cause, changed: Cause) -> bool:
+    """What one turn computes before a step of the optimizer, and goes back from behind it: what a
+    discriminator makes of a fake, for the generator."""
+    places, place = out.places, out.place
+    first, last = places.statement(saved.origin), places.statement(changed.origin)
+    block = next((body for body in _bodies(places, place) if first in body and last in body), [])
+    root = place.func.value if isinstance(place, ast.Call) and isinstance(
+        place.func, ast.Attribute
+    ) else None  # fmt: skip
+    if not isinstance(root, ast.Name) or first is None or last is None:
+        return False
+    wanted, way = {root.id}, list[ast.stmt]()
+    for statement in reversed(block[block.index(first) : block.index(last)] if block else []):
+        bound = {node.id for node in ast.walk(statement)
+                 if isinstance(node, ast.Name) and type(node.ctx) is ast.Store}  # fmt: skip
+        if bound & wanted and isinstance(statement, ast.Assign):
+            way.insert(0, statement)
+            wanted |= {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
+    text = again(places, way) if first in way and len(way) <= MOST_AGAIN else None
+    if text is None:
+        return False
+    line = places.line(changed.origin)
+    out.advise(f"{text} again after line {line}", line_after(places, last, text))
+    return True
+
+
+def _bodies(places: Places, node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements around a place, the innermost first."""
+    for part in places.ancestors(node):
+        yield from (body for name in ("body", "orelse", "finalbody")
+                    if isinstance(body := getattr(part, name, None), list))  # fmt: skip
 
 
 def _outermost(out: Explanation, statement: ast.stmt | None) -> ast.stmt | None:
@@ -239,14 +279,16 @@ def leaf(out: Explanation, cause: Cause) -> None:
 
 
 def view(out: Explanation, cause: Cause) -> None:
-    """A view that may not change in place, such as one of several that one call gave."""
+    """A view that may not change in place: one of several that one call gave, or what a Function
+    of the program gave back of its input."""
     places, place, node = out.places, out.place, cause.node
     shown = places.name_of(cause.detail["tensor"]) or _base_name(place) or "it"
-    if cause.detail["creation"] != "multi" or node is None:
+    said = VIEWS.get(cause.detail["creation"])
+    if said is None or node is None:
         return
-    out.primary = f"{shown} is one of several views that one call gave"
+    out.primary = f"{shown} is {said[0]}"
     if node.origin is not place:
-        out.put(node.origin, "the views are made here")
+        out.put(node.origin, said[1])
     statement = places.statement(place)
     plain = None if statement is None else _out_of_place(out, statement, place)
     line = places.line(place)

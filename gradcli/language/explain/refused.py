@@ -7,7 +7,7 @@ import re
 
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
-from ..explanation import Explanation, replaced
+from ..explanation import Explanation, line_before, replaced
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
 LONGEST = 80  # characters of an expression that advice repeats
@@ -22,8 +22,26 @@ def refused(out: Explanation, error: BaseException) -> None:
         _counted(out, count[1])
     elif isinstance(error, TypeError) and _PARAMETER.match(message):
         _assigned(out)
+    elif message.startswith("Legacy autograd function with non-static forward"):
+        _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+
+
+def _legacy(out: Explanation) -> None:
+    """Square()(x): its methods have to be static, and apply() calls them."""
+    places, call = out.places, out.place
+    made = call.func if isinstance(call, ast.Call) else None
+    name = made.func.id if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) else None
+    edits = [] if name is None else replaced(places, made, f"{name}.apply") or []
+    for part in places.program.body:
+        if isinstance(part, ast.ClassDef) and part.name == name:
+            for method in part.body:
+                if isinstance(method, ast.FunctionDef) and method.name in ("forward", "backward"):
+                    if not method.decorator_list:
+                        edits += line_before(places, method, "@staticmethod") or []
+    called = f"{name}.apply(...)" if name is not None else "apply(...) of the class"
+    out.advise(f"@staticmethod before forward and backward, and {called}", edits)
 
 
 def _unregistered(out: Explanation) -> None:
@@ -63,7 +81,7 @@ def _counted(out: Explanation, name: str) -> None:
     """A backward returns a gradient for each input of forward, None for what is no tensor."""
     methods = {
         method.name: method
-        for part in ast.walk(ast.Module(list(out.places.program.body), []))
+        for part in ast.walk(out.places.program.tree)
         if isinstance(part, ast.ClassDef) and part.name == name
         for method in part.body
         if isinstance(method, ast.FunctionDef)

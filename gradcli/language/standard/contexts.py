@@ -134,7 +134,7 @@ class closing:
     def __enter__(self) -> Any:
         return self._thing
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         call(get_attribute(self._thing, "close"), (), {})
 
 
@@ -152,7 +152,7 @@ class redirect_stdout:
         self._before, session.write = session.write, lambda text: call(write, (text,), {})
         return self._target
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         session.write = self._before
 
 
@@ -221,7 +221,7 @@ class nullcontext:
     def __enter__(self) -> Any:
         return self._value
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """with nullcontext():"""
 
 
@@ -305,7 +305,7 @@ class catch_warnings:
         state.warn = record
         return records
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         state.warn = self._before
 
 

@@ -98,7 +98,7 @@ class Drawing:
     def __enter__(self) -> Drawing:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """with plt.style.context("dark"):"""
 
     def __float__(self) -> float:

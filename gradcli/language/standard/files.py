@@ -265,7 +265,7 @@ class MemoryFile:
     def __enter__(self) -> MemoryFile:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.closed = True
 
     def __repr__(self) -> str:

@@ -45,7 +45,7 @@ class tqdm:
     def __enter__(self) -> tqdm:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """with tqdm(total=10) as bar:"""
 
     def update(self, n: Any = 1) -> None:

@@ -43,7 +43,7 @@ class cached:
     def __enter__(self) -> None:
         _cache.depth += 1
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         _cache.depth -= 1
         if not _cache.depth:
             _cache.values.clear()

@@ -6,7 +6,15 @@ from typing import Any
 
 from ...engine.operator import composite, operator
 from ...numerics.rounding import precise
-from ..conventions import NO_COMPLEX_LIMITS, Late, cleared, floating_only, not_bool, real_only
+from ..conventions import (
+    NO_COMPLEX_LIMITS,
+    Late,
+    chosen,
+    cleared,
+    floating_only,
+    not_bool,
+    real_only,
+)
 from ..shape.constants import zeros_as
 
 where = Late("where.self")
@@ -66,7 +74,7 @@ threshold = operator(
 
 
 def _leaky_relu(xp: Any, x: Any, negative_slope: float) -> Any:
-    return xp.where(x > 0, x, x * negative_slope)
+    return chosen(xp, x > 0, x, x * negative_slope)
 
 
 leaky_relu_backward = operator(
@@ -74,8 +82,8 @@ leaky_relu_backward = operator(
     "bool self_is_result) -> Tensor",
     node="LeakyReluBackwardBackward0",
     where="hidden",
-    forward=lambda xp, grad_output, self, negative_slope, self_is_result: xp.where(
-        self > 0, grad_output, grad_output * negative_slope
+    forward=lambda xp, grad_output, self, negative_slope, self_is_result: chosen(
+        xp, self > 0, grad_output, grad_output * negative_slope
     ),
     grad_output=lambda grad, self, negative_slope: leaky_relu_backward(
         grad, self, negative_slope, False
@@ -127,7 +135,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 def _elu(xp: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     below = precise(xp.expm1, x * input_scale) * (alpha * scale)
-    return xp.where(x < 0, below, x * scale)
+    return chosen(xp, x < 0, below, x * scale)
 
 
 def _elu_backward(
@@ -137,7 +145,7 @@ def _elu_backward(
         below = grad * input_scale * (x + alpha * scale)
     else:
         below = grad * input_scale * (alpha * scale) * precise(xp.exp, x * input_scale)
-    return xp.where(x <= 0, below, grad * scale)
+    return chosen(xp, x <= 0, below, grad * scale)
 
 
 elu_backward = operator(

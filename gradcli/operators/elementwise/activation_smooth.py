@@ -11,6 +11,7 @@ from ...numerics.thresholds import ROUNDED
 from ..conventions import (
     INTEGERS,
     Late,
+    chosen,
     floating_only,
     full_precision,
     real_only,
@@ -87,7 +88,7 @@ mish = operator(
 
 def _softplus_backward(xp: Any, grad: Any, x: Any, beta: float, threshold: float) -> Any:
     z = precise(xp.exp, x * beta)
-    return xp.where(x * beta > threshold, grad, grad * z / (z + 1))
+    return chosen(xp, x * beta > threshold, grad, grad * z / (z + 1))
 
 
 def _softplus_double_backward(grad: Any, self: Any, beta: float, threshold: float) -> Any:
@@ -114,7 +115,8 @@ softplus = operator(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     node="SoftplusBackward0",
     where="functional",
-    forward=lambda xp, self, beta, threshold: xp.where(
+    forward=lambda xp, self, beta, threshold: chosen(
+        xp,
         self * beta > threshold,
         self,
         precise(xp.log1p, exp_in_kernel(xp, self * beta)) / beta,

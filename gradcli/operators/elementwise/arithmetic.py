@@ -142,6 +142,7 @@ sub = operator(
     "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     symbol="-",
     node="SubBackward0",
+    role="compares",
     inplace="sub_",
     numbers="other",
     aliases=("subtract",),

@@ -162,6 +162,7 @@ def _sigmoid(xp: Any, self: Any) -> Any:
 sigmoid = operator(
     "sigmoid(Tensor self) -> Tensor",
     node="SigmoidBackward0",
+    role="normalises",
     inplace="sigmoid_",
     dtype="promote_float",
     where="torch method functional",

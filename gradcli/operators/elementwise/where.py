@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine.limits import as_element
 from ...engine.operator import composite, operator, warn
+from ..conventions import chosen, cleared
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to
 from ..shape.cast import alike
@@ -29,6 +30,14 @@ def _check_where(condition: Any, self: Any, other: Any) -> None:
         )
 
 
+def _where(xp: Any, condition: Any, self: Any, other: Any) -> Any:
+    if other.__class__ is int and not other and hasattr(self, "dtype"):  # as its formulas say
+        return cleared(xp, self, xp.logical_not(condition))
+    if self.__class__ is int and not self and hasattr(other, "dtype"):
+        return cleared(xp, other, condition)
+    return chosen(xp, condition, self, other)
+
+
 where = operator(
     "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     node="WhereBackward0",
@@ -36,7 +45,7 @@ where = operator(
     numbers="self, other",
     dtype="promote",
     check=_check_where,
-    forward=lambda xp, condition, self, other: xp.where(condition, self, other),
+    forward=_where,
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
     zero="mask",

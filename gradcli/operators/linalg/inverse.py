@@ -54,7 +54,7 @@ def factored(xp: Any, matrices: Any) -> tuple[Any, Any, Any]:
         info = xp.where((pivot == 0) & (info == 0), k + 1, info).astype("int32")
         safe = xp.where(pivot == 0, xp.ones_like(pivot), pivot)
         last = rows == columns <= DIVIDED and k == rows - 2
-        flat[:, k + 1 :, k] = below_pivot(xp, flat[:, k + 1 :, k], safe[:, None], last)
+        flat[:, k + 1 :, k] = below_pivot(flat[:, k + 1 :, k], safe[:, None], last)
         flat[:, k + 1 :, k + 1 :] -= flat[:, k + 1 :, k, None] * flat[:, None, k, k + 1 :]
     return flat.reshape(lu.shape), pivots.reshape((*batch, steps)), info.reshape(batch)
 

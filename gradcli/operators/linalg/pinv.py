@@ -335,17 +335,21 @@ def _exponential(xp: Any, self: Any) -> Any:
     """Scaled until small, a Taylor series in double, squared back."""
     work = self.astype("float64") if self.dtype.kind == "f" else self
     size = work.shape[-1]
-    norm = float(xp.abs(work).sum(-2).max()) if work.size else 0.0
-    halvings = 0
-    while norm > 0.5:
-        norm, halvings = norm / 2, halvings + 1
+    finite = xp.isfinite(work).all((-2, -1), keepdims=True)
+    if not finite.all():  # no number of halvings makes them small
+        others = _exponential(xp, xp.where(finite, self, 0))
+        return xp.where(finite, others, xp.exp(self) if size == 1 else xp.nan).astype(self.dtype)
+    if not work.size:
+        return self
+    norms = xp.abs(work).sum(-2, keepdims=True).max(-1, keepdims=True)
+    halvings = xp.ceil(xp.log2(xp.maximum(norms * 2, 1)))
     small = work / 2**halvings
     term = result = xp.broadcast_to(xp.eye(size, dtype=work.dtype), work.shape)
     for order in range(1, 19):
         term = term @ small / order
         result = result + term
-    for _ in range(halvings):
-        result = result @ result
+    for number in range(int(halvings.max())):
+        result = xp.where(halvings > number, result @ result, result)
     return result.astype(self.dtype)
 
 

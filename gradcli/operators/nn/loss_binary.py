@@ -196,6 +196,7 @@ binary_cross_entropy_with_logits = operator(
     "binary_cross_entropy_with_logits.kernel(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     node="BinaryCrossEntropyWithLogitsBackward0",
+    role="of scores",
     where="hidden",
     dtype="of:target",
     forward=_bce_logits,

@@ -160,6 +160,7 @@ nll_loss_backward = operator(
 nll_loss = operator(
     "nll_loss_forward" + _FORWARD,
     node="NllLossBackward0",
+    role="of logarithms",
     where="hidden",
     undifferentiable="total_weight",
     layout="row-major",
@@ -197,6 +198,7 @@ nll_loss2d_backward = operator(
 nll_loss2d = operator(
     "nll_loss2d_forward" + _FORWARD,
     node="NllLoss2DBackward0",
+    role="of logarithms",
     where="hidden",
     undifferentiable="total_weight",
     layout="row-major",

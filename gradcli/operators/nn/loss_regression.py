@@ -80,6 +80,7 @@ mse_loss_backward = operator(
 mse_loss = operator(
     "mse_loss.kernel(Tensor self, Tensor target, int reduction=1) -> Tensor",
     node="MseLossBackward0",
+    role="compares",
     where="hidden",
     dtype="promote",
     forward=lambda xp, self, target, reduction: reduce_array(
@@ -145,6 +146,7 @@ smooth_l1_loss_backward = operator(
 smooth_l1_loss = operator(
     "smooth_l1_loss.kernel(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor",
     node="SmoothL1LossBackward0",
+    role="compares",
     where="hidden",
     dtype="promote",
     forward=_smooth_l1,
@@ -237,6 +239,7 @@ def _check_delta(self: Any, target: Any, reduction: int, delta: float) -> None:
 huber_loss = operator(
     "huber_loss.kernel(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
     node="HuberLossBackward0",
+    role="compares",
     where="hidden",
     dtype="of:self",
     forward=_huber,

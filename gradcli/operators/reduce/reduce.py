@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine import dtypes
+from ...engine.carriers import ARRAYS
 from ...engine.operator import Reduced, composite, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
@@ -121,6 +122,16 @@ def _check_mean(self: Any, dtype: Any) -> None:
         )
 
 
+def shared_out(grad: Any, sizes: Sequence[int], count: int) -> Any:
+    """An equal part for each element; of an array, one quotient that is written everywhere."""
+    xp = ARRAYS.get(grad.__class__)
+    if xp is None or not count:
+        return expand(grad, sizes, False) / count
+    parts = xp.empty(sizes, grad.dtype)
+    parts.fill(grad / count)
+    return parts
+
+
 mean = operator(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     node="MeanBackward0",
@@ -129,7 +140,7 @@ mean = operator(
     layout="row-major",
     forward=lambda xp, self, dtype: mean_of(xp, self, None, False, dtype),
     self=lambda grad, self_sym_sizes, self_sym_numel, self_kind: as_kind(
-        expand(grad, self_sym_sizes, False) / self_sym_numel, self_kind
+        shared_out(grad, self_sym_sizes, self_sym_numel), self_kind
     ),
     acts="along",
     zero="cancels",

@@ -118,6 +118,7 @@ softmax_backward_data = operator(
 softmax_data = operator(
     "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     node="SoftmaxBackward0",
+    role="normalises",
     where="hidden",
     layout="row-major",
     forward=_softmax,
@@ -163,6 +164,7 @@ log_softmax_backward_data = operator(
 log_softmax_data = operator(
     "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
     node="LogSoftmaxBackward0",
+    role="of scores",
     where="hidden",
     layout="row-major",
     forward=_log_softmax,

@@ -11,6 +11,8 @@ from ...numerics.tie_order import SHORT, first_few, in_order, settled, sort as s
 from ..conventions import COMPLEX, real_by_rule, real_only, unimplemented, wrap_dim
 from .extremes import evenly_distribute_backward, value_selecting_backward
 
+LONG = 4096  # elements from which finding a rank takes less than sorting
+
 # ---- sorting
 
 
@@ -139,10 +141,30 @@ def _check_topk(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Non
         raise RuntimeError(" topk does not support complex dtypes on CPU")
 
 
+def _few_of_many(xp: Any, line: Any, k: int, largest: bool) -> Any:
+    """The places of the first few, found without sorting a long line; None where more is asked:
+    which of several equals comes first, or where a NaN belongs."""
+    at = line.size - k if largest else k - 1
+    last = xp.partition(line, at)[at]
+    candidates = xp.flatnonzero(line >= last if largest else line <= last)
+    order = candidates[_ranks(xp, line[candidates], 0, largest)]
+    if order.size < k:
+        return None
+    if line.size <= TIED:  # beyond it equals keep their order
+        values = line[order]
+        if order.size > k or bool((values[1:] == values[:-1]).any()):
+            return None
+    return order[:k]
+
+
 def _top(xp: Any, self: Any, k: int, dim: int, largest: bool, ordered: bool) -> Any:
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
+    if self.ndim == 1 and self.size >= LONG and 0 < 8 * k <= self.size:
+        few = _few_of_many(xp, self, k, largest) if ordered or self.size > TIED else None
+        if few is not None:
+            return self[few], few
     lines = xp.moveaxis(self, dim, -1)
     order = xp.moveaxis(_ranks(xp, self, dim, largest), dim, -1)
     chosen = settled(
@@ -182,11 +204,30 @@ def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
-    order = xp.argsort(self, axis=dim, kind="stable")
     at = xp.expand_dims(xp.broadcast_to(rank, self.shape[:dim] + self.shape[dim + 1 :]), dim)
-    indices = xp.take_along_axis(order, at, axis=dim)
+    indices = _found(xp, self, dim, at) if self.size >= LONG else None
+    if indices is None:
+        order = xp.argsort(self, axis=dim, kind="stable")
+        indices = xp.take_along_axis(order, at, axis=dim)
     values = xp.take_along_axis(self, indices, axis=dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def _found(xp: Any, self: Any, dim: int, ranks: Any) -> Any:
+    """The places of one rank, without sorting; None where ranks differ or a NaN is there. Equals
+    stand in sorted order as they stand in the line."""
+    rank = int(ranks.max())
+    if rank != int(ranks.min()):
+        return None
+    value = xp.take(xp.partition(self, rank, axis=dim), xp.asarray([rank]), axis=dim)
+    equal = self == value
+    counts = equal.sum(axis=dim, keepdims=True)
+    if not bool(counts.all()):
+        return None
+    if int(counts.max()) > 1:
+        nth = ranks - (self < value).sum(axis=dim, keepdims=True)
+        equal &= xp.cumsum(equal, axis=dim) == nth + 1
+    return xp.expand_dims(xp.argmax(equal, axis=dim), dim)
 
 
 def _kth(xp: Any, self: Any, rank: int, dim: int, keepdim: bool) -> Any:

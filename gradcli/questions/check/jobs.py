@@ -187,7 +187,7 @@ class Workers:
         gc.freeze()  # what is here already is not looked at, and so not copied, in a worker
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         for worker in (*self.at_work.values(), *self.idle):
             worker.end()
         gc.unfreeze()
@@ -354,7 +354,7 @@ class Started:
     def __enter__(self) -> Started:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.pool.shutdown(cancel_futures=True)
 
     def checked(self, found: Sequence[Place]) -> Iterator[Numbered]:

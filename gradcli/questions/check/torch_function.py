@@ -108,7 +108,7 @@ def _leaf(
     fact = fact._replace(element=finding.element or None, analytic=finding.slope,
                          numeric=finding.found.value)  # fmt: skip
     if finding.gap <= 1.0:
-        return fact._replace(status="undefined", cause=undefined(finding.slope, finding.found))
+        return fact._replace(status="undefined", cause=undefined(finding.slope))
     smooth = [edge for edge in wrong if not edge.cause.startswith("kink")]
     if wrong:
         status = "different" if smooth else "kink"

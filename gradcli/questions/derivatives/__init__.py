@@ -12,11 +12,12 @@ from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...pipeline.values import grad_output
+from ...recording.below import leaves_below
 from ...recording.collect import Collected
 from ...recording.facts import GradientFact, GradReport, TensorFact
 from ...recording.facts.derivatives import DerivativesFact
 from ...recording.numbers import numbers, text_of
-from ...recording.sides import AnyTensor, is_live, node_of
+from ...recording.sides import AnyTensor, edge_of, is_live, node_of
 from ...recording.snapshot import as_tensor
 from ..check.numeric.tape import Tape, Unrepeatable, recording
 from ..errors import error_fact
@@ -29,7 +30,7 @@ from ..meaning import result_of, with_expressions
 from ..shown_pass import chosen, keep, root_nodes
 from .compared import agreement
 from .matrices import Axis, blocks, hessians, jacobian_of
-from .modes import Derivatives, by_forward, by_reverse, by_the_graph, filled, leaves_below, on_tape
+from .modes import Derivatives, by_forward, by_reverse, by_the_graph, filled, on_tape
 
 MOST = 1_000_000  # derivatives
 
@@ -198,7 +199,7 @@ class _Derivation:
             return
         names = tensor_names(self.ran, self.found)
         known = {id(tensor): place for place, tensor in enumerate(self.found.held)}
-        leaves = leaves_below(self.tensor)
+        leaves = leaves_below([edge_of(self.tensor)])
         assert self.ran.outcome is not None
         taken = {name for name, bound in self.ran.outcome.bindings.items()
                  if isinstance(bound, AnyTensor) and node_of(bound) is not None}  # fmt: skip

@@ -21,7 +21,7 @@ from ...engine.tensor import Tensor, plain
 from ...func.carrier import run
 from ...func.jacobians import basis_of, jacfwd
 from ...func.transforms import pushed_forward
-from ...recording.sides import array_of, edge_of, is_end, is_live, sides
+from ...recording.sides import array_of, is_live, sides
 from ..check.numeric.repeat import Repetition, undisturbed
 from ..check.numeric.tape import Operand, Tape, Unrepeatable
 
@@ -42,23 +42,6 @@ class _Carried(Repetition):
     def twin_of(self, row: Row) -> Callable[..., Any]:
         twin = Inplace(row)
         return lambda *given: run(twin, given)
-
-
-def leaves_below(result: Any) -> list[Any]:
-    """The leaves that a gradient of the result goes to."""
-    found: dict[int, Any] = {}
-    pending = [edge_of(result)]
-    seen = set(pending)
-    for node in pending:
-        if node is None:
-            continue
-        if is_end(node):
-            found.setdefault(id(node.variable), node.variable)
-        for child, _ in node.next_functions:
-            if child is not None and child not in seen:
-                seen.add(child)
-                pending.append(child)
-    return list(found.values())
 
 
 def on_tape(

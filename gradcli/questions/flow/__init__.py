@@ -30,7 +30,8 @@ def attach_flow(recording: Recording) -> GradientFlow:
     """The part that records a training run, attached."""
     flow = GradientFlow(recording)
     recording.attach(recording.names, recording.leaf_names, recording.modules, recording.lines,
-                    recording.passes, recording.optimizers, flow)  # fmt: skip
+                    recording.passes, recording.optimizers, flow,
+                    recording.losses)  # fmt: skip
     return flow
 
 

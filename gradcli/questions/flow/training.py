@@ -13,13 +13,15 @@ from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
+from ...recording.holding import first_name
 from ...recording.optimizers import Optimizer
 from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
 
 
 class Leaf(NamedTuple):
-    """A leaf with a name; without a track no pass reached it. `owner` is the name that holds it."""
+    """A leaf with a name; without a track no pass reached it. `owner` is the name that holds it,
+    `before` are the optimizers that there were when it was made."""
 
     name: str
     line: int | None
@@ -27,10 +29,11 @@ class Leaf(NamedTuple):
     is_parameter: bool
     track: Track | None
     optimiser: Optimizer | None
+    before: list[Optimizer]
 
     @property
     def owner(self) -> str:
-        return self.name.partition(".")[0].partition("[")[0]
+        return first_name(self.name)
 
 
 class Training:
@@ -77,8 +80,9 @@ class Training:
             track = flow.tracks.get(id(tensor)) or self._before(name, tensor)
             self._add(name, line, tensor, track)
             taken[name] = 1
+        made = {(leaf.line, leaf.shape) for leaf in self.leaves if leaf.is_parameter}
         for track in sorted((*flow.tracks.values(), *flow.gone), key=_first_pass):
-            if id(track) in self._names:
+            if id(track) in self._names or self._is_anew(track, made):
                 continue
             name, tensor = self._words(track), track.tensor()
             if track.name:
@@ -100,6 +104,13 @@ class Training:
         self.flow.renewed(track, tensor)
         return track
 
+    def _is_anew(self, track: Track, made: set[tuple[int | None, tuple[int, ...]]]) -> bool:
+        """Whether it is gone, and its line has made another parameter since, one in each turn."""
+        place = None if track.made is None else self.place(track.made)
+        if place is None or not track.is_parameter or track.tensor() is not None:
+            return False
+        return (place.line, track.shape) in made
+
     def _words(self, track: Track) -> str:
         """The expression that made a leaf which never had a name."""
         place = None if track.made is None else self.place(track.made)
@@ -116,7 +127,8 @@ class Training:
         parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
             self._names[id(track)] = name
-        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser))
+        before = [] if tensor is None else self.optimizers.before(tensor)
+        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser, before))
 
     def _named(self) -> Iterator[tuple[str, int | None, Any]]:
         """Every leaf that has a name at the end: names of loops say least."""
@@ -127,7 +139,7 @@ class Training:
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:
-            return name.partition(".")[0].partition("[")[0] in bindings
+            return first_name(name) in bindings
 
         groups = (
             [(name, lines.get(name), t) for name, t in named

@@ -11,10 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...recording.facts import Place
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
-from ...recording.optimizers import Optimizer
+from ...recording.optimizers import Optimizer, has_no_rate
 from ..declared import zero_in
+from ..doubts import worries
+from ..slips import slips
 from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
@@ -44,7 +47,22 @@ def verdicts(training: Training) -> list[VerdictFact]:
     for leaf in training.leaves:
         for said, number in _of(leaf, training):
             groups.setdefault(said[:2], []).append((leaf.name, number, said))
-    return [_fact(*words, entries) for words, entries in groups.items()]
+    return [*_of_text(training), *(_fact(*words, entries) for words, entries in groups.items())]
+
+
+def _of_text(training: Training) -> Iterator[VerdictFact]:
+    """Losses that nobody means, and lines without an effect."""
+    for worry in worries(training.ran):
+        names, sentence = (_at(worry.place),), worry.sentence
+        yield VerdictFact(worry.verdict, names, sentence, worry.lines, worry.advice)
+    for slip in slips(training.ran):
+        place = training.place(slip.node)
+        if place is not None:
+            yield VerdictFact(slip.verdict, (_at(place),), slip.sentence, (place.line,))
+
+
+def _at(place: Place) -> str:
+    return f"{place.text} on line {place.line}"
 
 
 def _fact(verdict: str, sentence: str, entries: list[tuple[str, float, Verdict]]) -> VerdictFact:
@@ -103,7 +121,7 @@ def _exploding(track: Track, training: Training) -> Weighed | None:
     if beside is not None:
         return _compared_with("exploding", track, beside, training)
     same = first.one.origin is last.one.origin and first.loss is not None and last.loss is not None
-    worse = same and abs(last.loss or 0) > WORSE * abs(first.loss or 0)
+    worse = same and (last.loss or 0) > WORSE * abs(first.loss or 0)
     if worse and track.last > GROWTH * track.first > 0:
         sentence = (
             f"the norm of the gradient grows to {{n}} times that of pass {first.one.number}, and "
@@ -126,14 +144,20 @@ def _beside(track: Track, training: Training) -> Track | None:
 
 
 def _dead(track: Track, training: Training) -> Weighed | None:
-    blocked, last = track.blocked, track.last_row
-    if blocked is None or last is None or last.loss == 0:
-        return None
+    blocked, first, last = track.blocked, track.first_row, track.last_row
+    every = track.blanks == track.passes
+    if first is None or last is None or (last.loss == 0 and not (every and first.loss == 0)):
+        return None  # a run that has come to its end, a margin that is kept
     if track.blanks < max(min(FEW, track.passes), LATE * track.passes):
         return None
+    if blocked is None:
+        return (
+            (Verdict("zero", "the gradient is 0 in every pass", (last.one.line,)), 0)
+            if every
+            else None
+        )
     text, line = training.where(blocked)
     place = "" if line is None else f" on line {line}"
-    every = track.blanks == track.passes
     zero = zero_in(blocked.row, blocked.name)
     verdict = "zero"
     if zero == "saturates" or blocked.size < UNDERFLOW:
@@ -181,6 +205,8 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Verdict |
     """It has gradients, and nothing changes it."""
     if track.updates or not track.was_known or track.captured or track.peak == 0:
         return None
+    if track.is_root:
+        return None  # a loss whose requires_grad was switched on
     if not leaf.is_parameter and (track.passes < 2 or leaf.name in training.read):
         return None
     optimizers = training.optimizers.all
@@ -200,6 +226,12 @@ def _not_in_optimizer(leaf: Leaf, track: Track, training: Training) -> Verdict |
         registers = "nn.ModuleList" if within[2].isdigit() else "nn.ModuleDict"
         why = f": {within[1]} is plain Python, and parameters() looks only into {registers}"
     sentence = f"gradients arrive, but the optimizer{made} was given other parameters{why}"
+    late = leaf.line is not None and any(one.line == line for one in leaf.before)
+    if late and not why:
+        sentence = (
+            f"gradients arrive, but line {leaf.line} made it when the optimizer{made} had been "
+            "given its parameters: make the optimizer after that"
+        )
     return Verdict("not given to the optimiser", sentence, (line, leaf.line))
 
 
@@ -233,14 +265,8 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None
         why = "" if line is None else f": line {line} clears them between backward() and step()"
         return Verdict("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
                     (line, optimiser.line))  # fmt: skip
-    why = "by lr 0" if _has_no_rate(optimiser) else "by less than its last digit"
+    why = "by lr 0" if has_no_rate(optimiser) else "by less than its last digit"
     return Verdict("not updated", f"the optimizer{made} changes it {why}", lines)
-
-
-def _has_no_rate(optimiser: Optimizer) -> bool:
-    groups = getattr(optimiser.object, "param_groups", ())
-    rates = [group.get("lr") for group in groups if type(group) is dict]
-    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
 
 
 def _is_training(training: Training) -> bool:

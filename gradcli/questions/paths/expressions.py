@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...engine.tensor import Tensor
 from ...language.names import Scope
 from ...symbols.algebra import Algebra, Expr, broadcast
+from ..graph import grad_fn_of
 from .carrier import FUNCTIONS, Unsayable
-from .labels import grad_fn_of
 from .names import Bound
 
 if TYPE_CHECKING:

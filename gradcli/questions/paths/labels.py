@@ -14,7 +14,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import short_name
 from ...recording.holding import parameters
-from ..graph import leaves_of, nearest_name, places
+from ..graph import grad_fn_of, leaves_of, nearest_name, places
 from ..question import at_path
 from .graph import Position, Ways
 from .names import Bound, Naming
@@ -229,14 +229,6 @@ def _spot(bound: Bound, earlier: list[Spot]) -> Spot | None:
         tensor = None  # changed in place since
     facts = bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock
     return tuple.__new__(Spot, facts)  # one of very many
-
-
-def grad_fn_of(tensor: Tensor) -> Any:
-    """The node that made it; None too for a view whose base was changed in a forbidden way."""
-    try:
-        return tensor.grad_fn
-    except RuntimeError:
-        return None
 
 
 def indexed(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...pipeline.request import Ran
+from ...recording.below import leaves_below
 from ...recording.passes import Pass
 from ..shown_pass import root_nodes
 from .labels import Labels
@@ -38,13 +39,4 @@ def give(ran: Ran, one: Pass, names: tuple[tuple[str, int], ...]) -> None:
 
 def _leaves(one: Pass) -> list[Any]:
     """The leaves below the roots of a pass, in the order of its edges."""
-    pending = [node for node, _ in root_nodes(one)]
-    met, found = set(map(id, pending)), []
-    for node in pending:
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        for child, _ in node.next_functions:
-            if child is not None and id(child) not in met:
-                met.add(id(child))
-                pending.append(child)
-    return found
+    return leaves_below(node for node, _ in root_nodes(one))

@@ -22,6 +22,7 @@ from ...engine.tensor import Tensor, from_array
 from ...engine.tensor_type import kind_of
 from ...live.values import Held, as_held, put_back
 from ...opening import UsageError
+from ...recording.below import nodes_below
 from ...recording.sides import (
     array_of,
     is_end,
@@ -129,12 +130,7 @@ class Translation:
 
     def node(self, root: Any) -> Node:
         """The own node, and those behind it, the farthest first."""
-        order, seen = [root], {id(root)}
-        for node in order:
-            for edge, _ in node.next_functions:
-                if edge is not None and id(edge) not in seen:
-                    seen.add(id(edge))
-                    order.append(edge)
+        order = list(nodes_below([root]))
         ends = [node for node in order if is_end(node)]
         inner = sorted((node for node in order if not is_end(node)), key=sequence_of)
         for node in (*ends, *inner):

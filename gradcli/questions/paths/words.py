@@ -9,12 +9,14 @@ from ...engine.formula import edge_places
 from ...engine.saved import unpack
 from ...engine.tensor import Tensor
 from ...named import NamedTuple
+from ...recording.holding import first_name
 from ...symbols.algebra import Algebra, Expr, Shape
+from ..graph import grad_fn_of
 from .calls import ARITHMETIC, operate
 from .carrier import Symbol, Unsayable
 from .expressions import Expressions
 from .graph import Position, Ways
-from .labels import Labels, Spot, grad_fn_of, indexed
+from .labels import Labels, Spot, indexed
 
 LITERAL = 64  # elements of a tensor that is written out
 DEEP = 40  # expressions within expressions
@@ -54,7 +56,7 @@ class Words:
         """For everything that a name holds at the end: the text that reaches it."""
         found: dict[Any, str] = {}
         for spot in self.labels.spots:
-            name = spot.name.partition("[")[0].partition(".")[0]
+            name = first_name(spot.name)
             if spot.scope is not None or name not in self.globals:
                 continue
             value = self.globals[name]

@@ -13,6 +13,7 @@ from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts import LabelFact
 from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ...recording.holding import first_name
 from ...recording.numbers import numbers
 from ...recording.sides import AnyTensor, array_of, gradient_of, shape_of, with_one_shape
 from ..asked_names import AskedNames
@@ -20,6 +21,7 @@ from ..cure import Room, attempt
 from ..errors import error_fact
 from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
+from .doubtful import doubtful
 from .escaped import escaped
 from .none import none_finding
 from .number import number_finding
@@ -64,6 +66,7 @@ def reported(
     else:
         case = Case(ran, provenance, asked.name, asked.value, asked.element)
         finding = none_finding(case) if case.gradient is None else present_finding(case)
+        finding = doubtful(case, finding)
         report = _with_gradient(report, case)
         finding = finding if is_whole else escaped(case, finding)
         if asked.former:
@@ -90,7 +93,7 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
     try:
         asked = question_of(question, bindings, others, former)
     except UsageError:
-        first = question.partition(".")[0].partition("[")[0].strip()
+        first = first_name(question).strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
             return None
         if (gone := lost(ran, question.strip())) is None:
@@ -127,9 +130,11 @@ UNTRIED = {
     "unused": "no fix was tried: which part of the result should use it, no program can say",
     "masked": "no fix was tried: which elements are taken is what the program is about",
     "not-stepped": "no fix was tried: which optimizer should have it, no program can say",
+    "not-updated": "no fix was tried: the tensor would change, and not its gradient",
     "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
     "comparison": "no fix was tried: a way that is taken or not has no slope",
     "integer": "no fix was tried: a number of a place has no slope",
+    "eval-mode": "no fix was tried: which turns are training, no program can say",
     "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
 UNKNOWN = "no automatic fix is known for this"
@@ -193,7 +198,7 @@ def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact
 
 def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     assert ran.outcome is not None
-    local = asked.name.partition(".")[0].partition("[")[0] not in ran.outcome.bindings
+    local = first_name(asked.name) not in ran.outcome.bindings
     # It knows the names in functions, and what names stood for.
     provenance = Provenance() if local or asked.former else None
     if provenance is not None:

@@ -13,9 +13,10 @@ from ...diagnostics import Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
+from ...recording.below import nodes_below
 from ...recording.facts.reasons import grad_name
 from ...recording.holding import named_tensors, parameters
-from ...recording.sides import AnyTensor, edges_of, gradient_of, node_of
+from ...recording.sides import AnyTensor, gradient_of, node_of
 from ..cure import Edit
 from .flow import Flow
 from .passes import Entry, Pass, Passes
@@ -193,23 +194,11 @@ class Case(Enclosing):
 
     def reached(self, one: Pass) -> bool:
         """Whether a pass could have come to the tensor."""
-        target = self.tensor
-        pending = [node for node, _ in one.nodes if node is not None]
-        if any(leaf is target for _, leaf in one.nodes):
-            return True
-        own = node_of(target)
-        if own is not None and any(node is own for node in pending):
-            return True
-        seen = {id(node) for node in pending}
-        for node in pending:
-            for edge in edges_of(node):
-                if edge is None or id(edge) in seen:
-                    continue
-                if getattr(edge, "variable", None) is target or edge is own:
-                    return True
-                seen.add(id(edge))
-                pending.append(edge)
-        return False
+        target, own = self.tensor, node_of(self.tensor)
+        return any(leaf is target for _, leaf in one.nodes) or any(
+            node is own or getattr(node, "variable", None) is target
+            for node in nodes_below(node for node, _ in one.nodes)
+        )
 
     # ------------------------------------------------------------ the text
 
@@ -226,7 +215,7 @@ class Case(Enclosing):
     @cached_property
     def modules(self) -> frozenset[str]:
         """The names of modules that the program imports."""
-        parts = ast.walk(ast.Module(list(self.program.body), []))
+        parts = ast.walk(self.program.tree)
         imports = (alias for part in parts if isinstance(part, ast.Import) for alias in part.names)
         return frozenset(one.asname or one.name.partition(".")[0] for one in imports)
 

@@ -9,7 +9,17 @@ from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .edits import ATOMS, advised, replace, without, without_call
+from .edits import (
+    ATOMS,
+    advised,
+    operand,
+    replace,
+    rewritten,
+    with_keyword,
+    within_brackets,
+    without,
+    without_call,
+)
 from .passes import Pass
 from .rebound import CASTS
 from .smooth import soft_place
@@ -193,10 +203,12 @@ def cut_finding(
     if verdict == "no-grad":
         for step in same:
             _switched(case, step, finding, edits)
+    statement = case.statement(same[0].node)
     for step in behind:
         if any(step.node is remark.node for remark in (*finding.causes, *finding.others)):
             continue
-        finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
+        if verdict_of(step) != verdict or case.statement(step.node) is not statement:
+            finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
         more = _edits(case, verdict_of(step), step)
         if not more and verdict == verdict_of(step) == "comparison":
             finding.advice = _of_scores(case, same[0].node)
@@ -315,6 +327,11 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         outer = case.parents.get(id(node))
         if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
             return []  # an array would still be outside
+        if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
+            return with_keyword(case, node, "use_reentrant", "False")
+        if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
+            left = without_call(case, node)
+            return [replace(case, outer, rewritten(case, node, left))] if left else []
         return without_call(case, node)
     if verdict == "integer" and name_of(node) in (
         "long", "int", "short", "byte", "char", "to", "type", "bool"
@@ -330,14 +347,21 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
     if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
         order = SMOOTH.get(type(node.ops[0]))
         if order is not None:
-            sides = (case.whole(node.left), case.whole(node.comparators[0]))
-            text = f"(({sides[order[0]]}) - ({sides[order[1]]})).sigmoid()"
+            sides = node.left, node.comparators[0]
+            text = _above(case, sides[order[0]], sides[order[1]])
             outer = case.parents.get(id(node))
             if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
                 one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
                 return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
-            return [replace(case, node, text)]
+            return [(within_brackets(case, node), text)]
     return []
+
+
+def _above(case: Case, one: ast.expr, other: ast.expr) -> str:
+    """How far one is above the other, between 0 and 1."""
+    if isinstance(other, ast.Constant) and other.value == 0:
+        return f"{operand(case.whole(one))}.sigmoid()"
+    return f"({operand(case.whole(one))} - {operand(case.whole(other))}).sigmoid()"
 
 
 def _is_tuple(node: ast.expr) -> bool:
@@ -359,10 +383,21 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
     if not edits:
         return
     if verdict == "no-grad":
-        advice = "move the line out of the part without gradients"
+        advice = _switched_on(case, step, finding)
     else:
         advice = advised(case, step.node, [e for e in edits if _inside(case, step, e)] or edits)
     finding.trials.append(Trial(advice, tuple(edits)))
+
+
+def _switched_on(case: Case, step: Step, finding: Finding) -> str:
+    """What to do about a switch: a decorator is left out, a call is taken back."""
+    line, marked = case.line(step.node), [remark.node for remark in finding.causes]
+    if decorator_of(case, step.node) in marked:
+        return f"leave out: @{case.text(marked[-1])}"
+    statement = case.statement(marked[-1])
+    if name_of(marked[-1]) == "set_grad_enabled" and isinstance(statement, ast.Expr):
+        return f"torch.set_grad_enabled(True) before line {line}"
+    return ADVICE["no-grad"]
 
 
 def _overlaps(edit: Edit, others: list[Edit]) -> bool:

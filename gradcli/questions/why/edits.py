@@ -89,6 +89,17 @@ def without_call(case: Case, node: Any) -> list[Edit]:
     return []
 
 
+def within_brackets(case: Case, node: ast.AST) -> Span:
+    """The place of an expression, with the brackets that group it and nothing else."""
+    span = case.span(node)
+    before = case.source.line(span.line)[: span.column - 1]
+    behind = case.source.line(span.end_line)[span.end_column - 1 :]
+    calls = before[-2:-1].isidentifier() or before[-2:-1] in (")", "]")
+    if before.endswith("(") and behind.startswith(")") and not calls:
+        return Span(span.line, span.column - 1, span.end_line, span.end_column + 1)
+    return span
+
+
 def _is_bare(case: Case, inner: ast.expr, node: ast.AST) -> bool:
     """Whether an expression needs no brackets in the place of a node."""
     if isinstance(inner, ATOMS):

@@ -64,7 +64,7 @@ def _switched_off(case: Case) -> Finding | None:
         return None
     sentence = case.none("its requires_grad was turned off before the recording began.")
     finding = Finding("turned-off", sentence)
-    places = [node for node in ast.walk(ast.Module(list(case.program.body), [])) if _switches(node)]
+    places = [node for node in ast.walk(case.program.tree) if _switches(node)]
     if len(places) == 1:
         finding.causes.append(Remark(places[0], "turns it off"))
     finding.advice = f"{case.code}.requires_grad_() before it is used"

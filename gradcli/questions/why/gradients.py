@@ -168,7 +168,7 @@ def returned_of(case: Case, applied: Applied, place: int) -> tuple[ast.AST | Non
 def _last_statement(case: Case, node: Any) -> ast.stmt | None:
     """The end of a user's backward: its only return, or where one is missing."""
     owner = users_class(node)
-    for part in ast.walk(ast.Module(list(case.program.body), [])):
+    for part in ast.walk(case.program.tree):
         if isinstance(part, ast.ClassDef) and part.name == owner:
             for inner in part.body:
                 if isinstance(inner, ast.FunctionDef) and inner.name == "backward":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...recording.below import nodes_below
 from ...recording.sides import (
     edges_of,
     is_differentiable,
@@ -200,16 +201,10 @@ def _stopped(case: Case, one: Pass) -> Finding | None:
 
 def _towards(case: Case, one: Pass) -> set[int]:
     """The nodes of a pass from which the tensor can be reached, its own end among them."""
-    order: list[Any] = [node for node, _ in one.nodes if node is not None]
-    seen = {id(node) for node in order}
-    ways: set[int] = set()
-    for node in order:
-        for edge in edges_of(node):
-            if edge is not None and id(edge) not in seen:
-                seen.add(id(edge))
-                order.append(edge)
-        if getattr(node, "variable", None) is case.tensor or node is node_of(case.tensor):
-            ways.add(id(node))
+    order = list(nodes_below(node for node, _ in one.nodes))
+    own = node_of(case.tensor)
+    ways = {id(node) for node in order
+            if node is own or getattr(node, "variable", None) is case.tensor}  # fmt: skip
     inner = [node for node in order if not is_end(node)]
     for node in sorted(inner, key=sequence_of):
         if any(edge is not None and id(edge) in ways for edge in edges_of(node)):

@@ -6,10 +6,12 @@ import ast
 import re
 
 from ...recording.modules import is_module
-from ...recording.optimizers import Optimizer
-from ...recording.sides import is_leaf, is_parameter
+from ...recording.optimizers import Optimizer, has_no_rate
+from ...recording.sides import array_of, is_leaf, is_parameter
 from ..question import question_of
 from .case import Case, Finding, Remark
+
+ROUNDING = 1e-6  # of a number: a smaller step is lost
 
 
 def not_stepped_finding(case: Case) -> Finding | None:
@@ -17,8 +19,11 @@ def not_stepped_finding(case: Case) -> Finding | None:
     tensor, made = case.tensor, case.passes.optimizers.all
     if not is_leaf(tensor) or not any(one.steps for one in made):
         return None
-    if case.passes.is_updated(tensor) or any(one.steps and one.has(tensor) for one in made):
+    if case.passes.is_updated(tensor):
         return None
+    own = next((one for one in made if one.steps and one.has(tensor)), None)
+    if own is not None:
+        return _unchanged(case, own) if case.passes.is_followed(tensor) else None
     if any(case.value in one.roots for one in case.passes.passes):
         return None  # a loss whose requires_grad was switched on
     if not is_parameter(tensor) and any(one.of_modules for one in made) and _is_input(case):
@@ -28,6 +33,40 @@ def not_stepped_finding(case: Case) -> Finding | None:
         return unregistered
     resting = [one for one in made if one.has(tensor)]
     return _resting(case, resting[-1]) if resting else _left_out(case, made)
+
+
+def _unchanged(case: Case, one: Optimizer) -> Finding | None:
+    """Its optimizer steps, and it stays as it was at its first gradient."""
+    name = case.name
+    said = f"{name}.grad is there, but {name} has not changed since the first one: its optimizer"
+    finding = Finding("not-updated", said, [Remark(one.origin, f"steps on {name}")])
+    if one.idle == one.steps:
+        finding.sentence += " finds no gradient when it steps."
+        last = case.entries[-1].origin if case.entries else None
+        if one.cleared_at is not None:
+            cleared = f"line {one.cleared_at} clears gradients between backward() and step()"
+            finding.facts.append(cleared)
+        if case.is_here(last):
+            finding.others.append(Remark(last, "computes it"))
+            finding.advice = f"step() after line {case.line(last)}, and zero_grad() before it"
+    elif has_no_rate(one):
+        finding.sentence += " has the learning rate 0."
+        finding.advice = "a learning rate above 0; a scheduler changes it too"
+    elif _is_lost(case, one):
+        finding.sentence += " changes it by less than its last digit."
+        finding.advice = "a larger learning rate"
+    else:
+        return None  # the program gave it back its values
+    return finding
+
+
+def _is_lost(case: Case, one: Optimizer) -> bool:
+    """Whether a step is too small for the digits of a tensor."""
+    groups = getattr(one.object, "param_groups", ())
+    rates = [float(group.get("lr", 1.0)) for group in groups if type(group) is dict]
+    value, gradient = array_of(case.tensor), array_of(case.gradient)
+    step = max(rates, default=1.0) * max(1.0, float(abs(gradient).max()))
+    return step < ROUNDING * float(abs(value).min())
 
 
 def _is_input(case: Case) -> bool:
@@ -136,7 +175,18 @@ def _left_out(case: Case, made: list[Optimizer]) -> Finding:
         near = [one for one in stepped if _is_near(case, one)] or stepped
         finding.causes.append(Remark(near[-1].origin, f"made without {name}"))
         finding.advice = f"give {case.code} to this optimizer too"
+        if near[-1] in case.passes.optimizers.before(case.tensor) and case.made is not None:
+            _made_later(case, finding, case.made.node)
     return finding
+
+
+def _made_later(case: Case, finding: Finding, node: ast.AST) -> None:
+    """A layer that took the place of what the optimizer has: a new head, a weight set anew."""
+    finding.causes.append(Remark(node, f"{case.name} is made after the optimizer"))
+    if any(isinstance(part, (ast.For, ast.While)) for part in case.ancestors(node)):
+        finding.advice = f"change {case.code} in place, within torch.no_grad()"
+    else:
+        finding.advice = f"make the optimizer after line {case.line(node)}"
 
 
 def _is_near(case: Case, one: Optimizer) -> bool:

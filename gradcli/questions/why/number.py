@@ -49,7 +49,7 @@ def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding
 
 def _value(outcome: Outcome, node: Any) -> Any:
     """The expression that gave a name its number."""
-    for statement in ast.walk(ast.Module(list(outcome.program.body), [])):
+    for statement in ast.walk(outcome.program.tree):
         if isinstance(statement, ast.Assign) and node in statement.targets:
             return statement.value
     return None

@@ -211,6 +211,10 @@ class Passes(Spectator):
         if not self.running:
             self.flow.changed(tensor)
 
+    def is_followed(self, tensor: Any) -> bool:
+        """Whether the values of a leaf at its first gradient are known."""
+        return id(tensor) in self.started_with
+
     def is_updated(self, tensor: Any) -> bool:
         """Whether a leaf has other values than at its first gradient."""
         before = self.started_with.get(id(tensor))

@@ -22,7 +22,8 @@ class Provenance(Spectator):
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
         known.attach(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
-                    known.ledger, self, self.passes, self.dropouts)  # fmt: skip
+                    known.ledger, self, self.passes, self.dropouts, known.modules,
+                    known.losses)  # fmt: skip
 
     # Of a run that is over; all questions about it share them.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .case import Case, Finding, Remark, Trial
 from .edits import first
-from .passes import Entry
 
 
 def stale_finding(case: Case) -> Finding | None:
@@ -12,12 +11,7 @@ def stale_finding(case: Case) -> Finding | None:
     account = case.ran.recording.ledger.accounts.get(id(case.tensor))
     if account is None or not account.stale or account.tensor is not case.tensor:
         return None
-    since: list[Entry] = []
-    for entry in case.entries:
-        if entry.kind == "clear":
-            since.clear()
-        elif entry.kind == "add":
-            since.append(entry)
+    since = [entry for entry in case.added if entry.kind == "add"]
     if len(since) < 2 or not case.is_here(since[-1].origin):
         return None
     again = since[-1].origin

@@ -253,7 +253,7 @@ def _hook_finding(case: Case, hooked: Hooked) -> Finding:
 def _definition(case: Case, name: str, code: Any) -> ast.AST | None:
     """The return of a function of the program, by its name; a lambda by its line."""
     line = None if name != "<lambda>" else getattr(code, "co_firstlineno", None)
-    for part in ast.walk(ast.Module(list(case.program.body), [])):
+    for part in ast.walk(case.program.tree):
         if isinstance(part, ast.Lambda) and part.lineno == line:
             return part.body
         if isinstance(part, ast.FunctionDef) and part.name == name:

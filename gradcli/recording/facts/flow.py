@@ -72,12 +72,14 @@ class FlowGradient(NamedTuple):
 
 
 class VerdictFact(NamedTuple):
-    """Something that is wrong with these leaves, in words, with the lines that it is about."""
+    """Something that is wrong with these leaves, or at a place of the program, in words, with the
+    lines that it is about, and what to do where no command says more."""
 
     verdict: str
     names: tuple[str, ...]
     sentence: str
     lines: tuple[int, ...]
+    help: str | None = None
 
 
 class FlowReport(NamedTuple):

@@ -15,16 +15,5 @@ def profile(fact: ProfileFact | None) -> dict[str, Any] | None:
         "forward_seconds": fact.forward_seconds,
         "backward_seconds": fact.backward_seconds,
         "heaviest": fact.heaviest,
-        "lines": [
-            {
-                "line": line.line,
-                "text": line.text,
-                "times": line.times,
-                "forward_seconds": line.forward_seconds,
-                "forward_bytes": line.forward_bytes,
-                "backward_seconds": line.backward_seconds,
-                "backward_bytes": line.backward_bytes,
-            }
-            for line in fact.lines
-        ],
+        "lines": [line._asdict() for line in fact.lines],
     }

@@ -137,7 +137,7 @@ class _Result:
         if gap > 1.0:
             return self._judged(fact, leaf, analytic, found)
         if not math.isfinite(analytic):
-            return fact._replace(status="undefined", cause=undefined(analytic, found))
+            return fact._replace(status="undefined", cause=undefined(analytic))
         return lost(fact, gradient, coarse.get(id(leaf)))
 
     def _chosen(self, total: int) -> tuple[list[int], int]:

@@ -150,7 +150,7 @@ def kink(found: Quotient) -> str:
     return f"kink: the slope is {found.left:.6g} on the left, {found.right:.6g} on the right"
 
 
-def undefined(analytic: float, found: Quotient) -> str:
+def undefined(analytic: float) -> str:
     """The words for a gradient that no finite slope contradicts."""
     if math.isnan(analytic):
         return "the gradient and the difference quotient are both NaN"

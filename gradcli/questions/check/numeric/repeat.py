@@ -128,7 +128,7 @@ class Repetition:
         for place, value in enumerate(step.arguments):
             if isinstance(value, Operand):
                 if step.inplace and place == 0:
-                    given.append(self._found_target(value, leaves, by_key, by_id))
+                    given.append(self._found_target(value, by_key, by_id))
                     continue
                 given.append(
                     self._operand((number, place, None), value, leaves, by_key, by_id, first)
@@ -182,9 +182,8 @@ class Repetition:
         return found
 
     def _found_target(
-        self, operand: Operand, leaves: dict[int, Tensor], by_key: dict[Key, Tensor],
-        by_id: dict[int, Tensor],
-    ) -> Tensor:  # fmt: skip
+        self, operand: Operand, by_key: dict[Key, Tensor], by_id: dict[int, Tensor]
+    ) -> Tensor:
         """The tensor that is about to be changed in place."""
         found = by_id.get(id(operand.tensor))
         if found is not None:

@@ -1,0 +1,133 @@
+"""Questions: lines that PyTorch runs without a word, and that do not do what they are there for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..pipeline.request import Ran
+from ..recording.modules import is_module
+
+CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
+METHODS = frozenset("backward step zero_grad requires_grad_ detach_ retain_grad eval train".split())
+MISSPELT = re.compile(r"requires?d?_?grad(s|ient|ients)?")
+DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[1-3]?d?")
+MOST = 8
+
+
+class Slip(NamedTuple):
+    """A piece of the program, `verdict` in a word or two, and the sentence about it."""
+
+    verdict: str
+    node: ast.AST
+    sentence: str
+
+
+def slips(ran: Ran) -> list[Slip]:
+    """Those of a program that ran, in the order of its text."""
+    if ran.program is None or ran.outcome is None:
+        return []
+    body = ran.program.body
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    found = [*_unread(nodes, ran.outcome.bindings), *_clips(body), *_dropouts(nodes)]
+    return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
+
+
+def _unread(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
+    """Methods that are named and not called; attributes that nothing reads."""
+    for node in nodes:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute):
+            if (name := node.value.attr) in METHODS:
+                yield Slip(
+                    "no effect", node.value, f"it names {name} and does not call it: {name}()"
+                )
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            target = node.targets[0]
+            if target.attr == "requires_grad":
+                if is_module(_held(target.value, bindings)):
+                    owner, value = ast.unparse(target.value), ast.unparse(node.value)
+                    meant = f"{owner}.requires_grad_({value})"
+                    yield Slip("no effect", node, f"nothing reads this of a module: {meant}")
+            elif MISSPELT.fullmatch(target.attr) and not _is_read(nodes, target.attr):
+                yield Slip(
+                    "no effect", node, f"nothing reads {target.attr}: requires_grad is meant"
+                )
+
+
+def _is_read(nodes: list[ast.AST], name: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == name
+               and type(node.ctx) is ast.Load for node in nodes)  # fmt: skip
+
+
+def _held(node: ast.expr, bindings: Any) -> Any:
+    """What a name of the top level holds, or a module in one."""
+    if isinstance(node, ast.Name):
+        return bindings.get(node.id)
+    owner = _held(node.value, bindings) if isinstance(node, ast.Attribute) else None
+    return owner.__dict__["_modules"].get(node.attr) if is_module(owner) else None  # type: ignore[attr-defined]
+
+
+def _clips(body: Any) -> Iterator[Slip]:
+    """Gradients are clipped behind the step that uses them, or before there are any."""
+    for block in _blocks(body):
+        calls = [[(node, _word(node)) for node in ast.walk(part) if isinstance(node, ast.Call)]
+                 for part in block]  # fmt: skip
+        kinds = ["".join(sorted({_letter(*call) for call in part})) for part in calls]
+        if not all(len(kind) < 2 for kind in kinds) or kinds.count("c") != 1:
+            continue
+        order = "".join(kinds)
+        clip = kinds.index("c")
+        node = next(node for node, name in calls[clip] if name in CLIPS)
+        said = ""
+        if re.fullmatch("b+sc", order):
+            said = f"when line {block[kinds.index('s')].lineno} has used them"
+        elif re.fullmatch("cb+s", order):
+            said = f"before line {block[kinds.index('b')].lineno} computes them"
+        if said:
+            sentence = f"it clips gradients {said}: between backward() and step()"
+            yield Slip("no effect", node, sentence)
+
+
+def _blocks(body: Any) -> Iterator[list[ast.stmt]]:
+    """The lists of statements within loops and functions."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.For, ast.While, ast.FunctionDef)):
+                yield node.body
+
+
+def _letter(node: ast.Call, name: str) -> str:
+    if name in CLIPS:
+        return "c"
+    if name == "backward":
+        return "b"
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return "s" if name == "step" and "opt" in _word(owner).lower() else ""
+
+
+def _dropouts(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """F.dropout(x) in a module: eval() does not reach it."""
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    if not any(_word(call) == "eval" and not call.args for call in calls):
+        return
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    inside = {id(part) for owner in classes for part in ast.walk(owner)}
+    for node in calls:
+        space = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if (
+            id(node) in inside
+            and DROPOUT.fullmatch(_word(node))
+            and _word(space) in ("F", "functional")
+        ):
+            told = any(keyword.arg in ("training", None) for keyword in node.keywords)
+            if len(node.args) < 3 and not told:
+                sentence = "it drops elements after eval() too: training=self.training"
+                yield Slip("always on", node, sentence)
+
+
+def _word(node: ast.AST | None) -> str:
+    """The last word of a name, or of what a call calls."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return str(getattr(node, "attr", getattr(node, "id", "")))
