@@ -133,7 +133,7 @@ class Operations:
             if attribute == "grad_fn":
                 passes.capturing.is_off = True  # the program may put hooks on its nodes
                 return self._requested_node(function, args)
-            if attribute in QUIET or (attribute == "grad" and self._is_library(sys._getframe(3))):
+            if attribute in QUIET or (attribute == "grad" and self._is_read_by_library(args[0])):
                 return function(*args, **kwargs)
             if attribute == "data":
                 self._shared(args)
@@ -182,6 +182,11 @@ class Operations:
     def _is_library(self, frame: Any) -> bool:
         """Whether this is code of others, which the program has called."""
         return bool(frame.f_code.co_filename != self.text.filename)
+
+    def _is_read_by_library(self, tensor: Any) -> bool:
+        """Whether code of others reads a gradient, and PyTorch has nothing to say about that."""
+        is_plain = type(tensor) in self.plain and (tensor.is_leaf or tensor.retains_grad)
+        return bool(is_plain and self._is_library(sys._getframe(4)))
 
     def taped(self, spot: Any) -> Any:
         """What makes a call, and keeps how it was made."""
