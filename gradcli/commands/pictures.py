@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..ending import keep
 from ..named import NamedTuple
-from ..options import Option, choice, under
+from ..options import EVERY_FOLD, Option, choice, under
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def _written(
     reports: Sequence[Report], source: str, format: str, wanted: Wanted
 ) -> Iterable[Terminal]:
     """The picture of the last pass, or a page of all of them."""
-    from ..options import EVERY_FOLD
     from ..render.picture.drawing import DrawOptions
 
     every = EVERY_FOLD in wanted.expand or wanted.fold == "none"

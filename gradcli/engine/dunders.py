@@ -9,6 +9,7 @@ from . import dtypes
 from .assembly import assemble
 from .call import lanes, python_operator
 from .catalogue import Function, catalogue
+from .construct import from_numpy
 from .errors import unbound
 from .mode import state
 from .numpy_wrappers import WrappedNumber
@@ -166,8 +167,6 @@ def _power() -> None:
 
 
 def _tensor_of(array: Any) -> Tensor:
-    from .construct import from_numpy
-
     return from_numpy(array)
 
 

@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
+from ..engine.construct import manufacture as ordinary
 from ..engine.operator import Factory, Row
+from ..engine.promotion import result_dtype
+from ..engine.results import refused
 from ..engine.returns import Named
 from ..engine.row import Inplace
 from ..engine.tensor import Tensor, plain
@@ -45,8 +48,6 @@ def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
 def _checked(row: Row, stands: Sequence[Any]) -> None:
     """What the engine asks before a kernel runs, asked of one sample."""
     if row.refuse and not row.broadcasts:
-        from ..engine.results import refused
-
         first = stands[row.signature.names.index(row.tensors[0].name)]
         if isinstance(first, Tensor) and first._kind.dtype.word in row.refuse:
             refused(row, first._kind)
@@ -254,8 +255,6 @@ def _promoted(call: Call, names: Sequence[str], given: dict[str, Any]) -> dict[s
     kinds = {call.values[name]._kind for name in names}
     if len(kinds) < 2 or call.row.dtype == "compare":
         return {}
-    from ..engine.promotion import result_dtype
-
     stands = []
     for name in names:
         shape = (1,) * call.ranks[name]
@@ -359,8 +358,6 @@ def manufacture(factory: Factory, values: Sequence[Any], level: int) -> Any:
 def _batched_factory(factory: Factory, values: Sequence[Any]) -> Any:
     if highest(values) is not None:
         return run(factory, values)
-    from ..engine.construct import manufacture as ordinary
-
     return ordinary(factory, values)
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..engine.call import specialise
 from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.catalogue import Function
+from ..engine.construct import manufacture as ordinary
 from ..engine.dunders import install
 from ..engine.mode import state
 from ..engine.operator import Composite, Factory, Row
@@ -177,8 +179,6 @@ class _Guarded:
     def straight(self) -> Callable[..., Any]:
         if self.found is None:
             if isinstance(self.overload, Row):
-                from ..engine.call import specialise
-
                 self.found = specialise(self.overload)
             else:
                 inplace = Inplace(self.overload.row)
@@ -207,8 +207,6 @@ def manufacture(factory: Factory, values: Sequence[Any]) -> Any:
         answer = made(factory, values)
         if answer is not NotImplemented:
             return answer
-    from ..engine.construct import manufacture as ordinary
-
     return ordinary(factory, values)
 
 

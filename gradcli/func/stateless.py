@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..engine.catalogue import catalogue
 from ..engine.invented_names import kept
 from ..engine.tensor import Tensor
 from ..nn.module import Module
@@ -130,8 +131,6 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
         )
     if any(type(m) is not type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    from ..engine.catalogue import catalogue
-
     stack = catalogue.functions["stack"]
 
     def stacked(tables: list[dict[str, Any]]) -> dict[str, Any]:

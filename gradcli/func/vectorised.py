@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
+from ..engine.construct import manufacture
 from ..engine.operator import Factory
 from ..engine.tensor import Tensor
 from ..engine.tensor_type import wrap_dim
@@ -222,8 +223,6 @@ def _each_its_own(factory: Factory, values: Sequence[Any]) -> Any:
 
 
 def _drawn(factory: Factory, values: Sequence[Any]) -> Tensor:
-    from ..engine.construct import manufacture
-
     return manufacture(factory, values)
 
 

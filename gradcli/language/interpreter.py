@@ -29,6 +29,7 @@ from .program import Program, parse_expression
 from .running import running
 from .session import session
 from .stack import room_for_calls
+from .syntax_warnings import syntax_warnings
 from .values import stands_for
 
 if TYPE_CHECKING:
@@ -183,8 +184,6 @@ class Machine:
         session.failing = self.program.failing
         with _prepared(budget):
             if self.program.doubtful:
-                from .syntax_warnings import syntax_warnings
-
                 for text in syntax_warnings(self.program.doubtful):
                     state.warn(text)
             try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..engine.class_name import NamedInTorch
+from ..engine.dtypes import BY_NAME, DType
 from ..engine.hooks import RemovableHandle, add
 from ..engine.leaf import reset_gradient
 from ..engine.mode import state as mode
@@ -299,8 +300,6 @@ class Module(metaclass=NamedInTorch):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        from ..engine.dtypes import DType
-
         given = [*args, *kwargs.values()]
         dtype = next((value for value in given if isinstance(value, DType)), None)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
@@ -324,8 +323,6 @@ class Module(metaclass=NamedInTorch):
         return self._convert(lambda tensor: tensor.type(dst_type))  # type: ignore[attr-defined]
 
     def _cast(self, dtype: str) -> Module:
-        from ..engine.dtypes import BY_NAME
-
         return self.to(BY_NAME[dtype])
 
     def float(self) -> Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-TURNS = 64  # times that one row may be named: beyond that one element after the other is quicker
+TURNS = 64  # times that rows may be named: beyond that one element after the other is quicker
 
 
 def add_rows(xp: Any, table: Any, places: Any, rows: Any) -> None:
@@ -13,18 +13,18 @@ def add_rows(xp: Any, table: Any, places: Any, rows: Any) -> None:
     NumPy's add.at takes 20 ns for every number. Here all rows that are named for the first time
     are added at once, then all that are named a second time: the same sums in the same order.
     """
-    if xp.__name__ != "numpy" or not places.size:
-        xp.add.at(table, places, rows)
-        return
-    order = places.argsort(kind="stable")
-    ordered = places[order]
-    starts = xp.flatnonzero(xp.concatenate(([True], ordered[1:] != ordered[:-1])))
-    counts = xp.diff(starts, append=places.size)
-    most = int(counts.max())
-    if most > TURNS:
-        xp.add.at(table, places, rows)
-        return
-    turn = xp.arange(places.size) - xp.repeat(starts, counts)
-    for number in range(most):
-        chosen = order[turn == number]
+    left = xp.arange(places.size)  # places that are still to be added
+    turns = xp.empty(len(table), left.dtype)
+    while xp.__name__ == "numpy" and left.size:
+        named = places[left]
+        turns[named[::-1]] = left[::-1]  # of several the last stays: which comes first
+        first = turns[named] == left
+        if first.all():
+            table[named] += rows if left.size == len(rows) else rows[left]
+            return
+        chosen = left[first]
+        if chosen.size * TURNS < left.size:
+            break
         table[places[chosen]] += rows[chosen]
+        left = left[~first]
+    xp.add.at(table, places[left], rows[left])

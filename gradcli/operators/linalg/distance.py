@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.dtypes import FLOATING, promote_types
 from ...engine.mode import no_grad
 from ...engine.operator import catalogue, composite, operator
 from ..conventions import native
@@ -96,7 +97,6 @@ pairwise_distance = composite(
 
 
 def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
-    from ...engine.dtypes import FLOATING, promote_types
     from ..shape.shape import expand
 
     common = promote_types(x1.dtype, x2.dtype)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...engine.mode import no_grad
-from ...engine.operator import composite
+from ...engine.operator import composite, warn
 from ..conventions import Late
 
 empty_like = Late("empty_like")
@@ -67,7 +67,6 @@ def _face(feature: bool, alpha: bool) -> Any:
 
 def _spatial(dimensions: int, name: str) -> Any:
     """dropout1d, 2d, 3d: whole channels, of inputs with or without a batch."""
-    from ...engine.operator import warn
 
     def body(input: Any, p: float, training: bool, inplace: bool) -> Any:
         _check(p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.operator import catalogue, composite, operator
 from .linear import check_indices, renormalise
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -234,8 +234,6 @@ def _check_bags(weight: Any, indices: Any, offsets: Any, weights: Any) -> None:
 
 
 def _starts(input: Any, rows: int, width: int) -> Any:
-    from ...engine.operator import catalogue
-
     return catalogue.functions["arange"](0, rows * width, max(width, 1), dtype=input.dtype)
 
 

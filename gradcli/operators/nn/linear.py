@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.mode import no_grad
 from ...engine.operator import catalogue, composite, operator
 from ..conventions import size_at
 from ..index.adding import add_rows
@@ -239,8 +240,6 @@ def _functional_embedding(
 
 def renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     """Scales the rows that are looked up down to the norm that is allowed, in place."""
-    from ...engine.mode import no_grad
-
     with no_grad():
         for index in sorted({int(i) for i in input.reshape([-1]).tolist()}):
             norm = weight[index].norm(norm_type).item()

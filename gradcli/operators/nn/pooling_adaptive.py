@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from math import prod
 from typing import Any
 
 from ...engine.operator import Reduced, operator
 from ...numerics.summation import sum_of_window
+from ...numerics.thresholds import ONE_BY_ONE
 from ..conventions import floating_only
 from ..shape.constants import zeros_of
 from .pooling import _max_double, _product, _put_back
@@ -29,40 +31,67 @@ def _cells(
         yield (Ellipsis, *cell), (Ellipsis, *window), [end - start for start, end in ends]
 
 
+def _groups(
+    xp: Any, bounds: Sequence[Sequence[tuple[int, int]]]
+) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], tuple[int, ...]]]:
+    """Elements whose windows are of one size: their places, where the windows begin, the size."""
+    axes = []
+    for pairs in bounds:
+        alike: dict[int, list[tuple[int, int]]] = {}
+        for place, (start, stop) in enumerate(pairs):
+            alike.setdefault(stop - start, []).append((place, start))
+        axes.append([(length, *map(xp.asarray, zip(*of))) for length, of in alike.items()])
+    for group in product(*axes):
+        lengths, places, starts = zip(*group)
+        yield xp.ix_(*places), xp.ix_(*starts), lengths
+
+
+def _one_by_one(xp: Any, x: Any, starts: Sequence[Any], lengths: Any, settle: Any) -> Any:
+    """The sums of windows, one element after another."""
+    total = None
+    for offsets in xp.ndindex(*lengths):
+        part = x[(..., *(start + offset for start, offset in zip(starts, offsets)))]
+        total = part if total is None else total + part
+        total = total if settle is None else settle(total)
+    return total
+
+
 def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
     ndim = len(output_size)
     out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
-    for cell, window, lengths in _cells(xp, x.shape[-ndim:], output_size):
-        if settle is None:
-            total = sum_of_window(x[window], ndim)
+    bounds = [_bounds(*pair) for pair in zip(x.shape[-ndim:], output_size, strict=True)]
+    for places, starts, lengths in _groups(xp, bounds):
+        if settle is not None or prod(lengths) <= ONE_BY_ONE:
+            total = _one_by_one(xp, x, starts, lengths, settle)
         else:
-            total = _sum_of_steps(x[window], ndim, settle)
+            total = xp.empty_like(out[(..., *places)])
+            for cell in xp.ndindex(*total.shape[-ndim:]):
+                begins = [int(start.reshape(-1)[at]) for start, at in zip(starts, cell)]
+                window = (slice(begin, begin + n) for begin, n in zip(begins, lengths))
+                total[(..., *cell)] = sum_of_window(x[(..., *window)], ndim)
         for length in lengths:
             total = total / x.dtype.type(length)
             total = total if settle is None else settle(total)
-        out[cell] = total
+        out[(..., *places)] = total
     return out
-
-
-def _sum_of_steps(window: Any, ndim: int, settle: Any) -> Any:
-    lead = window.shape[: window.ndim - ndim]
-    flat = window.reshape((*lead, prod(window.shape[len(lead) :])))
-    total = flat[..., 0]
-    for place in range(1, flat.shape[-1]):
-        total = settle(total + flat[..., place])
-    return total
 
 
 def _average_backward(xp: Any, grad: Any, x: Any, ndim: int, settle: Any = None) -> Any:
     out = xp.zeros(x.shape, dtype=grad.dtype)
-    for cell, window, lengths in _cells(xp, x.shape[-ndim:], grad.shape[-ndim:]):
-        share = grad[cell]
-        for length in lengths:
-            share = share / grad.dtype.type(length)
-            share = share if settle is None else settle(share)
-        out[window] += share[(..., *(None,) * ndim)]
-        if settle is not None:
-            out[window] = settle(out[window])
+    shares, covers = grad, []
+    for axis, (size, count) in enumerate(zip(x.shape[-ndim:], grad.shape[-ndim:], strict=True)):
+        bounds = _bounds(size, count)
+        lengths = xp.asarray([stop - start for start, stop in bounds], dtype=grad.dtype)
+        shares = shares / lengths.reshape(-1, *(1,) * (ndim - 1 - axis))
+        shares = shares if settle is None else settle(shares)
+        cells: list[list[int]] = [[] for _ in range(size)]  # whose windows hold each element
+        for cell, pair in enumerate(bounds):
+            for place in range(*pair):
+                cells[place].append(cell)
+        covers.append([(of[0], of[-1] + 1) for of in cells if of])
+    for places, starts, lengths in _groups(xp, covers):
+        total = _one_by_one(xp, shares, starts, lengths, settle)
+        out[(..., *places)] += total
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.carriers import ARRAYS
 from ...engine.operator import catalogue
 from ...numerics.summation import sum_of
-from ..geometry import sizes_text
+from ..geometry import is_expandable, sizes_text
 
 
 def sum_dims(self: Any, dims: Sequence[int], keepdim: bool, dtype: Any = None) -> Any:
@@ -39,8 +39,6 @@ def sum_to(self: Any, size: Sequence[int]) -> Any:
 
 def sum_to_size(self: Any, size: Sequence[int]) -> Any:
     """The same with PyTorch's check of the size."""
-    from ..geometry import is_expandable
-
     if not is_expandable(size, self.shape):
         raise RuntimeError(
             f"size {{{sizes_text(size)}}} is not expandable to size {{{sizes_text(self.shape)}}}."

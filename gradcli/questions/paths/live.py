@@ -12,6 +12,7 @@ from ...engine.origin import current_origin
 from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
+from ...nn.module import Module
 from ...pipeline.request import Ran
 from ...recording.holding import named_tensors, parameters, tensors_in
 from ...recording.modules import is_module
@@ -146,8 +147,6 @@ class LivePass(Spectator):
 
 def _module(foreign: Any, own: Callable[[Any], Any]) -> Any:
     """A module with the same parameters under the same names, in which a formula is tried."""
-    from ...nn.module import Module
-
     made = Module()
     for name, tensor in foreign._parameters.items():
         made._parameters[name] = None if tensor is None else own(tensor)

@@ -167,23 +167,17 @@ class Case(Enclosing):
     def along(self, start: Iterable[int], live_only: bool) -> set[int]:
         """All values that came from these."""
         seen = set(start)
-        for step in self.steps:  # what a value came from was there before it
-            if not seen.isdisjoint(step.live) or not (live_only or seen.isdisjoint(step.dead)):
-                seen.add(step.out)
-        return seen
-
-    def behind(self, ends: Iterable[int]) -> set[int]:
-        """All values that these came from."""
-        seen = set(ends)
         pending = list(seen)
         for value in pending:
-            step = self.step_of(value)
-            if step is not None:
-                for source in (*step.live, *step.dead):
-                    if source not in seen:
-                        seen.add(source)
-                        pending.append(source)
+            for step in self.users.get(value, ()):
+                if step.out not in seen and (not live_only or value in step.live):
+                    seen.add(step.out)
+                    pending.append(step.out)
         return seen
+
+    def behind(self, ends: Iterable[int]) -> frozenset[int]:
+        """All values that these came from."""
+        return self.provenance.behind(ends)
 
     def outside(self, origin: Any) -> Iterator[Step]:
         """What made the operands outside the graph of the operation at a place."""
@@ -202,22 +196,14 @@ class Case(Enclosing):
 
     # ------------------------------------------------------------ the text
 
-    @cached_property
+    @property
     def parents(self) -> dict[int, ast.AST]:
-        found: dict[int, ast.AST] = {}
-        pending: list[ast.AST] = list(self.program.body)
-        for node in pending:
-            for child in ast.iter_child_nodes(node):
-                found[id(child)] = node
-                pending.append(child)
-        return found
+        return self.provenance.parents
 
-    @cached_property
+    @property
     def modules(self) -> frozenset[str]:
         """The names of modules that the program imports."""
-        parts = ast.walk(self.program.tree)
-        imports = (alias for part in parts if isinstance(part, ast.Import) for alias in part.names)
-        return frozenset(one.asname or one.name.partition(".")[0] for one in imports)
+        return self.provenance.modules
 
     def bound_by(self) -> ast.stmt | None:
         """The statement that gave the asked name this tensor."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from ...diagnostics import Span
 from ...recording.sides import is_parameter
@@ -101,6 +101,10 @@ def word_of(step: Step) -> str:
 def cuts(case: Case, start: Iterable[int], ends: list[int]) -> list[Step]:
     """The steps on the ways from some values to others where the graph ends, in their order."""
     alive = case.along(start, live_only=True)
+    behind = case.behind(ends)
+    met = map(case.step_of, alive & behind)
+    if not any(step.live or step.dead for step in met if step is not None):
+        return _ends_of_graph(case, alive, behind)
     # A way that joins the graph again, as the condition of a where does, cuts nothing off.
     leading, pending = set(ends), [end for end in ends if end not in alive]
     for value in pending:
@@ -120,10 +124,11 @@ def cuts_beside(case: Case, one: Pass) -> list[Step]:
     return [step for step in found if step.out >= one.since and verdict_of(step) not in WEAK]
 
 
-def _ends_of_graph(case: Case, alive: set[int], leading: set[int]) -> list[Step]:
+def _ends_of_graph(case: Case, alive: set[int], leading: Set[int]) -> list[Step]:
+    using = {step.out: step for value in alive for step in case.users.get(value, ())}
     return [
         step
-        for step in case.steps
+        for _, step in sorted(using.items())
         if step.out in leading
         and step.out not in alive
         and any(source in alive for source in step.dead)
@@ -240,14 +245,15 @@ def _elsewhere(step: Step) -> str:
 def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
     """loss.requires_grad = True behind a cut: only leaves take it, and a loss then is none."""
     line = case.line(node)
-    parts = [part for statement in case.program.body for part in ast.walk(statement)]
-    stored = [p for p in parts if isinstance(p, ast.Name) and type(p.ctx) is ast.Store]
-    bound = {name.id for name in stored if case.line(name) >= line}
+    switches = [part for part in case.provenance.attributes if part.attr == "requires_grad"]
+    if not switches:
+        return []
+    stored = [p for p in case.provenance.parts if isinstance(p, ast.Name)]
+    bound = {p.id for p in stored if type(p.ctx) is ast.Store and case.line(p) >= line}
     assigned = [
         statement
-        for part in parts
-        if isinstance(part, ast.Attribute) and part.attr == "requires_grad"
-        and name_of(part.value) in bound and case.line(part) >= line
+        for part in switches
+        if name_of(part.value) in bound and case.line(part) >= line
         and part in getattr(statement := case.statement(part), "targets", ())
     ]  # fmt: skip
     return [statement for statement in assigned if statement is not None]

@@ -207,7 +207,10 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         finding.causes.append(Remark(origin, f"{node_name(node)} multiplies it by 0"))
         finding.trials += bounded(case, origin_of(before.node))
     else:
-        finding.causes.append(Remark(origin, f"{node_name(node)} makes NaN on the way back"))
+        equal = name_of(origin) in ("eigh", "svd")
+        divides = ": it divides by the differences of values that are equal" if equal else ""
+        said = f"{node_name(node)} makes NaN on the way back{divides}"
+        finding.causes.append(Remark(origin, said))
         finding.trials += bounded(case, origin)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
     return finding

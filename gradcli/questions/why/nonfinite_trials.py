@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.operator import Domain
 from ..declared import domain_of, logarithm_of
 from .case import Case, Trial
-from .edits import advised, operand, replace
+from .edits import advised, operand, replace, with_keyword
 from .smooth import operands
 from .values import name_of
 
@@ -104,13 +104,35 @@ def dangerous(origin: Any) -> ast.expr | None:
 
 def bounded(case: Case, origin: Any) -> list[Trial]:
     """The operand kept away from where the operation is not finite."""
+    trials = [*_finite_fill(case, origin), *_of_one(case, origin), *_apart(case, origin)]
     part = dangerous(origin)
-    if part is None or not case.is_here(part):
-        return _finite_fill(case, origin)
+    if part is not None and case.is_here(part):
+        trials += [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
+    return trials
+
+
+def _of_one(case: Case, origin: Any) -> list[Trial]:
+    """std of one element: with correction=0 it is 0, and no 0 / 0."""
+    if not isinstance(origin, ast.Call) or name_of(origin) not in ("std", "var"):
+        return []
+    if any(word.arg in ("unbiased", "correction") for word in origin.keywords):
+        return []
+    edits = with_keyword(case, origin, "correction", "0")
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _apart(case: Case, origin: Any) -> list[Trial]:
+    """Eigenvectors of equal eigenvalues, by whose difference their slope divides."""
+    if not isinstance(origin, ast.Call) or name_of(origin) not in ("eigh", "svd"):
+        return []
+    given = next(iter(operands(origin)), None)
+    if given is None or not case.is_here(given):
+        return []
+    text = case.whole(given)
+    apart = f"{text} + torch.linspace(0, 1e-3, {operand(text)}.shape[-1]).diag()"
+    edits = [replace(case, given, apart)]
     return [
-        *_finite_fill(case, origin),
-        *_in_one_piece(case, origin, part),
-        *_bounds(case, origin, part),
+        Trial(f"{advised(case, origin, edits)}: equal ones are moved apart", tuple(edits), "finite")
     ]
 
 
@@ -138,17 +160,19 @@ def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
     """log(softmax(x)) as one function, which has a slope where softmax rounds to 0."""
     if name_of(origin) != "log":
         return []
-    maker: Any = part
-    if isinstance(part, ast.Name):
+    base = part.value if isinstance(part, ast.Subscript) else part
+    chosen = case.whole(part)[len(case.whole(base)) :]  # [0, 1]
+    maker: Any = base
+    if isinstance(base, ast.Name):
         made = [step.node for step in case.steps if case.line(step.node) <= case.line(origin)
-                and _binds(case.statement(step.node), part.id, step.node)]  # fmt: skip
+                and _binds(case.statement(step.node), base.id, step.node)]  # fmt: skip
         maker = made[-1] if made else None
     whole = logarithm_of(name_of(maker)) if isinstance(maker, ast.Call) else ""
     if not whole:
         return []
     given = [case.whole(value) for value in operands(maker)]
     given += [f"{word.arg}={case.whole(word.value)}" for word in maker.keywords if word.arg]
-    edits = [replace(case, origin, f"{whole}({', '.join(given)})")]
+    edits = [replace(case, origin, f"{whole}({', '.join(given)}){chosen}")]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
 
 

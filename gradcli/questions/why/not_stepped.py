@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 
+from ...opening import UsageError
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer, has_no_rate
 from ...recording.sides import array_of, is_leaf, is_parameter
 from ..question import question_of
 from .case import Case, Finding, Remark
+from .edits import advised, wrap
 
 ROUNDING = 1e-6  # of a number: a smaller step is lost
 
@@ -106,7 +109,7 @@ INDEXED = re.compile(r"\.(\w+)(?:\.\d+|\[)")  # layers in net.layers[0].weight
 def _unregistered(case: Case) -> Finding | None:
     """It was made in a list that is an attribute of a module, whose parameters() can't see it."""
     if not is_parameter(case.tensor):
-        return None
+        return _plain_tensor(case)
     made = case.made
     statement = _plain(case, made and case.statement(made.node)) or _held_in(case)
     path, kind = _held_elsewhere(case) if statement is None else ("", _kind(statement.value))
@@ -125,6 +128,27 @@ def _unregistered(case: Case) -> Finding | None:
     finding.causes.append(Remark(statement.value, f"a plain {kind}, which registers nothing"))
     target, value = case.whole(statement.targets[0]), case.text(statement.value, 200)
     finding.advice = f"{target} = nn.{word}({value})"
+    return finding
+
+
+def _plain_tensor(case: Case) -> Finding | None:
+    """A tensor that is an attribute of a module, and no parameter of it."""
+    assert case.ran.outcome is not None
+    owner, found = case.name.rpartition(".")[0], None
+    with suppress(UsageError):
+        found = question_of(owner, case.ran.outcome.bindings, case.flow.inside()).value
+    statement = None if case.made is None else case.statement(case.made.node)
+    if not is_module(found) or not isinstance(statement, ast.Assign):
+        return None
+    name = case.name
+    finding = Finding(
+        "not-registered",
+        f"{name}.grad is there, but no optimizer has {name}: a module does not see a tensor that "
+        "is no nn.Parameter.",
+    )
+    finding.causes.append(Remark(statement.value, "a plain tensor, which registers nothing"))
+    edits = wrap(case, statement.value, "nn.Parameter(", ")")
+    finding.advice = advised(case, statement.value, edits)
     return finding
 
 

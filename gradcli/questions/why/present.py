@@ -6,6 +6,7 @@ from typing import Any
 
 from ...recording.sides import array_of
 from .case import Case, Finding, remark_once
+from .diverging import tell_divergence
 from .nonfinite import INF, NAN, bad_finding, root_finding
 from .not_stepped import not_stepped_finding
 from .size import size_finding
@@ -35,6 +36,8 @@ def present_finding(case: Case) -> Finding:
             finding = zero_finding(case) or _unexplained(case, "is zero")
         elif finding is None:
             finding = size_finding(case, data)
+    if finding is not None and ("nan" in finding.verdict or finding.verdict == "inf-born"):
+        tell_divergence(case, finding)
     if finding is None or finding.verdict in ("fine", "large", "tiny"):
         finding = stale_finding(case) or not_stepped_finding(case) or finding
     return finding if finding is not None else _fine(case)

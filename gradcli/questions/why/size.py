@@ -56,12 +56,26 @@ def size_finding(case: Case, data: Any) -> Finding | None:
             often = f", in {len(more) + 1} steps" if more else ","
             said = f"the norm times {' to '.join(filter(None, times))}{often} on the way back"
             finding.causes.append(Remark(origin, said))
+    small = _divisor(places[0][0][1]) if places and verdict == "large" else None
+    if small is not None:
+        finding.facts.append(f"{place} divides by numbers as small as {small:.3g}")
+        finding.advice = "a larger eps, or no division where the divisor is 0"
+        return finding
     finding.advice = (
         "torch.nn.utils.clip_grad_norm_, a smaller scale, or log space"
         if verdict == "large"
         else "a larger scale, normalisation, or a function that does not saturate"
     )
     return finding
+
+
+def _divisor(applied: Applied) -> float | None:
+    """The least divisor of a division that is close to 0."""
+    divisor = saved_value(applied, "other") if kind_of(applied.node) == "Div" else None
+    if divisor is None or not numpy.size(divisor):
+        return None
+    least = float(numpy.abs(divisor).min())
+    return least if 0 < least < 1 / LARGE else None
 
 
 def _by_place(jumps: list[Jump]) -> list[list[Jump]]:

@@ -28,7 +28,7 @@ from .gradients import (
 )
 from .passes import Hooked, Pass
 from .values import name_of
-from .zero_causes import VERDICTS, always_zero, factor_of, verdict_at, zero_leaf
+from .zero_causes import VERDICTS, always_zero, factor_of, is_slope, verdict_at, zero_leaf
 from .zero_trials import read_before, zero_trials
 
 LABELS = {
@@ -204,7 +204,7 @@ def _died(case: Case, gradients: Gradients) -> Finding | None:
             finding = Finding("zero-factor", _sentence(case, "backward was given zeros"))
             finding.causes.append(Remark(gradients.one.origin, "goes back with a gradient of 0"))
             return finding
-    return _death_finding(case, found or dropped)
+    return _death_finding(case, gradients, found or dropped)
 
 
 def _carried(share: Share, chosen: Any) -> Any:
@@ -277,11 +277,32 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
     return finding
 
 
-def _death_finding(case: Case, found: list[tuple[str, Share]]) -> Finding | None:
+def _constant_slope(case: Case, gradients: Gradients) -> Finding | None:
+    """A factor that is 0 as the second derivative of what is straight on both sides, as relu is."""
+    for one in (gradients.one.applied or {}).values():
+        origin = origin_of(one.node)
+        if not is_slope(one.node) or zero_of(one.node) != "rectifies" or not case.is_here(origin):
+            continue
+        place = case.text(origin)
+        if "relu" not in name_of(origin):
+            place = f"relu in {place}"
+        finding = Finding("flat", _sentence(case, REASONS["constant"].format(place=place)))
+        finding.causes.append(Remark(origin, LABELS["constant"]))
+        finding.trials += zero_trials(case, "constant", origin, None)
+        finding.advice = ADVICE["constant"]
+        return finding
+    return None
+
+
+def _death_finding(
+    case: Case, gradients: Gradients, found: list[tuple[str, Share]]
+) -> Finding | None:
     if not found:
         return None
     verdict = found[0][0]
     same = [share for word, share in found if word == verdict]
+    if verdict == "zero-factor" and (bent := _constant_slope(case, gradients)) is not None:
+        return bent
     origin = origin_of(same[0].applied.node)
     reason = always_zero(same[0]) or verdict
     verdict = "flat" if reason != verdict else verdict

@@ -72,13 +72,20 @@ def always_zero(share: Share) -> str:
     row = row_of(share.applied.node)
     if row is None or zero_of(share.applied.node) not in VERDICTS:
         return ""
-    names = [parameter.name for parameter in row.tensors]
-    if row.where == "hidden" and names[:1] == ["grad_output"] and share.place > 0:
+    if share.place > 0 and is_slope(share.applied.node):
         return "constant"  # the gradient of a gradient, with respect to what the slope belongs to
     dim, result = saved_value(share.applied, "dim"), saved_value(share.applied, "result")
     if row.acts == "along" and isinstance(dim, int) and hasattr(result, "shape"):
         return "alone" if result.ndim == 0 or result.shape[dim] == 1 else ""
     return ""
+
+
+def is_slope(node: Any) -> bool:
+    """Whether it goes back through what a pass that made a graph computed: a slope times what came
+    to it."""
+    row = row_of(node)
+    names = [] if row is None else [parameter.name for parameter in row.tensors]
+    return row is not None and row.where == "hidden" and names[:1] == ["grad_output"]
 
 
 def zero_leaf(case: Case, share: Share) -> str:

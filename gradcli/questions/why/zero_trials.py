@@ -107,7 +107,10 @@ def _curved(case: Case, origin: Any) -> list[Trial]:
     """softplus for relu, which has no second derivative."""
     inner = _operand(case, origin)
     if inner is None or not relative(case, name_of(origin), [inner]):
-        return []
+        edits = _other_layers(case, "Softplus")
+        return (
+            [Trial("nn.Softplus() instead of nn.ReLU()", tuple(edits), "nonzero")] if edits else []
+        )
     edits = [replace(case, origin, f"torch.nn.functional.softplus({case.whole(inner)})")]
     return [Trial(advised(case, origin, edits), tuple(edits), "nonzero")]
 
@@ -122,12 +125,7 @@ def _leaky(case: Case, origin: Any) -> list[Trial]:
             edits = [replace(case, origin, text)]
             advice = advised(case, origin, edits).replace("torch.nn.functional", "F")
             return [Trial(advice, tuple(edits), "nonzero"), *_straight(case, origin)]
-    edits = [
-        replace(case, part, "LeakyReLU" if isinstance(part, ast.Name) else _owner(case, part))
-        for statement in case.program.body
-        for part in ast.walk(statement)
-        if isinstance(part, (ast.Name, ast.Attribute)) and _word(part) in ("ReLU", "ReLU6")
-    ]
+    edits = _other_layers(case, "LeakyReLU")
     return [Trial("nn.LeakyReLU() instead of nn.ReLU()", tuple(edits), "nonzero")] if edits else []
 
 
@@ -135,9 +133,16 @@ def _word(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _owner(case: Case, node: ast.AST) -> str:
-    assert isinstance(node, ast.Attribute)
-    return f"{case.whole(node.value)}.LeakyReLU"
+def _other_layers(case: Case, other: str) -> list[Edit]:
+    """Other layers in the place of nn.ReLU."""
+    return [
+        replace(
+            case, part, other if isinstance(part, ast.Name) else f"{case.whole(part.value)}.{other}"
+        )
+        for statement in case.program.body
+        for part in ast.walk(statement)
+        if isinstance(part, (ast.Name, ast.Attribute)) and _word(part) in ("ReLU", "ReLU6")
+    ]
 
 
 def _other_branch(case: Case, origin: Any) -> list[Trial]:
