@@ -80,4 +80,5 @@ def made_again(torch: Any, node: Any, known: Known, room: int = DEEPEST) -> Any:
         made, about = recipe(torch, node, *found), node._input_metadata[0]
     except (RuntimeError, AttributeError, TypeError):  # given up, or kept in another way
         return None
-    return made if (made.shape, made.dtype) == (about.shape, about.dtype) else None
+    is_it = (tuple(made.shape), made.dtype) == (tuple(about.shape), about.dtype)
+    return made if is_it else None
