@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from .absent import absence
 from .deeper_paths import DEEPER, INNER, is_file, package_of
 from .engine.run_state import run_state
 
@@ -36,7 +37,7 @@ _HOMES: dict[str, str] = {
     "engine.tensor_type": (
         "strided contiguous_format preserve_format channels_last channels_last_3d"
     ),
-    "engine.construct": "tensor as_tensor asarray=as_tensor from_numpy from_dlpack",
+    "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
     "engine.limits": "finfo iinfo",
     "engine.promotion": "result_type=result_dtype",
     "engine.repr": "set_printoptions",
@@ -323,7 +324,8 @@ def resolve(name: str) -> Any:
             return getattr(module_, last)
     if is_space(name):
         return Space(name)
-    raise AttributeError(f"module 'torch{'.' + space if space else ''}' has no attribute '{last}'")
+    home = f"torch.{space}".rstrip(".")
+    raise AttributeError(absence(home, last) or f"module '{home}' has no attribute '{last}'")
 
 
 class Space:

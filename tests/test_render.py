@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
 from gradcli.render.steps_values import size_of
 from gradcli.render.table import summary
-from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of
+from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of, wrap
 
 SCHEMAS = Path(__file__).parent.parent / "gradcli" / "schemas"
 PLAIN = Look(color=False, unicode=True, width=80)
@@ -505,3 +506,24 @@ def test_messages_of_several_lines_and_without_words() -> None:
     assert error.text(Diagnostic("AssertionError", ""), None, PLAIN) == "AssertionError\n"
     coloured = error.text(Diagnostic("AssertionError", ""), None, PLAIN._replace(color=True))
     assert escape.plain(coloured) == "AssertionError\n"
+
+
+def test_sentences_are_wrapped_by_columns() -> None:
+    """A wide character takes two, and nothing of a sentence is lost."""
+    for said in (
+        "損失の勾配は重みまで 届きません、 どこかで 切れています",
+        "gradients of größe and 重み are None",
+    ):
+        rows = wrap(said, 20)
+        assert all(width_of(row) <= 20 for row in rows)
+        assert "".join(rows).replace(" ", "") == said.replace(" ", "")
+    plain = "a sentence of narrow characters alone, as most of them are"
+    assert wrap(plain, 20, subsequent_indent="  ") == textwrap.wrap(
+        plain, 20, subsequent_indent="  "
+    )
+
+
+def test_an_outcome_whose_first_word_is_wider_than_the_page_is_whole() -> None:
+    name = "network." + "a_long_name_of_a_layer." * 4 + "weight.grad"
+    lines = error.note(f"help: y = x{error.TRIED} {name} becomes tensor(1.)", Look(width=60))
+    assert f"tried: {name}" in "".join(piece.text for line in lines for piece in line)

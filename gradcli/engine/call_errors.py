@@ -88,11 +88,11 @@ def _combination(
         words.append("")  # so it is in PyTorch: "(min=str, )"
     if len(shown) == 1:
         return f"got ({', '.join(words)}), but expected {shown[0]}"
-    lines = "".join(f" * {text}\n{_reason(text, args, kwargs)}" for text in shown)
+    lines = "".join(f" * {text}\n{mismatch(text, args, kwargs)}" for text in shown)
     return f"got ({', '.join(words)}), but expected one of:\n{lines}"
 
 
-def _reason(shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+def mismatch(shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """The line below an overload of as many arguments as the call has.
 
     PyTorch takes it apart again at its commas: a default stands for the name there, the star for an

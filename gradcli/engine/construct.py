@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from typing import Any
 
 import numpy
@@ -56,6 +56,45 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         )
         return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined,no-any-return]
     return tensor_from(data, wanted, device, False, copy=False)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """torch.asarray: shares memory where it can; copies, or refuses to, where `copy` says so."""
+    wanted = _dtype(dtype)
+    if not isinstance(obj, Tensor):
+        shares = is_array(obj) and wanted in (None, OF_ARRAY.get(unwrapped(obj).dtype.name))
+        out: Any = tensor_from(obj, wanted, device, requires_grad or False, copy=bool(copy))
+    else:
+        out = as_tensor(obj, wanted, device)
+        shares = out is obj
+    if copy is False and not shares:
+        from .data_errors import no_alias
+
+        raise no_alias(obj, wanted)
+    if not isinstance(obj, Tensor):
+        return out  # type: ignore[no-any-return]
+    if copy and shares:
+        out = out.clone()
+    if requires_grad is None:
+        if out.requires_grad:
+            state.warn(
+                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad "
+                "instead of False. Pass requires_grad=False explicitly to get the old behavior "
+                "and silence this warning."
+            )
+        return out  # type: ignore[no-any-return]
+    if requires_grad and not out._kind.differentiable:
+        raise RuntimeError(FLOAT_ONLY)
+    if out.is_leaf:
+        return out.requires_grad_(requires_grad)  # type: ignore[no-any-return]
+    return out if requires_grad else out.detach()  # type: ignore[no-any-return]
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -199,7 +238,7 @@ def _from_values(data: Any, dtype: DType | None) -> tuple[Any, DType]:
             raise ValueError("Overflow when unpacking long long") from None
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
-    if not isinstance(data, list | tuple | range):
+    if not isinstance(data, SEQUENCES):
         raise _refused(data, dtype)
     if len(data) and isinstance(data[0], Wrapped | numpy.ndarray):
         rows = _stacked([unwrapped(item) for item in data])
@@ -226,11 +265,11 @@ def _wide(value: int) -> str:
     return "int64" if -(2**63) <= value < 2**63 else "uint64" if 0 <= value < 2**64 else "float64"
 
 
-SEQUENCES = (list, tuple, range, numpy.ndarray)
+SEQUENCES = (list, tuple, range, MutableSequence, numpy.ndarray)
 NUMBERS = frozenset({float, int, bool, complex})
 
 
-def _walked(data: Sequence[Any], dtype: DType | None) -> tuple[tuple[int, ...], list[Any], DType]:
+def _walked(data: Any, dtype: DType | None) -> tuple[tuple[int, ...], list[Any], DType]:
     """Shape, flat values and type of nested sequences of numbers and one-element tensors."""
     shape: list[int] = []
     level: Any = data
@@ -453,6 +492,8 @@ def legacy_tensor(
             count *= size
         state.reserve(count * dtype.itemsize)
         return plain(kind.xp.zeros(sizes, dtype=kind.array_dtype), kind)
-    if more or not isinstance(data, list | tuple | numpy.ndarray):
-        raise TypeError(f"new(): invalid data type '{type_name(data)}'")
+    if more or not isinstance(data, SEQUENCES):
+        from .data_errors import no_sizes
+
+        raise no_sizes(data, more)
     return tensor_from(data, dtype, device, False, copy=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSequence
 from typing import Any
 
 import numpy
@@ -12,10 +12,10 @@ from .dtypes import DType
 from .errors import type_name
 from .layout import MOST_NESTED
 from .mode import state
-from .numpy_wrappers import unwrapped
+from .numpy_wrappers import Wrapped, unwrapped
 from .tensor import Tensor
 
-SEQUENCES = (list, tuple, range)
+SEQUENCES = (list, tuple, range, MutableSequence)
 PER_LIST = 8  # steps that looking into one takes
 LEAF_BYTES = 32  # what a number takes in a list
 
@@ -44,20 +44,45 @@ def refusal(data: Any, dtype: DType | None) -> Exception | None:
 
 
 def no_such_constructor(given: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
-    """torch.Tensor and its like take no requires_grad and no dtype."""
+    """torch.Tensor and its like take sizes, or one sequence; no requires_grad and no dtype."""
+    from .call_errors import mismatch
+
     words = [type_name(value) for value in given]
     words += [f"{name}={type_name(value)}" for name, value in named.items()]
-    reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(named)}"
     rows = (
         "(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)",
         "(tuple of ints size, *, torch.device device = None)",
         "(object data, *, torch.device device = None)",
     )  # fmt: skip
-    lines = [f" * {row}{reason if place == 0 else ''}" for place, row in enumerate(rows)]
+    lines = [f" * {row}\n{mismatch(row, given, named)}" for row in rows]
     return TypeError(
         f"new() received an invalid combination of arguments - got ({', '.join(words)}), "
-        "but expected one of:\n" + "\n".join(lines) + "\n"
+        "but expected one of:\n" + "".join(lines)
     )
+
+
+def no_sizes(data: Any, more: tuple[Any, ...]) -> TypeError:
+    """torch.Tensor and its like take sizes, or one sequence of values."""
+    if not more:
+        if isinstance(data, str | bytes):
+            return TypeError(f"new(): invalid data type '{type_name(data)}'")
+        return TypeError(f"new(): data must be a sequence (got {type_name(data)})")
+    if data.__class__ is not int:
+        return no_such_constructor((data, *more), {})
+    place, wrong = next(item for item in enumerate(more, 2) if item[1].__class__ is not int)
+    return TypeError(
+        f"new(): argument 'size' failed to unpack the object at pos {place} with error "
+        f'"type must be tuple of ints,but got {type_name(wrong)}"'
+    )
+
+
+def no_alias(obj: Any, wanted: DType | None) -> ValueError:
+    """torch.asarray(obj, dtype=wanted, copy=False) where the memory can't be the same."""
+    if not isinstance(obj, Tensor | Wrapped | numpy.ndarray):
+        return ValueError("can't alias arbitrary sequence into a tensor.")
+    found = obj.dtype if isinstance(obj, Tensor) else dtypes.OF_ARRAY[unwrapped(obj).dtype.name]
+    asked = found if wanted is None else wanted
+    return ValueError(f"can't alias tensor with dtype '{found.word}' into dtype '{asked.word}'.")
 
 
 def _listed(data: Any) -> Any:

@@ -91,7 +91,12 @@ def _inverted(self: Tensor) -> Any:
 
 def _unary(name: str, key: str) -> None:
     method = catalogue.methods[key]
-    setattr(Tensor, f"__{name}__", lambda self: method(self))
+
+    def apply(self: Tensor) -> Any:
+        return method(self)
+
+    apply.__qualname__ = f"Tensor.__{name}__"
+    setattr(Tensor, f"__{name}__", apply)
 
 
 def _matrix_product(self: Any, other: Any) -> Any:
@@ -116,7 +121,7 @@ def _arithmetic(name: str, key: str) -> None:
             return overload.run(self, other)
         if not _is_operand(other):
             return NotImplemented
-        return row.run(self, other.item() if other.ndim == 0 else _tensor_of(other))
+        return row.run(self, other.item() if other.ndim == 0 else from_numpy(other))
 
     def first(self: Any, other: Any) -> Any:
         constants = {p.name: p.default for p in row.signature.parameters[2:]}
@@ -164,10 +169,6 @@ def _power() -> None:
 
     for name, body in (("pow", forward), ("rpow", backward)):
         setattr(Tensor, f"__{name}__", body)
-
-
-def _tensor_of(array: Any) -> Tensor:
-    return from_numpy(array)
 
 
 _METHOD = {

@@ -137,10 +137,6 @@ def _switch(wished: bool) -> None:
     state.wished = wished
 
 
-def _modes() -> tuple[bool, bool, bool]:
-    return state.grad_enabled, state.inference, state.wished
-
-
 class _DecoratorContextManager(metaclass=NamedInTorch):
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
@@ -208,7 +204,7 @@ class set_grad_enabled(_DecoratorContextManager):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = as_bool(mode, "set_grad_enabled", "enabled", 1)
-        self._before.append(_modes())
+        self._before.append((state.grad_enabled, state.inference, state.wished))
         _switch(self.mode)
 
     def __enter__(self) -> None:

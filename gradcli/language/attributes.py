@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..absent import absence
 from ..engine.invented_names import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
@@ -23,9 +24,18 @@ from .builtins.types import type_of
 from .grammar import is_foreign
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
-from .modules import refused_name
+from .modules import REAL, refused_name
 from .names import suggest_member, suggestion
-from .operations import DICTS, SUBSCRIPTABLE, contains, get_item, length, set_item, type_name
+from .operations import (
+    DICTS,
+    SUBSCRIPTABLE,
+    contains,
+    get_item,
+    length,
+    set_item,
+    type_handlers,
+    type_name,
+)
 from .session import session
 from .values import Bound, Builtin, Function, Namespace, Type, stands_for
 
@@ -51,10 +61,14 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
     """The error of an attribute that is in no table, in Python's words."""
     if is_foreign(name):
         return MissingAttribute(f"the attribute {name!r} is not part of the language")
-    error = MissingAttribute(message or _no_attribute(value, name))
-    if type(value) is Namespace:
-        error.instead = refused_name(value.path, name)
-        error.look = partial(suggest_member, value.path, name)
+    home = value.path if type(value) is Namespace else ""
+    absent = absence("torch.Tensor" if isinstance(value, Tensor) else home, name)
+    error = MissingAttribute(absent or message or _no_attribute(value, name))
+    if absent is not None:
+        error.instead = f"help: {REAL}"
+    elif home:
+        error.instead = refused_name(home, name)
+        error.look = partial(suggest_member, home, name)
     else:
         error.look = partial(_near_member, members_of(value), name)
     return error
@@ -150,6 +164,9 @@ def _universal(value: Any, name: str) -> Any:
         return value.doc if type(value) is Function else None
     if name in PROTOCOLS and (type(value) in SUBSCRIPTABLE or type(value) in DICTS):
         return Bound(name, value, PROTOCOLS[name])
+    method = type_handlers.inherited(value, name)
+    if method is not None:
+        return Bound(name, value, method)
     raise missing(value, name)
 
 
@@ -262,6 +279,9 @@ def _type_attribute(value: Type, name: str) -> Any:
         text = _text_of_method(value, hosts[0], name)
         run = _of_its_type(value, name, method) if members.keeps else _of_content(method)
         return Builtin(name, run, text)
+    above = type_handlers.inherited_from(hosts[0], name) if publishes(hosts[0]) else None
+    if above is not None:
+        return Builtin(name, _of_its_type(value, name, above))
     return _universal(value, name)
 
 

@@ -162,7 +162,7 @@ _SHOWN: dict[str, Method] = {
     "__str__": _on_content(text), "__bool__": _on_content(bool),
 }  # fmt: skip
 _NUMBER: dict[str, Method] = {
-    **_SHOWN, **_ORDERED, **_HASHED, **_arithmetic(METHOD_WORDS.keys() - BITS),
+    **_SHOWN, "__str__": quoted, **_ORDERED, **_HASHED, **_arithmetic(METHOD_WORDS.keys() - BITS),
     "__float__": _on_content(make_float),
     "__int__": _on_content(make_int), "__neg__": _on_content(UNARY["USub"]),
     "__pos__": _on_content(UNARY["UAdd"]), "__abs__": _on_content(abs),

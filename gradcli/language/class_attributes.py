@@ -8,7 +8,7 @@ from inspect import getattr_static
 from typing import Any
 
 from .adoption import adopting
-from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS, missing
+from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
 from .classes import (
     FUNCTIONS,
     ClassValue,
@@ -20,6 +20,7 @@ from .classes import (
     set_plainly,
 )
 from .instances import ClassMethod, Property, StaticMethod, add_special, is_base
+from .operations import type_handlers
 from .values import Builtin
 
 
@@ -37,8 +38,9 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
         return class_method(value, name) or module_method(value.native, name)
     if name in OF_CLASSES:
         return OF_CLASSES[name](value)
-    if name in OF_OBJECTS:
-        return Builtin(name, OF_OBJECTS[name])
+    method = type_handlers.inherited_from(value.native if is_base(value.native) else None, name)
+    if method is not None:
+        return Builtin(name, method)
     raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
 
 
@@ -96,7 +98,6 @@ def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
 OF_OBJECTS: dict[str, Callable[..., Any]] = {
     "__new__": _new, "__setattr__": set_plainly, "__delattr__": delete_plainly,
 }  # fmt: skip
-STATICS.update((("object", name), work) for name, work in OF_OBJECTS.items())
 SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL_SET[ClassValue] = _set_class

@@ -13,6 +13,7 @@ from .attributes import MISSING
 from .builtins import types as types_room
 from .builtins.errors import name_of
 from .calls import call
+from .class_attributes import OF_OBJECTS
 from .classes import (
     ERROR_CLASSES,
     OBJECT,
@@ -182,9 +183,7 @@ def custom_text(value: Any, method: str) -> str | None:
             if type(shown) is not str:
                 raise TypeError(f"{name} returned non-string (type {type_name(shown)})")
             return shown
-    if not isinstance(value, Instance):
-        return None
-    return f"<__main__.{value.kind.qualified} object at {session.address_of(value)}>"
+    return OF_OBJECTS["__repr__"](value) if isinstance(value, Instance) else None
 
 
 def _type_of(value: Any) -> Any:

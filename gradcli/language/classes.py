@@ -37,12 +37,13 @@ from .instances import (
     linear,
     make_host,
     make_library_host,
+    refusal_of,
     shown,
     special_names,
 )  # fmt: skip
 from .libraries import published
 from .members import TABLES, Members, members_of_type
-from .operations import type_name
+from .operations import type_handlers, type_name
 from .values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
 
 OBJECT = PRELUDE["object"]
@@ -83,6 +84,7 @@ class ClassValue(Joined):
             self.host = make_host(name, self.order, () if beneath is None else ("content",))
         elif is_base(self.native):
             asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
+            asked.update(("__repr__", "__call__"))
             own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, self.order, own)
             for word in getattr(self.native, "FROM_CLASS", ()):
@@ -132,7 +134,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
             if is_mixed_in(base, bases):
                 continue
             if not _may_be_base(base):
-                raise TypeError(f"type '{base.name}' is not an acceptable base type")
+                raise TypeError(refusal_of(base))
             found = found or base.host
         elif type(base) is not Type and type(base) is not Annotation:
             raise TypeError("the bases of a class are classes")
@@ -343,6 +345,9 @@ def _instance_attribute(value: Any, name: str) -> Any:
     if name == "__dict__" and isinstance(value, Instance) and kind.slots is None:
         slots = {word for base in kind.order for word in base.table.get("__slots__", ())}
         return {n: v for n, v in value.table.items() if n not in slots} if slots else value.table
+    method = type_handlers.inherited(value, name)
+    if method is not None:
+        return Bound(name, value, method)
     absent = kind.find("__getattr__")
     if absent is not MISSING:
         return call(absent, (value, name), {})
@@ -438,6 +443,16 @@ def _set_error(value: ErrorValue, name: str, new: Any) -> None:
         _set_instance(value, name, new)
     else:
         value.table[name] = new
+
+
+def get_part(value: Any, name: Any) -> Any:
+    """Module.__getattr__(value, name), which only asks for its parts."""
+    if type(name) is not str:
+        raise TypeError(f"attribute name must be string, not '{type_name(name)}'")
+    found = part_of(value, name)
+    if found is MISSING:
+        raise missing(value, name)
+    return found
 
 
 # The classes of functions that a program's own may build on, and how one is applied.

@@ -19,7 +19,7 @@ from .costs import BIG, SMALL, TEXTS, WALKED, charge_integer, charge_shown, join
 from .libraries import NUMBERS, TENSORS
 from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
 from .redaction import published
-from .session import session
+from .session import MAX_DEPTH, session
 from .values import (
     Bound,
     Builtin,
@@ -36,7 +36,6 @@ from .values import (
     stands_for,
 )
 
-MAX_DEPTH = 500
 SHORT = 4  # characters of a format, which can't ask for much
 # Methods of a tensor that PyTorch has in Python, and methods that each of its classes defines anew.
 IN_PYTHON = frozenset(
@@ -99,10 +98,6 @@ def error_text(error: ErrorValue) -> str:
 
 def quoted(value: Any) -> str:
     """repr(value)"""
-    return _quoted(value, ())
-
-
-def _quoted(value: Any, around: tuple[int, ...]) -> str:
     kind: Any = type(value)
     if kind in PLAIN:
         if kind in TEXTS and len(value) > SMALL:
@@ -113,26 +108,27 @@ def _quoted(value: Any, around: tuple[int, ...]) -> str:
         return represent(value)
     nested = NESTED.get(kind)
     if nested is not None or (isinstance(value, tuple) and kind.__repr__ is tuple.__repr__):
-        if id(value) in around:
-            return "..." if nested is None else nested[2]
-        if len(around) >= MAX_DEPTH:
-            raise RecursionError(
-                "maximum recursion depth exceeded while getting the repr of an object"
-            )
-        return _nested(value, kind, (*around, id(value)))
+        instead = "..." if nested is None else nested[2]
+        return session.shown_once(value, instead, lambda: _nested(value, kind))
     special = texts.custom(value, "__repr__")
     if special is not None:
         return special
+    return own_text(value)
+
+
+def own_text(value: Any, represent: Callable[[Any], str] = repr) -> str:
+    """repr(value) of an object of the library, whatever its class in the program says."""
+    kind: Any = type(value)
     if issubclass(kind, Module):
         _charge_module(value)
     if issubclass(kind, Registered):
-        return _quoted(adopt(value.copy()), around)
+        return quoted(adopt(value.copy()))
     if issubclass(kind, Node):
         return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__ or kind.__repr__ is quoted:
         home = texts.home(value)
         return f"<{home}{type_name(value)} object at {session.address_of(value)}>"
-    return published(repr(value))
+    return published(represent(value))
 
 
 def _charge_module(module: Module) -> None:
@@ -152,7 +148,7 @@ def _charge_module(module: Module) -> None:
     raise RecursionError("maximum recursion depth exceeded while getting the repr of an object")
 
 
-def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
+def _nested(value: Any, kind: type) -> str:
     charge = session.budget.charge
     charge(len(value) + 1)
     if kind in DICTS:
@@ -160,7 +156,7 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
         if kind is Counter and set(map(type, value.values())) <= {int, float, bool}:
             charge(len(value) * len(value).bit_length())
             items = value.most_common()
-        pairs = [(_quoted(key, around), _quoted(item, around)) for key, item in items]
+        pairs = [(quoted(key), quoted(item)) for key, item in items]
         if kind in (Counter, OrderedDict) and not pairs:
             return f"{kind.__name__}()"
         if kind is OrderedDict and sys.version_info < (3, 12):  # as the Python at hand shows it
@@ -170,7 +166,7 @@ def _nested(value: Any, kind: type, around: tuple[int, ...]) -> str:
         if kind is defaultdict:
             return f"defaultdict({value.default_factory!r}, {shown})"
         return shown if kind is dict else f"{kind.__name__}({shown})"
-    parts = [_quoted(item, around) for item in value]
+    parts = [quoted(item) for item in value]
     if kind is list:
         return _enclosed("[", parts, "]")
     if kind is Set or kind is FrozenSet:

@@ -11,7 +11,7 @@ from ..nn.module import Module
 from .calls import call, called_back
 from .grammar import BINARY_METHODS
 from .session import session
-from .values import Instance
+from .values import Instance, Type
 
 HOST_BYTES = 4096  # what a class of the host weighs, about
 # Special methods that Python's own operations look for: a host gets a bridge for each that the
@@ -92,6 +92,20 @@ def is_base(kind: Any) -> bool:
     return isinstance(kind, type) and (
         issubclass(kind, tuple(BASES)) or getattr(kind, "EXTENSIBLE", False)
     )
+
+
+def refusal_of(base: Type) -> str:
+    """Why no class builds on a type: in Python's words, where PyTorch refuses it too."""
+    whole = f"{base.module}.{base.name}"
+    typed = base.name.endswith("Tensor") and base.name != "Tensor"  # torch.FloatTensor
+    if base.module.startswith("torch") and not typed and whole not in FINAL:
+        return f"a class can't build on {whole} here; --engine torch runs the file by real Python"
+    return f"type '{whole if typed else base.in_messages}' is not an acceptable base type"
+
+
+FINAL = frozenset(
+    f"torch.{name}" for name in "Size device dtype finfo iinfo layout memory_format".split()
+)
 
 
 def _override(name: str) -> Callable[..., Any]:

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from ..absent import is_absent
+
 
 class Module:
     """Where the values of a module are made, and what it publishes."""
@@ -327,9 +329,8 @@ INSTEAD: dict[str, str] = {
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary datasets build_vocab tensorflow_datasets zipfile "
     "tarfile gzip struct uuid tempfile signal queue traceback "
-    "unittest pytest mlxtend wandb optuna ray visdom nltk spacy torch.onnx "
-    "torch.utils.benchmark torch.utils.data.distributed torch.quantization torch.nn.parallel "
-    "torch.fx".split()
+    "unittest pytest mlxtend wandb optuna ray visdom nltk spacy "
+    "torch.nn.parallel".split()
 )
 
 # Functions of NumPy that read and write files by their bytes, which a program doesn't reach.
@@ -342,8 +343,6 @@ REAL = "run the file by real Python with --engine torch, which trusts it"
 def refused_name(home: str, name: str) -> str | None:
     """What to do instead of a function that a module has for real Python alone."""
     root = home.partition(".")[0]
-    if root == "torch" and name.startswith("_"):
-        return f"help: {REAL}"
     if root in IN_PART:
         return f"help: use {INSTEAD[root]}, or {REAL}"
     if home != "numpy" or name not in FILES:
@@ -357,7 +356,7 @@ def is_elsewhere(home: str, name: str) -> bool:
     """Is it a module that real Python finds where it is installed, or a name of torchvision's?"""
     root = home.partition(".")[0]
     if root == "torch":
-        return home in ELSEWHERE or f"{home}.{name}" in ELSEWHERE
+        return home in ELSEWHERE or is_absent(f"{home}.{name}")
     if root in sys.stdlib_module_names and root not in INSTEAD:
         return True
     return root in ELSEWHERE or INSTEAD.get(root, OUTSIDE) != OUTSIDE

@@ -240,6 +240,9 @@ class TypeHandlers:
         self.leave: Callable[[Any], Callable[..., Any] | None] = lambda value: None
         # value, "__float__": how an object of a program's class answers, or None
         self.special: Callable[[Any, str], Callable[..., Any] | None] = lambda value, name: None
+        # what it has by a special method of the library's classes, or of object
+        self.inherited: Callable[[Any, str], Callable[..., Any] | None] = lambda value, name: None
+        self.inherited_from: Callable[[Any, str], Any] = lambda kind, name: None
         self.caller: Callable[[Any], Callable[..., Any] | None] = lambda value: None
         # what is unpacked into as many targets as there are: the part that each of them gets
         self.endless: Callable[[Any], Any] = lambda value: None

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from ..diagnostics import Diagnostic
 from .budget import Budget
 
+MAX_DEPTH = 500  # levels of containers in a repr
+
 
 class Session:
     """The state of the run in progress; there is one at a time."""
@@ -20,6 +22,7 @@ class Session:
         "notes",
         "numbers",
         "pointers",
+        "shown",
         "write",
     )
 
@@ -33,6 +36,7 @@ class Session:
         self.kept: list[object] = []
         self.backward_calls: list[tuple[object, object]] = []
         self.notes: dict[str, None] = {}  # notes that are shown once, on standard error
+        self.shown: set[int] = set()  # the containers whose repr is being made
 
     def reset(self, budget: Budget, write: Callable[[str], object]) -> None:
         self.budget = budget
@@ -42,6 +46,21 @@ class Session:
         self.kept = []
         self.backward_calls = []
         self.notes = {}
+        self.shown = set()
+
+    def shown_once(self, value: object, instead: str, make: Callable[[], str]) -> str:
+        """The repr of what holds others; `instead` where it is being made already."""
+        if id(value) in self.shown:
+            return instead
+        if len(self.shown) >= MAX_DEPTH:
+            raise RecursionError(
+                "maximum recursion depth exceeded while getting the repr of an object"
+            )
+        self.shown.add(id(value))
+        try:
+            return make()
+        finally:
+            self.shown.discard(id(value))
 
     def number_of(self, value: object) -> int:
         """A small number for an object, given at its first printing: the same on every run."""

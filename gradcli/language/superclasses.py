@@ -11,6 +11,7 @@ from .builtins.prelude import PRELUDE
 from .class_attributes import OF_OBJECTS, class_method, module_method
 from .classes import ClassValue, from_class, is_instance, kind_of
 from .formatting import error_text, plain_error
+from .inherited import inherited_from
 from .instances import is_base
 from .members import TABLES, Members
 from .values import Bound, Builtin, ErrorValue
@@ -42,25 +43,19 @@ def _super_attribute(value: Super, name: str) -> Any:
         return found if found is not MISSING else Builtin(name, OF_OBJECTS[name])
     if found is not MISSING:
         return from_class(value.object, kind, found)
-    if name in OF_OBJECTS:
-        return Bound(name, value.object, OF_OBJECTS[name])
+    if kind.kind is not None and name in ERROR_METHODS:
+        return Bound(name, value.object, ERROR_METHODS[name])
+    method = inherited_from(kind.native if is_base(kind.native) else None, name)
+    if method is not None:
+        return Bound(name, value.object, method)
     if is_base(kind.native):
         of_class = class_method(kind, name) if type(value.object) is ClassValue else None
         if of_class is not None:
             return of_class
         return Bound(name, value.object, module_method(kind.native, name).function)
-    if kind.kind is not None:
-        return Bound(name, value.object, _error_method(name))
     if name == "__init__":
         return Builtin("__init__", lambda *args, **kwargs: None)
     raise missing(value, name)
-
-
-def _error_method(name: str) -> Callable[..., Any]:
-    """What an error of the program reaches by super(): the methods of BaseException."""
-    if name not in ERROR_METHODS:
-        raise AttributeError(f"'super' object has no attribute '{name}'")
-    return ERROR_METHODS[name]
 
 
 def _start_error(error: ErrorValue, *args: Any) -> None:

@@ -361,9 +361,9 @@ class Lazy:
         self.kind, self.items = kind, items
         self.name = name  # of the function that yields them
 
-    @property
-    def path(self) -> str:
-        return self.name if self.kind == "generator" else self.kind  # as torch.typename has it
+    type_name = property(lambda self: self.kind)
+    # What torch.typename says.
+    path = property(lambda self: self.name if self.kind == "generator" else self.kind)
 
     def __iter__(self) -> Iterator[Any]:
         """For the host; the language takes `items` and counts itself."""

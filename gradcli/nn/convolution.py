@@ -83,13 +83,12 @@ class _ConvNd(Module):
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
         )
-        zeros = (0,) * len(self.kernel_size)
-        if self.padding != zeros:
-            text += f", padding={self.padding}"
-        if self.dilation != (1,) * len(self.kernel_size):
-            text += f", dilation={self.dilation}"
-        if self.output_padding != zeros:
-            text += f", output_padding={self.output_padding}"
+        for name, given, plain in (
+            ("padding", self.padding, 0), ("dilation", self.dilation, 1),
+            ("output_padding", self.output_padding, 0),
+        ):  # fmt: skip
+            if given != (plain,) * len(given):
+                text += f", {name}={given}"
         if self.groups != 1:
             text += f", groups={self.groups}"
         if self.bias is None:

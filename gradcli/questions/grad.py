@@ -15,7 +15,7 @@ from ..pipeline.run import execute
 from ..pipeline.values import grad_output
 from ..recording import holding
 from ..recording.collect import Collected
-from ..recording.facts import GradientFact, GradReport, TensorFact
+from ..recording.facts import GradientFact, GradReport, TensorFact, nodes_below
 from ..recording.names import loop_names
 from ..recording.numbers import numbers, range_of
 from ..recording.sides import AnyTensor, array_of, is_live, sides
@@ -165,14 +165,7 @@ def _lasting(name: str, tensor: Any, passing: Collection[str], lasting: Mapping[
 
 def _below(found: Collected, of: TensorFact) -> set[int]:
     """The nodes that the result's gradient reaches."""
-    seen: set[int] = set() if of.node is None else {of.node}
-    pending = list(seen)
-    for node in pending:
-        for edge in found.nodes[node].next:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                pending.append(edge[0])
-    return seen
+    return set() if of.node is None else set(nodes_below(found.nodes, [of.node]))
 
 
 def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:

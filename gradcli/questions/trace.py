@@ -1,4 +1,4 @@
-"""Questions: from what a run left to the facts that are reported."""
+"""Questions: `gradcli trace`: the graphs of a pass and the tensors, as facts."""
 
 from __future__ import annotations
 
@@ -268,11 +268,14 @@ def _without_values(report: Report) -> Report:
         for edge in node.next:
             if edge is not None:
                 users.setdefault(edge[0], []).append(node.id)
-    missing = [fact.node for fact in report.tensors if fact.name in report.missing]
-    unknown = _reached(
-        (one for one in missing if one is not None), lambda node: users.get(node, ())
-    )
-    below = _reached(unknown, lambda node: (e[0] for e in report.nodes[node].next if e is not None))
+    missing = (fact.node for fact in report.tensors if fact.name in report.missing)
+    unknown = {number for number in missing if number is not None}
+    pending = list(unknown)
+    for number in pending:
+        fresh = set(users.get(number, ())) - unknown
+        unknown |= fresh
+        pending.extend(fresh)
+    below = set(nodes_below(report.nodes, unknown))
     tensors = []
     for fact in report.tensors:
         if fact.name in report.missing or fact.node in unknown:
@@ -314,14 +317,3 @@ def _masked(fact: Any) -> Any:
         return fact
     parts = map(_masked, fact)
     return type(fact)(*parts) if hasattr(fact, "_fields") else tuple(parts)
-
-
-def _reached(first: Iterable[int], near: Callable[[int], Iterable[int]]) -> set[int]:
-    found = set(first)
-    pending = list(found)
-    for node in pending:
-        for other in near(node):
-            if other not in found:
-                found.add(other)
-                pending.append(other)
-    return found

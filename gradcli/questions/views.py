@@ -8,7 +8,7 @@ from typing import Any
 from ..pipeline.request import Ran
 from ..recording.collect import Collected
 from ..recording.facts.views import ViewFact, ViewsFact, WriteFact
-from ..recording.sides import common_of, counter_of, key_of
+from ..recording.memory import common_of, counter_of, key_of
 from ..recording.writes import Writes
 from .graph import place_reader
 from .ledger import NAMELESS, Names, tensor_names

@@ -14,9 +14,9 @@ from ..engine.origin import line_of
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .facts.ledger import BufferFact, PassFact
-from .measures import bytes_of
+from .memory import key_of, memory_or_own, size_of
 from .passes import Pass, Passes
-from .sides import OWN, key_of, memory, side_of, size_of
+from .sides import OWN, side_of
 from .spectator import Spectator
 
 PASSES = 1000
@@ -60,12 +60,11 @@ class Heaps:
                     seen.add(id(array))
                     size += array.nbytes
                 continue
-            held = memory(array)
-            held = array if held is None else held
+            held = memory_or_own(array)
             key = key_of(held)
             if key not in seen:
                 seen.add(key)
-                size += bytes_of(array) if held is array else size_of(held, array)
+                size += size_of(held, array)
         heap.bytes += size
         self.bytes += size
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from ..engine.origin import current_line
 from .facts.ledger import AccountFact, EntryFact, StaleFact
+from .memory import key_of, memory
 from .numbers import numbers, text_of
 from .passes import Pass, Passes
-from .sides import alone, is_alone, key_of, memory, sides
+from .sides import alone, is_alone, sides
 from .snapshot import restored
 from .spectator import Spectator
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .measures import bytes_of
+from .memory import key_of, memory_or_own, size_of
 from .passes import Passes
-from .sides import kept_by, key_of, memory, size_of
+from .sides import kept_by
 from .spectator import Spectator
 
 MOST = 200_000  # nodes
@@ -26,10 +26,8 @@ def saved_sizes_of(node: Any, number: int = 0) -> tuple[SavedSize, ...]:
     """What a node keeps now, in the pass with this number."""
     found = []
     for name, array in kept_by(node):
-        shared = memory(array)
-        shared = array if shared is None else shared
-        size = bytes_of(array) if shared is array else size_of(shared, array)
-        found.append(SavedSize(name, (number, key_of(shared)), size))
+        shared = memory_or_own(array)
+        found.append(SavedSize(name, (number, key_of(shared)), size_of(shared, array)))
     return tuple(found)
 
 

@@ -487,29 +487,3 @@ def is_alone(gradient: Any) -> bool:
 def standing(tensor: Any) -> int | None:
     """A number that changes when its elements do; None where it might not."""
     return side_of(tensor).standing(tensor)
-
-
-def memory(value: Any) -> Any:
-    """Whose memory a tensor or an array shares; None for a number on its own."""
-    return side_of(value).memory(value)
-
-
-def common_of(tensor: Any) -> Any:
-    """What tensors that share memory have in common, numbers on their own too."""
-    return side_of(tensor).common(tensor)
-
-
-def counter_of(tensor: Any) -> Any:
-    """What counts the versions of a tensor."""
-    return side_of(tensor).counter(tensor)
-
-
-def key_of(memory: Any) -> int:
-    """What distinguishes memory from other live memory; PyTorch wraps the same one anew."""
-    return int(getattr(memory, "_cdata", 0)) or id(memory)
-
-
-def size_of(memory: Any, holder: Any) -> int:
-    """How many bytes it has."""
-    size = getattr(memory, "nbytes", None)
-    return int(size() if callable(size) else holder.nbytes if size is None else size)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from ..engine.origin import current_line, current_origin
-from .sides import common_of, counter_of, key_of
+from .memory import common_of, counter_of, key_of
 from .spectator import Spectator
 
 MOST = 10_000  # changes

@@ -8,7 +8,7 @@ from ..diagnostics import Diagnostic, Label, Span
 from ..recording.facts.check import FileCheck, Problem
 from .error import text as error_text
 from .escape import Terminal
-from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of
+from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of, wrap
 
 DETAILS = 26  # columns that the details get at least
 MARKED = (
@@ -37,7 +37,7 @@ def pieces(
         gap = [()]
         yield paint([_row(fact, wide, look)], look)
         yield from program_lines(fact, look)
-    yield paint([*gap, _summary(done)] if done else [], look)
+    yield paint([*gap, (Cell(summary(done)),)] if done else [], look)
 
 
 def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
@@ -103,9 +103,7 @@ def _details(fact: FileCheck) -> str:
 
 
 def _wrapped(head: str, words: str, look: Look) -> list[Line]:
-    import textwrap
-
-    lines = textwrap.wrap(cell(words).text, look.width - 10 - len(head)) or [""]
+    lines = wrap(cell(words).text, look.width - 10 - len(head)) or [""]
     return [
         (Cell(" " * 10 + (head if number == 0 else " " * len(head)), "dim"), Cell(line, "dim"))
         for number, line in enumerate(lines)
@@ -155,10 +153,6 @@ def _difference_line(line: str, look: Look, kind: str) -> Line:
     if kind in ("output", "against"):
         style = {"+": "good", "-": "mark", "@": "note"}.get(line[:1], "")
     return (Cell(look.fit(cell(line).text, look.width), style),)
-
-
-def _summary(done: Sequence[FileCheck]) -> Line:
-    return (Cell(summary(done)),)
 
 
 def summary(done: Sequence[FileCheck]) -> str:

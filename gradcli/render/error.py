@@ -15,12 +15,11 @@ lines of it are wrapped.
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Sequence
 
 from ..diagnostics import CELL_MARK, Diagnostic, Label, Span
 from .escape import Terminal, block
-from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of
+from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of, wrap
 
 LONGEST = 400  # columns of a quoted line without a terminal
 GAP = 2  # lines left out between two labels are marked when there are more than these
@@ -75,9 +74,10 @@ def _rows(said: str, before: int, indent: str, look: Look) -> list[str]:
     """A sentence on a terminal, within its width; it begins in column `before`."""
     if look.whole or before + width_of(said) <= look.width:
         return [said]
-    pad = " " * before
-    rows = textwrap.wrap(pad + said, look.width, subsequent_indent=indent,
-                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    words = said.lstrip()
+    pad = " " * (before + len(said) - len(words))
+    rows = wrap(words, look.width, initial_indent=pad, subsequent_indent=indent,
+                break_long_words=False, break_on_hyphens=False)  # fmt: skip
     return [rows[0][before:], *rows[1:]]
 
 
@@ -135,7 +135,7 @@ def wrapped(message: str, before: int, width: int) -> str:
             rows.append(pad + line)
             continue
         rows.extend(
-            textwrap.wrap(line, width, initial_indent=pad, subsequent_indent="  ",
+            wrap(line, width, initial_indent=pad, subsequent_indent="  ",
                           break_long_words=False, break_on_hyphens=False)
         )  # fmt: skip
     return "\n".join(rows)[before:]
@@ -255,7 +255,7 @@ def _marks(
         said = Cell(f" {words}" if words else "", style)
         return [(margin, Cell(" " * start), marks, said)]
     indent = start if start + width_of(words) <= room else max(0, min(start, room - LEAST_WORDS))
-    wrapped = textwrap.wrap(words, max(1, room - indent))
+    wrapped = wrap(words, max(1, room - indent))
     return [
         (margin, Cell(" " * start), marks),
         *((margin, Cell(" " * indent), Cell(line, style)) for line in wrapped),

@@ -7,7 +7,6 @@ pass  line  loss      |grad|   largest gradient      largest change
 from __future__ import annotations
 
 import shlex
-import textwrap
 from itertools import pairwise
 from math import inf, log10
 
@@ -28,6 +27,7 @@ from .text import (
     counted,
     paint,
     width_of,
+    wrap,
 )
 
 ENDS = 5  # passes that are shown at each end
@@ -285,7 +285,7 @@ def _verdict(fact: VerdictFact, file: str, look: Look) -> list[Line]:
 def _wrapped(said: str, look: Look, indent: int) -> list[str]:
     if look.whole:
         return [said]
-    return textwrap.wrap(said, look.width, subsequent_indent=" " * indent) or [""]
+    return wrap(said, look.width, subsequent_indent=" " * indent) or [""]
 
 
 # ---------------------------------------------------------------- one pass

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
-from .text import Line, Look, cell, pad, width_of
+from .text import Line, Look, cell, pad, width_of, wrap
 
 SIGNS = (
     ("├─ └─", "an input of the node above"),

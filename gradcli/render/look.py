@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..named import NamedTuple
 
+FILLER = "\uffff"  # is no character: stands for the other column of a wide one
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
 DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
 
@@ -40,6 +43,16 @@ def width_of(text: str) -> int:
             continue
         total += 2 if unicodedata.east_asian_width(character) in "WF" else 1
     return total
+
+
+def wrap(text: str, width: int, **options: Any) -> list[str]:
+    """textwrap.wrap() by columns, of which a wide character takes two."""
+    from textwrap import wrap as by_characters
+
+    if width_of(text) <= len(text):
+        return by_characters(text, width, **options)
+    wide = "".join(FILLER * (width_of(one) - 1) + one for one in text)
+    return [row.replace(FILLER, "") for row in by_characters(wide, width, **options)]
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from ..recording.facts.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint
+from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint, wrap
 
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
@@ -237,7 +236,7 @@ def _parts(value: str, room: int) -> list[str]:
     """The text in lines that fit; only spaces are broken at, so code stays code."""
     if len(value) <= room:
         return [value]
-    return textwrap.wrap(value, room, break_long_words=False, break_on_hyphens=False)
+    return wrap(value, room, break_long_words=False, break_on_hyphens=False)
 
 
 # ---- the reference

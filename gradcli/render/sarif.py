@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -64,13 +64,9 @@ def _result(level: str, fact: FileCheck, problem: Problem) -> dict[str, Any]:
     return {
         "ruleId": kind,
         "level": level,
-        "message": {"text": _words((problem.message, *problem.shown, *problem.advice))},
+        "message": {"text": block("\n".join((problem.message, *problem.shown, *problem.advice)))},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def _words(lines: Iterable[str]) -> str:
-    return block("\n".join(lines))
 
 
 def _uri(file: str) -> str:

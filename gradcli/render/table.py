@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from math import prod
-from textwrap import wrap
 
 from ..recording.facts import (
     FEW,
@@ -19,7 +18,7 @@ from ..recording.facts import (
 )
 from .fold import repeats
 from .folds import Folds
-from .text import Cell, Line, Look, at, bare, cell, columns, least, one_line, width_of
+from .text import Cell, Line, Look, at, bare, cell, columns, least, one_line, width_of, wrap
 
 MOST_SAVED, MOST_EVENTS = 40, 20
 EXACT = 17  # digits with which any two numbers differ

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..named import NamedTuple
 from . import escape
 from .escape import Terminal
-from .look import Look as Look, cut as cut, ellipsis as ellipsis, width_of as width_of
+from .look import Look as Look, cut as cut, ellipsis as ellipsis, width_of as width_of, wrap as wrap
 
 CODES = {
     "leaf": "32", "result": "33", "head": "2", "dim": "2", "node": "36", "error": "1;31",
@@ -99,7 +99,7 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
             shown = "".join(_painted(piece) for piece in line)
         else:
             shown = "".join(piece.text for piece in line).rstrip()
-            if len(shown) > look.width and not look.whole and " " in shown.strip():
+            if width_of(shown) > look.width and not look.whole and " " in shown.strip():
                 shown = _wrapped(shown, look.width)
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")
@@ -107,9 +107,8 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
 
 def _wrapped(sentence: str, width: int) -> str:
     """A sentence that is longer than a line, broken between words."""
-    from textwrap import fill
-
-    return fill(sentence, width, replace_whitespace=False, break_on_hyphens=False)
+    rows = wrap(sentence, width, replace_whitespace=False, break_on_hyphens=False)
+    return "\n".join(rows)
 
 
 def after(output: str, page: Terminal, streamed: bool) -> Terminal:

@@ -12,14 +12,13 @@ help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
 from ..recording.facts.reasons import TrialFact, WhyReport, grad_name
 from . import error
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of
+from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of, wrap
 
 INDENT = "  "
 LONGEST = 3  # lines of a gradient that are shown
@@ -29,7 +28,7 @@ def text(report: WhyReport, source: str, look: Look) -> Terminal:
     """The page, behind what the program printed."""
     if not report.sentence:
         return after(report.output, Terminal(""), streamed=False)  # the error says it
-    lines: list[Line] = [(cell(row, "name"),) for row in textwrap.wrap(report.sentence, look.width)]
+    lines: list[Line] = [(cell(row, "name"),) for row in wrap(report.sentence, look.width)]
     lines.extend(_gradient(report))
     if report.labels:
         lines.append(BLANK)
@@ -73,7 +72,7 @@ def _table(rows: Sequence[tuple[Cell, ...]], look: Look) -> list[Line]:
         alike = row[3].text.replace(row[0].text, "")
         if alike != before:
             before = alike
-            told = textwrap.wrap(row[3].text, look.width - 2 * len(INDENT))
+            told = wrap(row[3].text, look.width - 2 * len(INDENT))
             narrow.extend((Cell(2 * INDENT + part),) for part in told)
     return columns(narrow, look, giving=(2, ((0, 12),)))
 
@@ -122,5 +121,5 @@ def _advice(trial: TrialFact, look: Look) -> list[Line]:
 
 
 def _wrapped(said: str, look: Look) -> list[Line]:
-    first, *rest = textwrap.wrap(said, look.width, subsequent_indent="    ") or [""]
+    first, *rest = wrap(said, look.width, subsequent_indent="    ") or [""]
     return [*error.note(first, look), *((cell(row),) for row in rest)]

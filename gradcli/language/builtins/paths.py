@@ -9,6 +9,7 @@ from typing import Any
 from numpy import ndarray
 
 from ... import namespace
+from ...absent import absence
 from .. import modules
 from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing
@@ -71,6 +72,9 @@ def imported(home: str, name: str | None) -> Any:
         raise MissingModule(*modules.refusal(home))
     path = home if name is None else f"{home}.{name}"
     if path not in values and path not in spaces:
+        absent = absence(home, name or "")
+        if absent is not None:
+            raise MissingPart(absent, f"help: {modules.REAL}")
         raise ImportError(f"cannot import name '{name}' from '{home}'")
     return resolve_path(path)
 

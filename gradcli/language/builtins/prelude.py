@@ -255,6 +255,15 @@ def dir_(value: Any = UNBOUND, /) -> list[str]:
     return sorted({*table.methods, *table.properties, *own, *named})
 
 
+def _unnamed(function: str) -> Callable[..., Any]:
+    """globals and locals where they are no call that stands in a function or in the module."""
+
+    def run() -> Any:
+        raise TypeError(f"{function}() works only where it is written out, not in a class body")
+
+    return run
+
+
 def _of_system(name: str) -> Callable[..., Any]:
     """open, input and exit: their file is read when one of them is called."""
 
@@ -277,6 +286,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "hasattr": hasattr_, "setattr": setattr_, "id": id_, "hash": hash_, "format": format_,
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
     "vars": vars_, "dir": dir_, "delattr": delattr_,
+    "globals": _unnamed("globals"), "locals": _unnamed("locals"),
     "ascii": lambda obj, /: converted(obj, ord("a")),
 }  # fmt: skip
 PRELUDE: dict[str, Any] = {

@@ -85,6 +85,14 @@ class Checker:
         if grammar.is_foreign(name) and (scope.kind == "class" or name not in grammar.OF_FILES):
             raise self.refuse(node, f"the name {name!r} is not part of the language")
 
+    def refuse_change_of_names(self, node: Any, scope: Scope) -> None:
+        """`globals()["x"] = 1`: the dictionary is a new one here, and no name would change."""
+        if type(node) is ast.Call and type(node.func) is ast.Name and not node.args:
+            name = node.func.id
+            if name == "globals" or (name in ("locals", "vars") and scope is self.module):
+                words, instead = f"a name can't be set by {name}()", "help: assign to the name"
+                raise self.refuse(node, words, instead)
+
     def target(self, node: Any, scope: Scope, depth: int) -> None:
         """The left side of an assignment."""
         kind = type(node)
@@ -106,6 +114,8 @@ class Checker:
         elif kind is ast.Starred:
             raise self.refuse(node, "starred assignment target must be in a list or tuple")
         else:
+            if kind is ast.Subscript:
+                self.refuse_change_of_names(node.value, scope)
             self.visit(node, scope, depth)
 
     @contextmanager

@@ -11,6 +11,8 @@ from ..syntax_warnings import is_doubtful
 from .checker import Checker, Handler
 from .definitions import function_scope
 
+# What changes a dictionary.
+CHANGES = frozenset("update setdefault pop popitem clear __setitem__ __delitem__".split())
 FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Slice: ("lower", "upper", "step"),
     ast.UnaryOp: ("operand",),
@@ -89,6 +91,8 @@ def call(checker: Checker, node: ast.Call, scope: Scope, depth: int) -> None:
         checker.visit(function, scope, depth)
         if is_doubtful(node):
             checker.doubtful.append(node)
+        if type(function) is ast.Attribute and function.attr in CHANGES:
+            checker.refuse_change_of_names(function.value, scope)
     for argument in node.args:
         checker.visit(argument.value if type(argument) is ast.Starred else argument, scope, depth)
     for keyword in node.keywords:

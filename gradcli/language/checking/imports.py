@@ -6,6 +6,7 @@ import ast
 from itertools import groupby, takewhile
 from typing import Any
 
+from ...absent import absence
 from ...diagnostics import ProgramError
 from .. import modules, names
 from ..names import Scope
@@ -92,12 +93,13 @@ def import_from(checker: Checker, node: ast.ImportFrom, scope: Scope, depth: int
     for alias in listed:
         path = f"{home}.{alias.name}"
         if certain and path not in values and path not in spaces:
-            near, instead = names.suggest_member(home, alias.name), modules.refused_name(home, "")
+            absent, instead = absence(home, alias.name), modules.refused_name(home, "")
+            near = None if absent else names.suggest_member(home, alias.name)
+            if absent:
+                instead = f"help: {modules.REAL}"
             notes = (instead,) if instead else (f"help: did you mean {near}?",) if near else ()
-            error = checker.refuse(
-                node, f"cannot import name '{alias.name}' from '{home}'", *notes,
-                type="ImportError",
-            )  # fmt: skip
+            words = absent or f"cannot import name '{alias.name}' from '{home}'"
+            error = checker.refuse(node, words, *notes, type="ImportError")
             put_off(checker, node, alias, alias.asname or alias.name, error)
             continue
         imported(checker, alias.asname or alias.name, path, node, scope)

@@ -76,7 +76,7 @@ def augmented(checker: Checker, node: ast.AugAssign, scope: Scope, depth: int) -
         if new:  # `w += 1` reads w first: where nothing else binds it, w is an input
             checker.augmented_only.add(name)
     else:
-        checker.visit(node.target, scope, depth)
+        checker.target(node.target, scope, depth)
 
 
 def if_(checker: Checker, node: ast.If, scope: Scope, depth: int) -> None:

@@ -12,6 +12,7 @@ from ...engine.mode import state
 from ...engine.tensor import Tensor
 from ..attributes import get_attribute
 from ..builtins.containers import as_mapping
+from ..builtins.prelude import PRELUDE
 from ..calls import call, invoke
 from ..members import TABLES
 from ..names import Scope
@@ -30,6 +31,10 @@ from ..values import (
 from .names import NOTHING, NameCompiler, Store
 
 KEPT_CALLS = 10_000
+NAMESPACES = frozenset({"globals", "locals", "vars", "dir"})
+NAMELESS = (ast.ClassDef, ast.GeneratorExp)  # blocks whose names these functions don't give
+OF_MODULES = ("__name__", "__doc__", "__file__")  # what Python puts into a module
+NAME_BYTES = 100  # what a name takes in a dictionary
 _BACKWARD_PATHS = frozenset({"grad", "backward"})
 
 
@@ -57,9 +62,10 @@ class CallCompiler(NameCompiler):
         function = node.func
         if type(function) is ast.Name and function.id == "super" and not node.args:
             return self.super_call(node, scope)
-        if type(function) is ast.Name and function.id == "locals" and scope.kind == "function":
-            if "locals" not in self.dynamic and is_global(scope, "locals") and not node.args:
-                return self.locals_of(node, scope)
+        if type(function) is ast.Name and function.id in NAMESPACES:
+            names = self.names_of(function.id, node, scope)
+            if names is not None:
+                return names
         known = self.static(function, scope)
         plain = not node.keywords and not any(type(item) is ast.Starred for item in node.args)
         if type(known) is Builtin or type(known) is Type:
@@ -78,6 +84,23 @@ class CallCompiler(NameCompiler):
             return _dynamic(function_of, self.items(node.args, scope), node)
         return self.full_call(function_of, None, node, scope)
 
+    def names_of(self, function: str, node: ast.Call, scope: Scope) -> Closure | None:
+        """globals(), locals(), vars() or dir(): a new dictionary, or list, of names; None for
+        another call."""
+        own = function in self.dynamic or not is_global(scope, function)
+        within = self.module if function == "globals" else scope.host
+        if own or node.args or node.keywords or isinstance(within.node, NAMELESS):
+            return None
+        table_of = self.globals_of if within is self.module else self.locals_of(node, within)
+        return table_of if function != "dir" else lambda frame: sorted(table_of(frame))
+
+    def globals_of(self, frame: list[Any]) -> dict[str, Any]:
+        """A new dictionary of the names of the module, and of what Python puts there."""
+        values = self.globals.values
+        session.budget.charge(len(values) + len(OF_MODULES))
+        session.budget.charge_bytes(NAME_BYTES * (len(values) + len(OF_MODULES)))
+        return {name: PRELUDE[name] for name in OF_MODULES} | values
+
     def locals_of(self, node: ast.AST, scope: Scope) -> Closure:
         """locals() in a function: a new dictionary of what its names stand for, in Python's order:
         parameters, names that only it uses, those that functions inside use, those from around."""
@@ -90,6 +113,7 @@ class CallCompiler(NameCompiler):
 
         def run(frame: list[Any]) -> dict[str, Any]:
             session.budget.charge(len(read))
+            session.budget.charge_bytes(NAME_BYTES * len(read))
             found = {}
             for name, value_of in read:
                 with suppress(NameError):  # not bound yet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import keyword
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableSequence
 from operator import itemgetter
 from typing import Any
 
@@ -25,6 +25,7 @@ from .publishing import classes, functions
 # ---------------------------------------------------------------- deque
 
 
+@MutableSequence.register  # for the engine: torch.tensor takes one
 class deque:
     _torch_name = "collections.deque"
     PUBLIC = ("append", "appendleft", "pop", "popleft", "extend", "extendleft", "clear", "copy",

@@ -225,12 +225,15 @@ def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
 
 
 def _repr_of(self: Any) -> str:
+    def fields() -> str:
+        shown = [f"{n}={quoted(v)}" for n, v in _values(self, lambda field: field.repr).items()]
+        return f"{self.kind.qualified}({', '.join(shown)})"
+
     session.budget.enter()
     try:
-        shown = [f"{n}={quoted(v)}" for n, v in _values(self, lambda field: field.repr).items()]
+        return session.shown_once(self, "...", fields)
     finally:
         session.budget.depth -= 1
-    return f"{self.kind.qualified}({', '.join(shown)})"
 
 
 def _compared(word: str) -> Callable[[Any, Any], Any]:
