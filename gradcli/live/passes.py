@@ -14,6 +14,7 @@ from ..engine.node import FREED_MESSAGE
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
 from .causes import causes_of
+from .compiled_regions import is_compiling, uncompiled
 from .program_hooks import ProgramHooks, leaves_of, plainly
 from .side import KEY
 
@@ -43,18 +44,23 @@ class PassTeller:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """PyTorch's Python calls its engine by this one name."""
+        told, planted, compiled = self._run, self.recorder.planted, self.recorder.compiled
+
+        def made(plain: Any) -> Any:
+            def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+                if is_compiling():
+                    return plain(outputs, *args, **kwargs)  # which is no pass of the program
+                with compiled.told():
+                    return told(plain, outputs, args, kwargs)
+
+            return run
+
         autograd = self.recorder.torch.autograd
-        plain = autograd._engine_run_backward
-        told = self._run
-
-        def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            return told(plain, outputs, args, kwargs)
-
-        autograd._engine_run_backward = run
         try:
-            yield
+            # Compiled code is left for a pass: what tells of it must not be compiled.
+            with planted.replaced(autograd, "_engine_run_backward", made, uncompiled):
+                yield
         finally:
-            autograd._engine_run_backward = plain
             self.hooks.give_back()
 
     # ------------------------------------------------------------ one pass
@@ -62,8 +68,6 @@ class PassTeller:
     def _run(self, plain: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`args` are the gradients, whether to keep the graph, to create one, and the inputs."""
         recorder = self.recorder
-        if recorder.regions.held is not None:
-            return plain(outputs, *args, **kwargs)  # by what compiles it
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
         if recorder.side.transform() is not None or self._is_unreported(args):

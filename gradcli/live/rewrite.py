@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..engine.mode import state
 from ..language.tracing import Inner
 from ..recording.sides import AnyTensor
-from .compiled_text import compiled_functions
 
 if TYPE_CHECKING:
     from .expectations import Expecting
@@ -86,7 +85,6 @@ class Rewriter(ast.NodeTransformer):
         self.globals: list[set[str]] = []
         self.tree = text.tree
         self.twins: dict[int, ast.AST] = {}
-        self.left: set[int] = set()  # functions that keep their code
         self.expecting: Expecting | None = None  # where the text has expectations
 
     def module(self) -> ast.Module:
@@ -95,13 +93,9 @@ class Rewriter(ast.NodeTransformer):
         self.twins = {id(memo[id(node)]): node for node in ast.walk(self.tree) if id(node) in memo}
         for original, value in self.machine.given.items():
             self.given_name(memo[original], value)
-        self.left = {id(memo[id(one)]) for one in compiled_functions(self.tree)}
         self.begin()
         made: ast.Module = self.visit(tree)
         return ast.fix_missing_locations(made)
-
-    def visit(self, node: ast.AST) -> Any:
-        return node if id(node) in self.left else super().visit(node)
 
     def begin(self) -> None:
         """The tree is about to be visited."""
