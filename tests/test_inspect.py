@@ -329,7 +329,6 @@ OTHERWISE = {
     "hook | x | 3 | node hook": "zero-factor",
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
-    "detached | net.weight | 3 | a checkpoint whose input requires no grad": "no-grad",
     "data | x | 3 | a Variable of data": "unused",
     # PyTorch's own warning has the sizes.
     "broadcast | net.weight | 5 | a row of predictions and a column of targets": "fine",

@@ -180,6 +180,36 @@ def _vectors(v: Any, like: tuple[Any, ...], several: bool, what: str, name: str)
     return given
 
 
+def _called(
+    func: Callable[..., Any], inputs: tuple[Any, ...], strict: bool, name: str
+) -> tuple[bool, tuple[Any, ...]]:
+    """Whether it returns several tensors, and these."""
+    several, outputs = _tuple(func(*inputs), _OUTPUTS, name)
+    _must_require(outputs, strict, "outputs")
+    return several, outputs
+
+
+def _slopes(outputs: tuple[Any, ...], inputs: tuple[Any, ...], strict: bool) -> tuple[Any, ...]:
+    """The gradients of a number, in a graph of their own."""
+    ones = tuple(catalogue.functions["ones_like"](output.detach()) for output in outputs)
+    slopes = tuple(_gradients(outputs, inputs, ones, True))
+    _must_require(slopes, strict, "jacobian")
+    return slopes
+
+
+def _probed(
+    outputs: tuple[Any, ...], like: tuple[Any, ...], inputs: tuple[Any, ...], strict: bool,
+    what: str,
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # fmt: skip
+    """Gradients of the outputs, 0 and tracked, and those of the inputs, which are linear in them:
+    a pass back from these is the derivative forward. `like` has the sizes of the outputs."""
+    zeros = (catalogue.functions["zeros_like"](one.detach()) for one in like)
+    probes = tuple(zero.requires_grad_(True) for zero in zeros)
+    reached = tuple(_gradients(outputs, inputs, probes, True))
+    _must_require(reached, strict, what)
+    return probes, reached
+
+
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
     strict: bool = False,
@@ -188,8 +218,7 @@ def vjp(
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "vjp")
         tracked = _tracked(given, create_graph)
-        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "vjp")
-        _must_require(outputs, strict, "outputs")
+        several_out, outputs = _called(func, tracked, strict, "vjp")
         vectors = _vectors(v, outputs, several_out, "output", "vjp")
     with _mode(create_graph):
         grads = _gradients(outputs, tracked, vectors, create_graph)
@@ -206,14 +235,8 @@ def jvp(
         several, given = _tuple(inputs, "inputs", "jvp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "jvp")
-        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "jvp")
-        _must_require(outputs, strict, "outputs")
-        probes = tuple(
-            catalogue.functions["zeros_like"](output.detach()).requires_grad_(True)
-            for output in outputs
-        )
-        reached = tuple(_gradients(outputs, tracked, probes, True))
-        _must_require(reached, strict, "grad_inputs")
+        several_out, outputs = _called(func, tracked, strict, "jvp")
+        probes, reached = _probed(outputs, outputs, tracked, strict, "grad_inputs")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, outputs, strict, "back_trick", create_graph)
@@ -257,8 +280,7 @@ def jacobian(
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "jacobian")
         tracked = _tracked(given, create_graph)
-        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "jacobian")
-        _must_require(outputs, strict, "outputs")
+        several_out, outputs = _called(func, tracked, strict, "jacobian")
         for output in () if vectorize else outputs:
             if output.requires_grad and output.dtype.is_complex:
                 raise RuntimeError(
@@ -336,8 +358,7 @@ def hessian(
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def single(*arguments: Any) -> Any:
-        several_out, outputs = _tuple(func(*arguments), _OUTPUTS, "hessian")
-        _must_require(outputs, strict, "outputs")
+        several_out, outputs = _called(func, arguments, strict, "hessian")
         _check_scalar(outputs[0], several_out, "hessian")
         return outputs[0].squeeze()
 
@@ -363,17 +384,10 @@ def hvp(
         several, given = _tuple(inputs, "inputs", "hvp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "hvp")
-        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "hvp")
-        _must_require(outputs, strict, "outputs")
+        several_out, outputs = _called(func, tracked, strict, "hvp")
         _check_scalar(outputs[0], several_out, "hvp")
-        slopes = tuple(_gradients(outputs, tracked, _seeds(outputs), True))
-        _must_require(slopes, strict, "jacobian")
-        probes = tuple(
-            catalogue.functions["zeros_like"](item.detach()).requires_grad_(True)
-            for item in tracked
-        )
-        reached = tuple(_gradients(slopes, tracked, probes, True))
-        _must_require(reached, strict, "hessian")
+        slopes = _slopes(outputs, tracked, strict)
+        probes, reached = _probed(slopes, tracked, tracked, strict, "hessian")
     with _mode(create_graph):
         answer = _gradients(reached, probes, vectors, create_graph)
         products = _filled(answer, tracked, strict, "double_back_trick", create_graph)
@@ -389,16 +403,10 @@ def vhp(
         several, given = _tuple(inputs, "inputs", "vhp")
         tracked = _tracked(given, create_graph)
         vectors = _vectors(v, tracked, several, "input", "vhp")
-        several_out, outputs = _tuple(func(*tracked), _OUTPUTS, "vhp")
-        _must_require(outputs, strict, "outputs")
+        several_out, outputs = _called(func, tracked, strict, "vhp")
         _check_scalar(outputs[0], several_out, "vhp")
-        slopes = tuple(_gradients(outputs, tracked, _seeds(outputs), True))
-        _must_require(slopes, strict, "jacobian")
+        slopes = _slopes(outputs, tracked, strict)
     with _mode(create_graph):
         answer = _gradients(slopes, tracked, vectors, create_graph)
         products = _filled(answer, tracked, strict, "double_back", create_graph)
     return _answer(outputs, several_out, create_graph), _answer(products, several, create_graph)
-
-
-def _seeds(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(catalogue.functions["ones_like"](output.detach()) for output in outputs)

@@ -11,6 +11,7 @@ from ..language.attributes import MissingAttribute, get_attribute
 from ..language.classes import is_instance
 from ..named import NamedTuple
 from ..opening import UsageError
+from ..recording.facts.reasons import grad_name
 from ..recording.holding import named_tensors, parameters
 from ..recording.modules import attributes, is_module
 from ..recording.sides import AnyTensor, sides
@@ -145,8 +146,7 @@ def _checked(tensor: AnyTensor, name: str, element: tuple[int, ...]) -> tuple[in
         -size <= place < size for place, size in zip(element, shape, strict=False)
     )
     if not fits:
-        inside = ", ".join(map(str, element))
-        raise UsageError(f"{name}.grad[{inside}]: the shape of {name} is {list(shape)}")
+        raise UsageError(f"{grad_name(name, element)}: the shape of {name} is {list(shape)}")
     places = tuple(place % size for place, size in zip(element, shape, strict=False))
     return places if len(places) == len(shape) else Row(places)
 

@@ -130,6 +130,7 @@ UNTRIED = {
     "unused": "no fix was tried: which part of the result should use it, no program can say",
     "masked": "no fix was tried: which elements are taken is what the program is about",
     "not-stepped": "no fix was tried: which optimizer should have it, no program can say",
+    "symmetric": "no fix was tried: which numbers to begin with, no program can say",
     "not-updated": "no fix was tried: the tensor would change, and not its gradient",
     "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
     "comparison": "no fix was tried: a way that is taken or not has no slope",

@@ -73,6 +73,8 @@ def verdict_of(step: Step) -> str:
     node, word = step.node, word_of(step)
     if name_of(node) in SAMPLES:  # under PyTorch the operations inside are seen too
         return "sampled"
+    if name_of(node) == "checkpoint":  # runs without gradients, and makes no node of its own then
+        return "detached"
     if word in ("detach", "detach_"):
         return "detached"
     if word == "data" and (isinstance(node, ast.Attribute) or _elsewhere(step)):

@@ -6,12 +6,14 @@ from typing import Any
 
 from ...recording.sides import array_of
 from .case import Case, Finding, remark_once
+from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
 from .nonfinite import INF, NAN, bad_finding, root_finding
 from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
-from .values import Step
+from .symmetric import symmetric_finding
+from .values import Step, name_of
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
@@ -39,7 +41,9 @@ def present_finding(case: Case) -> Finding:
     if finding is not None and ("nan" in finding.verdict or finding.verdict == "inf-born"):
         tell_divergence(case, finding)
     if finding is None or finding.verdict in ("fine", "large", "tiny"):
-        finding = stale_finding(case) or not_stepped_finding(case) or finding
+        finding = (
+            stale_finding(case) or not_stepped_finding(case) or symmetric_finding(case) or finding
+        )
     return finding if finding is not None else _fine(case)
 
 
@@ -68,6 +72,7 @@ def _fine(case: Case) -> Finding:
         if case.is_here(entry.origin) and len(finding.others) < MADE_IT:
             word = "assigned here" if entry.kind == "assign" else "computed it"
             remark_once(finding.others, entry.origin, word)
+    finding.facts += _first_order(case)
     hidden = _hidden(case)
     if hidden is not None:
         word = "NaN" if hidden.bad & NAN else "infinities"
@@ -80,6 +85,16 @@ def _fine(case: Case) -> Finding:
             f"{calls} backward calls added to it; zero_grad(), or .grad = None, starts anew"
         )
     return finding
+
+
+def _first_order(case: Case) -> list[str]:
+    """Another way into the result leads through a derivative that has no graph."""
+    one = case.last_pass
+    if one is None or not any(name_of(step.node) == "grad" for step in case.steps):
+        return []
+    lost = [step for step in cuts_beside(case, one) if verdict_of(step) == "grad-call"]
+    return [f"the way through {case.text(step.node)} on line {case.line(step.node)} is left out: "
+            "it has a graph only with create_graph=True" for step in lost[:1]]  # fmt: skip
 
 
 def _hidden(case: Case) -> Step | None:

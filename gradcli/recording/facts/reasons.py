@@ -16,7 +16,7 @@ class TrialFact(NamedTuple):
 
 def grad_name(name: str, element: tuple[int, ...] | None) -> str:
     """x.grad, or x.grad[0, 1] where an element is asked for."""
-    return f"{name}.grad" + ("" if element is None else f"[{', '.join(map(str, element))}]")
+    return f"{name}.grad{'' if element is None else list(element)}"
 
 
 class WhyReport(NamedTuple):
