@@ -1,54 +1,74 @@
 """Live: code that torch.compile compiles must not find the recording in it: while such code is
-called, the mode and the hooks of modules are put aside."""
+called, what is planted in PyTorch is put aside, and functions run their own code."""
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-DYNAMO = "torch._dynamo.eval_frame"  # is loaded by the first use
+from ..engine.mode import state
+from ..named import NamedTuple
+from .own_code import OwnCode
+from .planted import Planted
+
+DYNAMO = "torch._dynamo"  # is loaded by the first use
 WRAPPER = "compile_wrapper"  # what stands for a compiled function
 
 
+def is_compiling() -> bool:
+    """Whether PyTorch's compiler looks at a program, instead of running it."""
+    guards: Any = sys.modules.get("torch._guards")
+    return guards is not None and guards.TracingContext.try_get() is not None
+
+
+def uncompiled(function: Any) -> Any:
+    """The same function, which compiled code calls as it is."""
+    return sys.modules[DYNAMO].disable(function)  # type: ignore[attr-defined]
+
+
+class Trained(NamedTuple):
+    """A parameter of an optimizer and its gradient, each with its version."""
+
+    optimizer: Any
+    parameter: Any
+    version: int
+    grad: Any
+    grad_version: int
+
+
 class CompiledRegions:
-    """Puts a recorder aside. `hooks` are the handles of its hooks of modules."""
+    """Puts a recorder aside while compiled code is called."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
-        self.hooks: list[tuple[Any, int, Any]] = []  # their tables, numbers and functions
         self.held: Any = None
         self.frame: Any = None  # that began a region
-        self.plain: list[tuple[Any, str, Any]] = []  # what was replaced: owner, name, value
+        self.first_node = 0  # the number of the first that it may make
+        self.trained: list[Trained] = []  # what the optimizers have, as it was seen last
+        self.code = OwnCode(recorder.text)
+        self.watched = Planted()  # what notices the regions
+        self.stack = ExitStack()
+        self.is_watching = False
 
     @contextmanager
-    def watching(self, handles: list[Any]) -> Iterator[None]:
+    def watching(self) -> Iterator[None]:
         """Within it compiled code is noticed, also what is compiled within it."""
-        torch = self.recorder.torch
-        always = torch.nn.modules.module._global_forward_hooks_always_called
-        tables = [(table, handle.id) for handle in handles
-                  for table in (handle.hooks_dict_ref(), always) if handle.id in table]  # fmt: skip
-        self.hooks = [(table, number, table[number]) for table, number in tables]
-        self._replace(torch, "compile", self._compile)
-        self._watch()
-        try:
+        with self.stack:
+            self.stack.callback(self.resume)
+            self._replace(self.recorder.torch, "compile", self._compile)
+            self._watch()
             yield
-        finally:
-            self.resume()
-            for owner, name, value in reversed(self.plain):
-                setattr(owner, name, value)
-            self.plain.clear()
+        self.is_watching = False
 
-    def _replace(self, owner: Any, name: str, made: Callable[[Any], Any]) -> None:
-        value = getattr(owner, name)
-        self.plain.append((owner, name, value))
-        setattr(owner, name, functools.wraps(value)(made(value)))
+    def _replace(self, *planted: Any) -> None:
+        self.stack.enter_context(self.watched.replaced(*planted))
 
     def _watch(self) -> None:
-        dynamo = sys.modules.get(DYNAMO)
-        if dynamo is not None and not any(owner is dynamo for owner, *_ in self.plain):
+        dynamo: Any = sys.modules.get(DYNAMO)
+        if dynamo is not None and not self.is_watching:
+            self.is_watching, dynamo = True, dynamo.eval_frame
             self._replace(dynamo, "_maybe_set_eval_frame", self._switch)
             self._replace(dynamo.OptimizedModule, "__call__", self._call)
 
@@ -72,6 +92,7 @@ class CompiledRegions:
                 self.resume()
             elif self.held is None and callable(callback) and caller.f_code.co_name == WRAPPER:
                 self.frame = caller
+                self.recorder.stand(caller)
                 self.pause()
             return plain(callback)
 
@@ -96,16 +117,64 @@ class CompiledRegions:
 
     def pause(self) -> None:
         """Nothing of the recording is there."""
-        if self.held is None:
-            self.held = self.recorder.side.no_functions()
-            self.held.__enter__()
-            for table, number, _ in self.hooks:
-                table.pop(number, None)
+        if self.held is not None:
+            return
+        side = self.recorder.side
+        self.held = side.no_functions()
+        self.held.__enter__()
+        self.code.give()
+        self.recorder.planted.put_aside()
+        self.first_node = side.clock()
+        self.look()
 
     def resume(self) -> None:
         """It is there again."""
         held, self.held = self.held, None
-        if held is not None:
-            held.__exit__(None, None, None)
-            for table, number, hook in self.hooks:
-                table[number] = hook
+        if held is None:
+            return
+        recorder = self.recorder
+        held.__exit__(None, None, None)
+        self.code.take()
+        recorder.planted.put_back()
+        with recorder.telling():
+            end = recorder.side.clock()
+            if end > self.first_node:
+                recorder.labels.unseen.append((self.first_node, end, state.origin))
+            self.tell()
+
+    # ------------------------------------------------------------ optimizers in such code
+
+    def look(self) -> None:
+        """Notes the parameters of the optimizers, and their gradients, as they are now."""
+        self.trained = [
+            Trained(optimizer, tensor, tensor._version, grad, -1 if grad is None else grad._version)
+            for optimizer in self.recorder.optimizers
+            for group in optimizer.param_groups for tensor in group["params"]
+            for grad in (tensor.grad,)
+        ]  # fmt: skip
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Within it a pass goes on, maybe in a region: what was changed before it is told first."""
+        if self.held is None:
+            yield
+            return
+        with self.recorder.telling():
+            self.tell()
+        yield
+        self.look()
+
+    def tell(self) -> None:
+        """Tells what has changed since: the optimizer of changed parameters has stepped."""
+        observer, changed = self.recorder.observer, self.recorder.operations.changed
+        stepped = [one for one in self.trained if one.parameter._version != one.version]
+        for optimizer in {id(one.optimizer): one.optimizer for one in stepped}.values():
+            observer.stepping(optimizer)
+        for one in stepped:
+            changed(one.parameter)
+        for _, parameter, _, then, version in self.trained:
+            if parameter.grad is not then:
+                observer.assigned(parameter, parameter.grad)
+            elif then is not None and then._version != version:
+                changed(then)
+        self.trained = []

@@ -11,12 +11,12 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .code import compiled
-from .text import Text
+from .text import Text, codes_of
 
 DEEPEST = 8  # functions behind functions: decorators, closures
 # What PyTorch calls for an operation of its own: a value that somebody holds is another one to it.
 OBSERVING = frozenset({"__torch_dispatch__", "__torch_function__"})
-Place = tuple[str, int]  # the qualified name, the first line
+Place = tuple[str, int, tuple[int, int]]  # the qualified name, the first line, the end
 
 
 class Functions:
@@ -29,16 +29,16 @@ class Functions:
 
     def rewrite(self, machine: Any) -> None:
         """From here on they report what they compute to the machine's listener."""
-        found = [one for one in self._functions() if one.__code__ not in self.text.told]
+        found = [one for one in self._functions() if id(one.__code__) not in self.text.told]
         if not found or any(map(_is_compiled, self.names.values())):
             return  # torch.compile reads the code of functions
         if not self.codes:
-            self.codes = {_place(code): code for code in codes_of(compiled(self.text, machine))}
+            self.codes = {place_of(code): code for code in codes_of(compiled(self.text, machine))}
         for function in found:
-            old, new = function.__code__, self.codes.get(_place(function.__code__))
-            if new is not None and _is_alike(old, new):
+            old, new = function.__code__, self.codes.get(place_of(function.__code__))
+            if new is not None and is_alike(old, new):
                 function.__code__ = new
-                self.text.told.add(new)
+                self.text.tells(new)
                 self.swapped.append((function, old, new))
 
     def restore(self) -> None:
@@ -101,19 +101,14 @@ def _is_compiled(value: Any) -> bool:
     return hasattr(value, "_torchdynamo_orig_callable") or hasattr(value, "_orig_mod")
 
 
-def codes_of(code: CodeType) -> Iterator[CodeType]:
-    """The code of the functions in it."""
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield constant
-            yield from codes_of(constant)
+def place_of(code: CodeType) -> Place:
+    """Where its text is: of several lambdas in a line each ends elsewhere."""
+    ends = ((line, column) for _, line, _, column in code.co_positions()
+            if line is not None and column is not None)  # fmt: skip
+    return code.co_qualname, code.co_firstlineno, max(ends, default=(0, 0))
 
 
-def _place(code: CodeType) -> Place:
-    return code.co_qualname, code.co_firstlineno
-
-
-def _is_alike(old: CodeType, new: CodeType) -> bool:
+def is_alike(old: CodeType, new: CodeType) -> bool:
     """Whether a function can run the other code in its place."""
     return (
         old.co_freevars == new.co_freevars

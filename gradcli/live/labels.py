@@ -6,6 +6,7 @@ stand behind it; they are looked for when a pass reaches them, or on request.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -38,6 +39,8 @@ class Labels:
         self.since = self.side.clock()  # nodes with smaller numbers were made before
         self.pending: list[Any] = []
         self.modules: list[Any] = []  # that are running
+        # Nodes that came up unseen: their first number, the one behind the last, the place.
+        self.unseen: deque[tuple[int, int, Any]] = deque(maxlen=MOST)
 
     def label(self, root: Any, origin: Any = None, *, is_reported: bool = True) -> bool:
         """Says of a result's node where it was made. Whether that was new."""
@@ -45,7 +48,7 @@ class Labels:
         mark = about.get(KEY)
         if mark is not None and mark.origin is not None:
             return False
-        origin = origin or state.origin or NOWHERE
+        origin = self._place(root) or origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
         is_packed = self.packs is not None and self.packs(False) is not None
         if mark is None:
@@ -61,6 +64,12 @@ class Labels:
             if len(self.pending) > MOST:
                 self.settle()
         return True
+
+    def _place(self, node: Any) -> Any:
+        """Where one that came up unseen was made; None of others."""
+        number = self.side.sequence(node) if self.unseen else 0
+        places = (place for first, end, place in reversed(self.unseen) if first <= number < end)
+        return next(places, None)
 
     def _behind(self, root: Any, mark: Mark) -> dict[int, Any]:
         """The unknown nodes behind it, by their identity: they are of its operation."""

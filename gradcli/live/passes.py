@@ -17,6 +17,7 @@ from ..engine.node import FREED_MESSAGE
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
 from .causes import causes_of
+from .compiled_regions import is_compiling, uncompiled
 from .labels import hook_of_program
 from .registered import KINDS, OF_NODES, OF_TABLES, TABLES, Registered
 from .side import KEY
@@ -50,18 +51,23 @@ class PassTeller:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """PyTorch's Python calls its engine by this one name."""
+        told, planted, compiled = self._run, self.recorder.planted, self.recorder.compiled
+
+        def made(plain: Any) -> Any:
+            def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+                if is_compiling():
+                    return plain(outputs, *args, **kwargs)  # which is no pass of the program
+                with compiled.told():
+                    return told(plain, outputs, args, kwargs)
+
+            return run
+
         autograd = self.recorder.torch.autograd
-        plain = autograd._engine_run_backward
-        told = self._run
-
-        def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            return told(plain, outputs, args, kwargs)
-
-        autograd._engine_run_backward = run
         try:
-            yield
+            # Compiled code is left for a pass: what tells of it must not be compiled.
+            with planted.replaced(autograd, "_engine_run_backward", made, uncompiled):
+                yield
         finally:
-            autograd._engine_run_backward = plain
             for table, number, spy, hook in self.standing:
                 held = table()
                 if held is not None and held.get(number) is spy:

@@ -172,7 +172,7 @@ class LiveMachine(Listeners):
         self.random = random_state(self.recorder.torch)
         try:
             code = compiled(self.text, self)
-            self.text.is_reported = True
+            self.text.tells(code)
         except SyntaxError as wrong:
             span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
                         (wrong.offset or 1) + 1)  # fmt: skip

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, ref
 
 from ..diagnostics import Enough
 from ..engine.mode import state
@@ -22,6 +22,7 @@ from .compiled_regions import CompiledRegions
 from .labels import Labels
 from .operations import Operations
 from .passes import PassTeller
+from .planted import Planted
 from .registered import OF_MODULES
 from .side import TorchSide
 from .text import Text
@@ -46,6 +47,9 @@ class Recorder:
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)
+        self.planted = Planted()
+        self.compiled = CompiledRegions(self)
+        self.optimizers: WeakSet[Any] = WeakSet()
         self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
@@ -79,10 +83,8 @@ class Recorder:
             stack.callback(self.end_step)
             stack.callback(self.labels.settle)
             stack.enter_context(self.passes.listening())
-            stack.enter_context(self._modules())
-            stack.enter_context(self._hooks_of_modules())
-            stack.enter_context(self._functions())
-            stack.enter_context(self._optimizers())
+            self._plant(stack)
+            stack.enter_context(self.compiled.watching())
             stack.enter_context(self.operations.mode())
             yield
 
@@ -104,33 +106,23 @@ class Recorder:
             state.origin = spot.node
         return spot
 
-    @contextmanager
-    def _modules(self) -> Iterator[None]:
-        hooks = self.torch.nn.modules.module
-        handles = [
-            hooks.register_module_forward_pre_hook(self._entering),
-            hooks.register_module_forward_hook(self._leaving, always_call=True),
-            hooks.register_module_parameter_registration_hook(self._parameter),
-        ]
-        try:
-            with CompiledRegions(self).watching(handles[:2]):
-                yield
-        finally:
-            for handle in handles:
-                handle.remove()
-
-    @contextmanager
-    def _hooks_of_modules(self) -> Iterator[None]:
-        """What registers the hooks that a pass calls of a module."""
-        kind = self.torch.nn.Module
-        plain = {name: getattr(kind, name) for name in OF_MODULES}
-        for name, method in plain.items():
-            setattr(kind, name, self._registering(OF_MODULES[name], method))
-        try:
-            yield
-        finally:
-            for name, method in plain.items():
-                setattr(kind, name, method)
+    def _plant(self, stack: ExitStack) -> None:
+        """What PyTorch calls while this is recorded."""
+        planted, modules = self.planted, self.torch.nn.modules.module
+        optimizers = sys.modules["torch.optim.optimizer"]
+        stack.enter_context(planted.hooked(
+            modules.register_module_forward_pre_hook(self._entering),
+            modules.register_module_forward_hook(self._leaving, always_call=True),
+            modules.register_module_parameter_registration_hook(self._parameter),
+            optimizers.register_optimizer_step_pre_hook(self._stepping),
+            optimizers.register_optimizer_step_post_hook(self._stepped),
+        ))  # fmt: skip
+        for name, word in OF_MODULES.items():  # the hooks that a pass calls of a module
+            made = functools.partial(self._registering, word)
+            stack.enter_context(planted.replaced(self.torch.nn.Module, name, made))
+        function = self.torch.autograd.Function
+        stack.enter_context(planted.replaced(function, "apply", self._applying))
+        stack.enter_context(planted.replaced(self.optimizer, "add_param_group", self._adding))
 
     def _registering(self, word: str, method: Any) -> Any:
         def register(*given: Any, **named: Any) -> Any:
@@ -139,7 +131,7 @@ class Recorder:
             self.passes.of_module(word, handle)
             return handle
 
-        return functools.wraps(method)(register)
+        return register
 
     def _entering(self, module: Any, given: Any) -> None:
         if self.stepping is not None:
@@ -186,12 +178,9 @@ class Recorder:
                 with self.side.hands_off():
                     self.on_parameter(parameter)
 
-    @contextmanager
-    def _functions(self) -> Iterator[None]:
+    def _applying(self, plain: Any) -> Any:
         """Functions with a derivative of their own go past the mode."""
-        kind, stand, told = self.torch.autograd.Function, self.stand, self.operations.tell_new
-        taped = self.operations.taped
-        plain = kind.__dict__["apply"]
+        stand, told, taped = self.stand, self.operations.tell_new, self.operations.taped
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             spot = stand(sys._getframe(1))
@@ -203,42 +192,31 @@ class Recorder:
                     told(result)
             return result
 
-        kind.apply = classmethod(apply)
-        try:
-            yield
-        finally:
-            kind.apply = plain
+        return classmethod(apply)
 
-    @contextmanager
-    def _optimizers(self) -> Iterator[None]:
-        """What an optimizer is given, and when it steps."""
-        module = sys.modules["torch.optim.optimizer"]
-        kind, observer = self.optimizer, self.observer
-        plain = kind.add_param_group
+    def _adding(self, plain: Any) -> Any:
+        """What an optimizer is given."""
 
         def add_param_group(optimizer: Any, group: Any) -> Any:
             self.stand(sys._getframe(1))
             found = plain(optimizer, group)
-            observer.optimizing(optimizer, optimizer.param_groups[-1]["params"])
+            self.optimizing(optimizer, optimizer.param_groups[-1]["params"])
             return found
 
-        def stepping(optimizer: Any, args: Any, kwargs: Any) -> None:
-            observer.stepping(optimizer)
-            if not any(given is not None for given in (*args[1:], *kwargs.values())):
-                self._step_begins(optimizer)
+        return add_param_group
 
-        def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
-            self._step_ends()
+    def optimizing(self, optimizer: Any, parameters: Any) -> None:
+        """It is to change these."""
+        self.optimizers.add(optimizer)
+        self.observer.optimizing(optimizer, parameters)
 
-        kind.add_param_group = functools.wraps(plain)(add_param_group)
-        handles = (module.register_optimizer_step_pre_hook(stepping),
-                   module.register_optimizer_step_post_hook(stepped))  # fmt: skip
-        try:
-            yield
-        finally:
-            kind.add_param_group = plain
-            for handle in handles:
-                handle.remove()
+    def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self.observer.stepping(optimizer)
+        if not any(given is not None for given in (*args[1:], *kwargs.values())):
+            self._step_begins(optimizer)
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._step_ends()
 
     def _step_begins(self, optimizer: Any) -> None:
         """Without a closure no code of the program runs in a step of PyTorch's own optimizers: what

@@ -24,7 +24,7 @@ from ..language.source import Source
 from ..language.tracing import Inner
 from ..recording.modules import named_modules
 from .code import compiled
-from .functions import Functions, codes_of
+from .functions import Functions
 from .labels import NOWHERE
 from .own_engine import OwnSide
 from .places import makers
@@ -154,7 +154,7 @@ class Session:
         """Of a text that does not run yet: everything is reported."""
         self.is_whole = True
         code = compiled(self.text, self)
-        self.text.told.update((code, *codes_of(code)))
+        self.text.tells(code)
         return code
 
     def end(self, error: BaseException | None) -> None:
@@ -193,7 +193,7 @@ class Session:
             self.listener.made_before(place, value)
             if isinstance(value, self.recorder.optimizer):
                 for group in value.param_groups:
-                    self.recorder.observer.optimizing(value, group["params"])
+                    self.recorder.optimizing(value, group["params"])
         self.recorder.passes.of_modules(
             module for root in values.values() for _, module in named_modules(root)
         )

@@ -45,9 +45,12 @@ class Text:
         self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
         # Calls of modules that are running: the frame that makes each, and where the text is then.
         self.callers: list[list[Any]] = []
-        self.told: set[CodeType] = set()  # what runs rewritten
-        self.is_reported = False  # all of it does
+        self.told: dict[int, CodeType] = {}  # what runs rewritten, by its identity
         self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
+
+    def tells(self, code: CodeType) -> None:
+        """This code is rewritten, and that of the functions in it."""
+        self.told.update((id(one), one) for one in (code, *codes_of(code)))
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -91,7 +94,7 @@ class Text:
         spot = known[1].get(frame.f_lasti)
         if spot is None:
             node = self.node_at(code, frame.f_lasti)
-            told = self.is_reported or code in self.told
+            told = id(code) in self.told
             spot = known[1][frame.f_lasti] = Spot(node, self._caller(frame), is_reported=told)
             if self.on_place is not None and not told:
                 self.on_place(frame)
@@ -150,3 +153,11 @@ class Text:
                 node = self.node_at(code, traceback.tb_lasti)
                 yield node, traceback.tb_lineno, code.co_name
             traceback = traceback.tb_next
+
+
+def codes_of(code: CodeType) -> Iterator[CodeType]:
+    """The code of the functions in it."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from codes_of(constant)

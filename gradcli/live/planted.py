@@ -1,0 +1,72 @@
+"""Live: what a recording puts into PyTorch: functions in place of PyTorch's, and hooks.
+
+Nothing of it is left afterwards, and it can be put aside in between.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Planted:
+    """What one recording has put there."""
+
+    def __init__(self) -> None:
+        # The owner, the name, PyTorch's value, that of the recording, and what stands there aside.
+        self._values: list[tuple[Any, str, Any, Any, Callable[[], Any]]] = []
+        self._hooks: list[Any] = []  # their handles
+        self._held: list[tuple[Any, int, Any]] = []  # tables, numbers, and the hooks from there
+
+    @contextmanager
+    def replaced(
+        self, owner: Any, name: str, made: Callable[[Any], Any],
+        aside: Callable[[Any], Any] | None = None,
+    ) -> Iterator[None]:  # fmt: skip
+        """Within it the name has what is made of PyTorch's value; `aside` makes of that what
+        stands there while the rest is put aside, left out, PyTorch's own."""
+        plain = vars(owner)[name]
+        mine = made(plain)
+        if callable(plain):
+            functools.update_wrapper(mine, plain)
+        entry = owner, name, plain, mine, functools.cache(
+            lambda: plain if aside is None else aside(mine))  # fmt: skip
+        self._values.append(entry)
+        setattr(owner, name, mine)
+        try:
+            yield
+        finally:
+            self._values.remove(entry)
+            setattr(owner, name, plain)
+
+    @contextmanager
+    def hooked(self, *handles: Any) -> Iterator[None]:
+        """Within it these hooks are called."""
+        self._hooks.extend(handles)
+        try:
+            yield
+        finally:
+            for handle in handles:
+                self._hooks.remove(handle)
+                handle.remove()
+
+    def put_aside(self) -> None:
+        """PyTorch is as it was."""
+        for owner, name, _, _, aside in self._values:
+            setattr(owner, name, aside())
+        for handle in self._hooks:
+            tables = (handle.hooks_dict_ref(), *(known() for known in handle.extra_dict_ref))
+            self._held += [
+                (table, handle.id, table.pop(handle.id))
+                for table in tables if table is not None and handle.id in table
+            ]  # fmt: skip
+
+    def put_back(self) -> None:
+        """The recording listens again."""
+        for owner, name, _, mine, _ in self._values:
+            setattr(owner, name, mine)
+        for table, number, hook in self._held:
+            table[number] = hook
+        self._held.clear()
