@@ -12,7 +12,15 @@ from ..opening import UsageError
 from ..recording import collect as collecting
 from ..recording.collect import Collected
 from ..recording.facts import Place, TensorFact
-from ..recording.holding import LOOKED, Inside, Named, inside, named_tensors, parameters
+from ..recording.holding import (
+    LOOKED,
+    Inside,
+    Named,
+    inside,
+    modules_first,
+    named_tensors,
+    parameters,
+)
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
@@ -225,7 +233,7 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
 def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     """The names of modules, and of the modules in them, by their identity."""
     found: dict[int, str] = {}
-    for name, value in holding.modules_first(bindings):
+    for name, value in modules_first(bindings):
         if not name.startswith("_"):
             within = Inside(AnyTensor, LOOKED)
             for path, module in within.modules(name, value):
