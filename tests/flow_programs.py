@@ -460,6 +460,14 @@ HEALTHY: dict[str, str] = {
     "logarithms of attention": CLASSES.format(
         loss="nll_loss", scores="torch.log(net(X).softmax(1) + 1e-9)"
     ),
+    "two networks, of which one was looked at in between": (
+        DATA + "nets = [nn.Linear(4, 1), nn.Sequential(nn.Linear(4, 1), nn.BatchNorm1d(1))]\n"
+        "steps = [optim.SGD(net.parameters(), lr=0.01) for net in nets]\n"
+        "for i in range(6):\n"
+        "    nets[1].eval()\n    nets[1](X)\n    nets[1].train()\n"
+        "    for net, opt in zip(nets, steps):\n"
+        "        opt.zero_grad()\n        ((net(X) - Y)**2).mean().backward()\n        opt.step()\n"
+    ),
     "dropout that rests": DROPOUT.format(training=", self.training"),
     "clipped between": clipped("zlbcs"),
     "clipped at the end of the turn before": clipped("lbcsz"),

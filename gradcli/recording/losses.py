@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy
 
@@ -56,7 +56,7 @@ class Losses(Spectator):
         self.crossed: WeakKeyDictionary[Any, tuple[tuple[tuple[int, ...], ...], int]]
         self.crossed = WeakKeyDictionary()
         self.known: dict[int, Any] = {}  # calls whose first pass was looked into
-        self.trains: dict[int, bool] = {}  # of modules that training switches, how they ran last
+        self.switched: dict[int, tuple[Any, Any]] = {}  # what training switches, what it is in
         self.trained: set[int] = set()  # calls that went back through them in training
         self.rested: dict[int, Doubt] = {}  # and did so after eval(), before an optimizer stepped
         self.last: Any = None
@@ -78,7 +78,7 @@ class Losses(Spectator):
     def entering(self, module: Any) -> None:
         if type(module).__name__.startswith(SWITCHING):
             outer = self.modules.running[0] if self.modules.running else module
-            self.trains[id(module)] = bool(module.training or outer.training)
+            self.switched[id(module)] = ref(module), ref(outer)
 
     def stepping(self, optimizer: Any) -> None:
         doubt = self.rested.pop(id(self.last), None)
@@ -90,8 +90,9 @@ class Losses(Spectator):
 
     def began(self, one: Pass) -> None:
         call = self.last = one.origin
-        if self.trains:
-            if any(self.trains.values()):
+        if self.switched:
+            modules = [known() for pair in self.switched.values() for known in pair]
+            if any(module is not None and module.training for module in modules):
                 self.trained.add(id(call))
             elif id(call) in self.trained and not one.captures:
                 self.rested.setdefault(id(call), Doubt("resting", call, call, number=one.number))
