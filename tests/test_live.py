@@ -501,3 +501,20 @@ def test_what_is_traced_is_not_looked_at() -> None:
     assert (ran.error, ran.warnings, report.verdict) == (None, (), "fine")
     ran = recorded(request, Options())
     assert (ran.error, ran.warnings) == (None, ())
+
+
+@needs_torch
+def test_memory_is_limited_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    """A GPU's driver reserves more addresses than any limit, and a trusted program is not cut."""
+    file = tmp_path / "p.py"
+    file.write_text(
+        "from resource import *\n"
+        "print(*(getrlimit(kind)[0] == RLIM_INFINITY for kind in (RLIMIT_AS, RLIMIT_DATA)))\n"
+    )
+    plain = subprocess.run([sys.executable, str(file)], capture_output=True, text=True).stdout
+    for options, expected in (
+        ((), plain),
+        (("--max-memory", "2GiB"), plain.replace("True\n", "False\n")),
+    ):
+        done = gradcli("run", str(file), "--engine", "torch", *options)
+        assert done.stdout == expected, done.stderr
