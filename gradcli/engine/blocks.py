@@ -23,7 +23,7 @@ BLOCK = FUSED + 1  # no rule for small arrays holds in a block either
 # References to an array in `in_blocks`, of those that two callers hold as well and nobody else,
 # or a buffer alone. From Python 3.14 on a name need not count as one, so nobody can be sure there.
 PASSED, BUFFERED = (4, 3) if sys.version_info < (3, 14) else (0, 0)
-NUMBERS = (float, int, bool)
+WHOLE = (float, int, bool, type(None))  # values that every block takes as they are
 
 Formulas = Callable[..., Sequence[Any]]
 
@@ -38,7 +38,7 @@ def in_blocks(
     `direct` tells which formula is one step, which takes the place of its result from `outs`.
     """
     free = sys.getrefcount(grad) == PASSED and _owns(grad)
-    alike = all(value.__class__ in NUMBERS or _alike(value, grad) for value in values)
+    alike = all(value.__class__ in WHOLE or _alike(value, grad) for value in values)
     if not alike or not _alike(grad, grad):
         return False
     wanted = [place for place, edge in enumerate(edges) if edge is not None]
@@ -70,9 +70,7 @@ def _run(
 ) -> bool:
     """Block after block; False where the first one shows that a formula gives something else."""
     size = values[0].size
-    flat: list[Any] = [
-        value if value.__class__ in NUMBERS else value.reshape(-1) for value in values
-    ]
+    flat: list[Any] = [value if value.__class__ in WHOLE else value.reshape(-1) for value in values]
     sums = [pair and [a if a is None else a.reshape(-1) for a in pair] for pair in sums]
     outs: list[Any] = [None] * len(sums)
     count = size // BLOCK
@@ -81,15 +79,15 @@ def _run(
         for place, pair in enumerate(sums):
             if pair and pair[0] is None and direct[place]:
                 outs[place] = pair[1][part]
-        given = [value if value.__class__ in NUMBERS else value[part] for value in flat]
+        given = [value if value.__class__ in WHOLE else value[part] for value in flat]
         results = formulas(*given, outs)
         if not number and not all(
-            found is None or found is out or _is_fresh(found, given[0])
-            for found, out in zip(results, outs)
+            pair is None or (found is not None and found is out) or _is_fresh(found, given[0])
+            for pair, found, out in zip(sums, results, outs)
         ):
             return False
         for pair, found, out in zip(sums, results, outs):
-            if found is not out:
+            if pair and found is not out:
                 held, total = pair
                 if held is None:
                     total[part] = found

@@ -271,8 +271,11 @@ def _by_twos(xp: Any, products: Any) -> Any:
 
 def fused_dot(xp: Any, a: Any, b: Any) -> Any:
     """Two vectors: four times sixteen products side by side; twice and once sixteen of the rest."""
-    products, total, first = a.astype("d") * b, xp.zeros((4, VECTOR), a.dtype), 0
-    for vectors in (4, 2, 1):
+    products, total = a.astype("d") * b, xp.zeros((4, VECTOR), a.dtype)
+    first, all_four = len(products) // total.size * total.size, total.reshape(-1)
+    for part in products[:first].reshape(-1, total.size):
+        all_four[:] = all_four + part
+    for vectors in (2, 1):
         step = vectors * VECTOR
         while len(products) - first >= step or (vectors == 1 and first < len(products)):
             part = products[first : first + step]

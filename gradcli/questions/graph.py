@@ -225,7 +225,7 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
 def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     """The names of modules, and of the modules in them, by their identity."""
     found: dict[int, str] = {}
-    for name, value in bindings.items():
+    for name, value in holding.modules_first(bindings):
         if not name.startswith("_"):
             within = Inside(AnyTensor, holding.LOOKED)
             for path, module in within.modules(name, value):

@@ -85,12 +85,17 @@ def parameters(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, A
 def inside(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any, str]]:
     """The same with buffers, and with what each of them is."""
     looked = 0
-    for name, value in bindings.items():
+    for name, value in modules_first(bindings):
         if name.startswith("_") or isinstance(value, kind):
             continue
         inner = Inside(kind, LOOKED - looked)
         yield from inner.of(name, value, 0, owned=False)
         looked += len(inner.seen)
+
+
+def modules_first(bindings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Names and what they hold: a network before the list that its layers were collected in."""
+    return sorted(bindings.items(), key=lambda pair: type(pair[1]) in CONTAINERS)
 
 
 class Inside:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator
+from ..index.adding import add_rows
 from .linear import check_indices, renormalise
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -34,7 +35,7 @@ def _embedding_bag(
     if mode < 2:
         if per_sample_weights is not None:
             rows = rows * per_sample_weights[:, None]
-        xp.add.at(out, bag[kept], rows[kept])
+        add_rows(xp, out, bag[kept], rows[kept])
         if mode == 1:
             out = out / xp.maximum(sizes, 1)[:, None].astype(weight.dtype)
         return out, bag, sizes, offsets
@@ -67,7 +68,7 @@ def _embedding_bag_backward(
     if scale:
         counts = xp.bincount(indices, minlength=num_weights)
         values = values / counts[indices][:, None].astype(grad.dtype)
-    xp.add.at(out, indices[kept], values[kept])
+    add_rows(xp, out, indices[kept], values[kept])
     return out
 
 
