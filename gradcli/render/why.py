@@ -15,7 +15,8 @@ import shlex
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
-from ..recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ..recording.facts.basic import grad_name
+from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of, wrap

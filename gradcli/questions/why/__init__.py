@@ -12,7 +12,8 @@ from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts import LabelFact
-from ...recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ...recording.facts.basic import grad_name
+from ...recording.facts.reasons import TrialFact, WhyReport
 from ...recording.holding import first_name
 from ...recording.numbers import numbers
 from ...recording.sides import (
