@@ -180,6 +180,7 @@ CONSTANTS: dict[str, Any] = {
     "__version__": "2.13.0",
     "version.__version__": "2.13.0",
     "version.cuda": None,
+    "cuda._initialized": False,
     "version.hip": None,
     "version.debug": False,
     # What older programs ask; the names are deprecated.
