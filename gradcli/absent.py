@@ -155,8 +155,7 @@ ABSENT: dict[str, str] = {
     "torch.utils.checkpoint": (
         "CheckpointPolicy DefaultDeviceType GraphExecGroup LoggingTensorMode SAC_IGNORED_OPS "
         "SavedTensor SelectiveCheckpointContext TYPE_CHECKING TorchDispatchMode capture_logs "
-        "check_backward_validity create_selective_checkpoint_contexts detach_variable "
-        "fx_traceback get_device_states set_device_states tree_map"
+        "check_backward_validity create_selective_checkpoint_contexts fx_traceback tree_map"
     ),
     "torch.cuda": (
         "AcceleratorError BFloat16Storage BFloat16Tensor BoolStorage BoolTensor ByteStorage "
@@ -272,16 +271,16 @@ ABSENT: dict[str, str] = {
     "torch.testing": "FileCheck make_tensor",
     "torch.version": "git_version rocm xpu",
     "torch.Tensor": (
-        "apply_ as_subclass ccol_indices chalf coalesce col_indices const_data_ptr crow_indices "
+        "as_subclass ccol_indices chalf coalesce col_indices const_data_ptr crow_indices "
         "dense_dim dequantize dim_order eig grad_dtype hash_tensor index indices int_repr ipu "
-        "is_coalesced is_conj is_distributed is_ipu is_maia is_mkldnn is_mtia is_neg is_nonzero "
-        "is_pinned is_same_size is_set_to is_shared is_sparse_csr is_vulkan is_xla is_xpu lstsq "
-        "map2_ map_ module_load mtia name new_empty_strided orgqr ormqr pin_memory "
-        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
-        "qscheme record_stream reinforce resize_as_sparse_ row_indices set_ slice_inverse smm "
-        "solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm "
-        "storage_type symeig to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "
-        "to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values xpu"
+        "is_coalesced is_conj is_distributed is_ipu is_maia is_mkldnn is_mtia is_neg is_pinned "
+        "is_same_size is_set_to is_shared is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load "
+        "mtia name new_empty_strided orgqr ormqr pin_memory q_per_channel_axis "
+        "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme "
+        "record_stream reinforce resize_as_sparse_ row_indices set_ slice_inverse smm solve "
+        "sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type "
+        "symeig to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr "
+        "to_sparse_coo to_sparse_csc to_sparse_csr values xpu"
     ),
 }
 

@@ -128,8 +128,9 @@ LISTED: dict[str, str] = {
     ),
     "autograd.functional": "jacobian hessian vjp jvp hvp vhp",
     "utils.checkpoint": (
-        "CheckpointError CheckpointFunction checkpoint checkpoint_sequential noop_context_fn "
-        "set_checkpoint_debug_enabled set_checkpoint_early_stop"
+        "CheckpointError CheckpointFunction checkpoint checkpoint_sequential detach_variable "
+        "get_device_states noop_context_fn set_checkpoint_debug_enabled set_checkpoint_early_stop "
+        "set_device_states"
     ),
     "utils.data": (
         "BatchSampler ChainDataset ConcatDataset DataLoader Dataset IterableDataset RandomSampler "
@@ -179,6 +180,7 @@ CONSTANTS: dict[str, Any] = {
     "__version__": "2.13.0",
     "version.__version__": "2.13.0",
     "version.cuda": None,
+    "cuda._initialized": False,
     "version.hip": None,
     "version.debug": False,
     # What older programs ask; the names are deprecated.

@@ -249,7 +249,7 @@ for i in range(5):
     ),
     "twelve sigmoids": (
         DEEP.format(depth=12, act="Sigmoid") + LOOP.format(turns=10),
-        {"vanishing": tuple(f"layers[{i}].{kind}" for i in (0, 1, 3, 5, 7, 9, 11, 13, 15, 17)
+        {"vanishing": tuple(f"net.{i}.{kind}" for i in (0, 1, 3, 5, 7, 9, 11, 13, 15, 17)
                             for kind in ("weight", "bias"))},
     ),
     "a sigmoid far out": (

@@ -73,6 +73,16 @@ def test_the_line_of_the_cause() -> None:
     assert "net.layers is plain Python" in fact.sentence
 
 
+def test_steps_without_a_pass() -> None:
+    text = sgd().replace("    loss.backward()\n", "")
+    (fact,) = report(text).verdicts
+    assert (fact.verdict, fact.names, fact.lines) == ("not updated", ALL, (5,))
+    by_hand = text.replace(
+        "    opt.step", "    for p in net.parameters(): p.grad = p * 0.1\n    opt.step"
+    )
+    assert report(by_hand).verdicts == ()
+
+
 def test_a_loss_that_is_a_leaf_is_given_to_no_optimiser() -> None:
     """Its requires_grad was switched on; what is missing are the gradients of the network."""
     text = sgd().replace(".mean()", ".mean().detach().requires_grad_()")

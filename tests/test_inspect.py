@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import gc
 import io
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_here import here
 from oracle import oracle, torch
 from programs_under import sections
 
@@ -241,6 +243,19 @@ def test_a_program_prints_the_same(title: str, text: str, tmp_path: Path) -> Non
     assert not space["run"]._session.recorder.defects
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("title", SAME)
+def test_a_file_prints_the_same(title: str, tmp_path: Path) -> None:
+    """As a whole it runs in rewritten code."""
+    file = tmp_path / "program.py"
+    file.write_text(SAME[title], "utf-8")
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(SAME[title], str(file), "exec"), {"__name__": "__main__"})
+    for words in (["trace"], ["why"]):
+        done = here(*words, str(file), "--engine", "torch", "--format", "json")
+        assert json.loads(done.stdout)["output"] == out.getvalue(), done.stderr
+
+
 def test_a_call_of_a_method_on_a_line_of_its_own(tmp_path: Path) -> None:
     text = (
         "import torch\nx = torch.ones(2, requires_grad=True)\nwith inspect.record() as run:\n"
@@ -291,7 +306,7 @@ def test_memory_is_bounded() -> None:
 
 
 # Of no file: else the recording would tell of each tensor that is counted.
-nodes_alive = eval("lambda: sum(isinstance(thing, Tensor) for thing in get_objects())",
+nodes_alive = eval("lambda: sum(issubclass(type(thing), Tensor) for thing in get_objects())",
                    {"get_objects": gc.get_objects, "Tensor": torch and torch.Tensor})  # fmt: skip
 
 
@@ -778,3 +793,14 @@ def test_a_recording_records_once() -> None:
         pass
     with pytest.raises(RuntimeError, match="makes another one"), recording:
         pass
+
+
+def test_what_is_no_tensor_is_said_to_be_none() -> None:
+    """A container is asked about as what it holds."""
+    weight = torch.ones(2, requires_grad=True)
+    with inspect.record() as run:
+        (weight * 2).sum().backward()
+    assert [one.verdict for one in run.why({"weight": weight, "rate": 0.1})] == ["fine"]
+    for wrong in (lambda: run.why(object()), lambda: inspect.trace({"weight": weight})):
+        with pytest.raises(TypeError, match="expected a tensor"):
+            wrong()

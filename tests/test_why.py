@@ -135,6 +135,21 @@ def test_advice_as_a_person_would_write_it(what: str) -> None:
     assert trial is not None and trial.advice == ADVISED[what]
 
 
+def test_lines_without_an_effect_are_told_once_for_all_leaves(tmp_path: Path) -> None:
+    text = """\
+net, x = nn.Linear(2, 1), torch.ones(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(2):
+    opt.zero_grad()
+    net(x).pow(2).mean().backward()
+    opt.step()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+"""
+    (tmp_path / "train.expr").write_text(text)
+    done = here("why", str(tmp_path / "train.expr"))
+    assert done.stdout.count("has no effect") == 1
+
+
 def test_a_way_without_a_graph_beside_a_gradient_that_is_there() -> None:
     text = """\
 w = torch.tensor(1.0, requires_grad=True)

@@ -14,6 +14,7 @@ from .backward import backward_of_tensor
 from .carriers import RUNTIME, Body
 from .construct import new, new_alike, run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
+from .mapped import apply, map_other, map_others
 from .node import Node
 from .reduced import ReducedNode
 from .row import Factory, Inplace, Row
@@ -56,6 +57,10 @@ def _share_memory(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def _is_nonzero(tensor: Tensor) -> bool:
+    return bool(tensor)
+
+
 METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "__new__", new),
     (Tensor, "new", new_alike),
@@ -65,6 +70,10 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "register_post_accumulate_grad_hook", register_post_accumulate_hook),
     (Tensor, "retain_grad", retain_grad),
     (Tensor, "share_memory_", _share_memory),
+    (Tensor, "is_nonzero", _is_nonzero),
+    (Tensor, "apply_", apply),
+    (Tensor, "map_", map_other),
+    (Tensor, "map2_", map_others),
     (Tensor, "_resize", _resize),
     (Tensor, "storage", _storage),
     (Tensor, "untyped_storage", _untyped_storage),

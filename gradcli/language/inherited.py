@@ -16,7 +16,7 @@ from .class_attributes import OF_OBJECTS
 from .classes import get_part, is_instance, kind_of
 from .formatting import own_text, quoted
 from .instances import is_base
-from .operations import type_handlers
+from .operations import type_handlers, type_name
 from .session import session
 from .values import Instance, Lazy
 
@@ -52,7 +52,16 @@ def _inherited(value: Any, name: str) -> Method | None:
     if is_instance(value):
         native = kind_of(value).native
         return inherited_from(native if is_base(native) else None, name)
-    return inherited_from(type(value), name) if is_library(value) else None
+    if is_library(value):
+        return inherited_from(type(value), name)
+    if name[:2] != "__" or name in MAKING:
+        return None
+    from . import builtin_bases  # noqa: F401  # which lists those of Python's types
+
+    return STATICS.get((type_name(value), name))  # (2.5).__round__()
+
+
+MAKING = frozenset({"__new__", "__init__"})
 
 
 def _text(value: Any) -> str:

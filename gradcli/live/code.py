@@ -60,7 +60,7 @@ def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
     recorder = machine.recorder
     teller = Reporter(tracer.nodes, machine.listener, recorder.side, recorder.defects)
     machine.teller = teller
-    teller.on_handle = machine.recorder.passes.noticed
+    teller.on_handle = machine.recorder.passes.hooks.noticed
     return tracer, teller.table
 
 

@@ -145,15 +145,6 @@ def packed(tensors: Sequence[Any], flatten: Callable[[Sequence[Any]], Any]) -> S
     return [one.detach().clone() for one in tensors]
 
 
-def lasting(tensors: Sequence[Any]) -> Sequence[Any]:
-    """Small tensors that nobody else has: as they are, where no larger memory hangs on them."""
-    try:
-        return [one if one.untyped_storage().nbytes() == one.nbytes else one.clone()
-                for one in tensors]  # fmt: skip
-    except (RuntimeError, NotImplementedError):  # one is sparse
-        return [one.clone() for one in tensors]
-
-
 class Before:
     """Answers a tensor as it was in a pass, where it is a leaf that has changed since, or lies in
     the memory of one."""

@@ -25,7 +25,7 @@ class NodeHookRewriter(Rewriter):
 
     def registering(self) -> Callable[[int, Any, str], Any]:
         """What replaces the method; a tensor's is its own."""
-        nodes, noticed = self.nodes, self.machine.recorder.passes.noticed
+        nodes, noticed = self.nodes, self.machine.recorder.passes.hooks.noticed
 
         def of(number: int, owner: Any, word: str) -> Any:
             method = getattr(owner, word)

@@ -133,7 +133,7 @@ class Operations:
             if attribute == "grad_fn":
                 passes.capturing.is_off = True  # the program may put hooks on its nodes
                 return self._requested_node(function, args)
-            if attribute in QUIET or (attribute == "grad" and self._is_library(sys._getframe(3))):
+            if attribute in QUIET or (attribute == "grad" and self._is_read_by_library(args[0])):
                 return function(*args, **kwargs)
             if attribute == "data":
                 self._shared(args)
@@ -183,6 +183,11 @@ class Operations:
         """Whether this is code of others, which the program has called."""
         return bool(frame.f_code.co_filename != self.text.filename)
 
+    def _is_read_by_library(self, tensor: Any) -> bool:
+        """Whether code of others reads a gradient, and PyTorch has nothing to say about that."""
+        is_plain = type(tensor) in self.plain and (tensor.is_leaf or tensor.retains_grad)
+        return bool(is_plain and self._is_library(sys._getframe(4)))
+
     def taped(self, spot: Any) -> Any:
         """What makes a call, and keeps how it was made."""
         return functools.partial(self.recorder.tape.call, spot.call)
@@ -210,7 +215,7 @@ class Operations:
         if name == "retain_grad":
             self.labels.retain(args[0])
         if name.startswith("register_") and name.endswith("hook"):
-            self.recorder.passes.registered(name, args, result)
+            self.recorder.passes.hooks.registered(name, args, result)
 
     def _tell_unreported(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any

@@ -55,8 +55,6 @@ class Placed(Observer):
 class OwnHooks:
     """Hooks: the engine reports its own."""
 
-    is_light = False
-
     def of_modules(self, modules: Any) -> None:
         """The engine reports them when they run."""
 
@@ -64,12 +62,21 @@ class OwnHooks:
         """The engine reports it."""
 
 
+class OwnPasses:
+    """Passes: so it does of these."""
+
+    is_light = False
+
+    def __init__(self) -> None:
+        self.hooks = OwnHooks()
+
+
 class OwnRecorder:
     """Puts an observer into the engine that knows where the program is."""
 
     def __init__(self, side: OwnSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
-        self.passes = OwnHooks()
+        self.passes = OwnPasses()
         self.optimizer: Any = ()
         self.causes: list[Any] = []
         self.defects: list[Exception] = []

@@ -6,27 +6,21 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from ..diagnostics import Enough
-from ..engine.hooks import muted
 from ..engine.mode import state
 from ..engine.node import FREED_MESSAGE
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
 from .causes import causes_of
 from .compiled_regions import is_compiling, uncompiled
-from .labels import hook_of_program
-from .registered import KINDS, OF_NODES, OF_TABLES, TABLES, Registered
+from .program_hooks import ProgramHooks, leaves_of, plainly
 from .side import KEY
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-HOOKS = 100_000  # that are remembered
-LATEST = 8
 UNUSED = "appears to not have been used in the graph"  # is found when the pass is over
 DEEP = 20  # sums of sums that are looked into
 
@@ -45,8 +39,7 @@ class PassTeller:
         self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
-        self.hooks: list[Registered] = []
-        self.standing: list[tuple[Any, int, Any, Any]] = []  # spies for the whole recording
+        self.hooks = ProgramHooks(recorder)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -68,10 +61,7 @@ class PassTeller:
             with planted.replaced(autograd, "_engine_run_backward", made, uncompiled):
                 yield
         finally:
-            for table, number, spy, hook in self.standing:
-                held = table()
-                if held is not None and held.get(number) is spy:
-                    held[number] = hook
+            self.hooks.give_back()
 
     # ------------------------------------------------------------ one pass
 
@@ -83,7 +73,7 @@ class PassTeller:
         if recorder.side.transform() is not None or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
         with recorder.side.hands_off():
-            if any(root is None or recorder.side.edge(root) is None for root in roots):
+            if not all(map(self._is_told, roots)):
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
@@ -109,15 +99,15 @@ class PassTeller:
         with side.hands_off():
             recorder.labels.settle()
             nodes = list(self._nodes(roots))
-            self._found_hooks(nodes)
+            self.hooks.found(nodes)
             handles: list[Any] = []
             for node in nodes:
                 self._hook(node, handles)
-            spies = list(self._spies(nodes)) if outer and self.hooks else []
+            spies = list(self.hooks.spies(nodes)) if outer and self.hooks.all else []
         freed, self.freed = self.freed, []
         done = False
         try:
-            found = (spot.call if spot is not None else _plainly)(plain, (outputs, *args), kwargs)
+            found = (spot.call if spot is not None else plainly)(plain, (outputs, *args), kwargs)
             done = True
             if capture and outer:
                 self._captured(nodes, inputs, found)
@@ -151,7 +141,7 @@ class PassTeller:
     def _is_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether PyTorch may capture the gradients of a pass: nothing of the program's runs in
         it, and it stores gradients of all leaves."""
-        is_seen = self.hooks or self.standing or self.recorder.side.dispatching()
+        is_seen = self.hooks.all or self.hooks.standing or self.recorder.side.dispatching()
         if not self.is_light or is_seen or kwargs != STORES:
             return False
         return len(args) == 4 and not args[2] and not args[3]
@@ -174,6 +164,11 @@ class PassTeller:
                 self.running -= 1
                 self._over(freed, keep, False, outer=True, done=done)
         return ()
+
+    def _is_told(self, root: Any) -> bool:
+        """Whether a graph begins there, of tensors that have numbers."""
+        side = self.recorder.side
+        return root is not None and side.edge(root) is not None and side.has_numbers(root)
 
     def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """Several gradients at once, which stand for others, are not reported, nor is a pass that
@@ -213,7 +208,7 @@ class PassTeller:
     def _captured(
         self, nodes: list[Any], inputs: Sequence[Any], found: Sequence[Any]
     ) -> None:  # fmt: skip
-        recorder, leaves = self.recorder, _leaves(nodes)
+        recorder, leaves = self.recorder, leaves_of(nodes)
         with recorder.side.hands_off():
             for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
                 if grad is None or self._tensor(tensor) is None:
@@ -243,7 +238,7 @@ class PassTeller:
             before, after = self._of_leaf(node)
         else:
             self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
-            if self.is_light and not self.standing:  # a module's hook runs between the two
+            if self.is_light and not self.hooks.standing:  # a module's hook runs between the two
                 handles.append(node.register_hook(self._at_once(node)))
                 return
             before, after = self._of_node(node)
@@ -379,128 +374,6 @@ class PassTeller:
 
         return before, after
 
-    # ------------------------------------------------------------ hooks of the program
-
-    def registered(self, name: str, args: tuple[Any, ...], handle: Any) -> None:
-        """The program registered a hook on a tensor."""
-        recorder, kind = self.recorder, KINDS.get(name)
-        table = getattr(handle, "hooks_dict_ref", None)
-        if kind is None or table is None or len(args) < 2:
-            return
-        recorder.observer.registered(handle.id, args[1])
-        node = recorder.side.node(args[0])
-        mark = None if node is None else ref(recorder.side.mark(node))
-        self.hooks = [known for known in self.hooks if known.table() is not None][-HOOKS:]
-        self.hooks.append(Registered(kind, table, handle.id, ref(args[0]), mark))
-
-    def noticed(self, place: Any, handle: Any, node: Any) -> None:
-        """A call of the program gave a handle: of a hook on a node, maybe."""
-        word = getattr(getattr(place, "func", None), "attr", "")
-        table, kind = getattr(handle, "hooks_dict_ref", None), OF_NODES.get(word)
-        held = None if table is None else table()
-        if kind is None or table is None or held is None or handle.id not in held or node is None:
-            return
-        if any(known.number == handle.id for known in self.hooks[-LATEST:]):
-            return  # a tensor's, which was reported
-        state.origin = place
-        self.recorder.observer.registered(handle.id, held[handle.id])
-        leaf = getattr(node, "variable", None)
-        tensor = None if leaf is None else ref(leaf)
-        mark = ref(self.recorder.side.mark(node)) if leaf is None else None
-        self.hooks.append(Registered(kind, table, handle.id, tensor, mark))
-
-    def of_module(self, kind: str, handle: Any) -> None:
-        """The program registered a hook on a module, which copies its hooks when it is called."""
-        hook = self._stand_for(kind, handle.hooks_dict_ref, handle.id)
-        self.recorder.observer.registered(handle.id, hook)
-
-    def _stand_for(self, kind: str, table: Any, number: int) -> Any:
-        """A spy in the place of a hook, until the recording ends."""
-        held = table()
-        hook = held[number]
-        held[number] = spy = self._spy(kind, None, hook, number)
-        self.standing.append((table, number, spy, hook))
-        return hook
-
-    def _found_hooks(self, nodes: list[Any]) -> None:
-        """Hooks of leaves that were there before the recording."""
-        known = {one.number for one in self.hooks}
-        for node in nodes:
-            if type(node) is not self.leaf:
-                continue
-            leaf = node.variable
-            for kind, name in TABLES:
-                table = getattr(leaf, name)
-                for number in table or ():
-                    if number not in known:
-                        self.hooks.append(Registered(kind, ref(table), number, ref(leaf), None))
-
-    def of_modules(self, modules: Iterable[Any]) -> None:
-        """Hooks of modules that were there before the recording."""
-        for module in modules:
-            for kind, name in OF_TABLES:
-                table = getattr(module, name)
-                for number in list(table):
-                    self._stand_for(kind, ref(table), number)
-
-    def _spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
-        """Replaces each hook by one that reports; the hooks come back when the pass is over."""
-        mark = self.recorder.side.mark
-        by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
-        leaves = _leaves(nodes)
-        for kind, known, number, tensor, marked in self.hooks:
-            table = known()
-            hook = None if table is None else table.get(number)
-            if table is not None and hook is not None:
-                node = None
-                if marked is not None:
-                    node = by_mark.get(id(marked()))
-                elif tensor is not None:
-                    node = leaves.get(id(tensor()))
-                spy = self._spy(kind, node, hook, number)
-                table[number] = spy
-                yield table, number, spy, hook
-
-    def _heard(self, hook: Any, given: Any) -> Any:
-        """Calls a hook so that it is heard when it sets .grad: within a call of PyTorch no mode
-        is on."""
-        with self.recorder.operations.mode():
-            return hook(*given)
-
-    def _spy(self, kind: str, node: Any, hook: Any, number: int) -> Any:
-        """A hook around a hook. What a tensor's goes on with is the gradient that it was given."""
-        observer, side = self.recorder.observer, self.recorder.side
-        of_module, told = kind.startswith("module"), hook_of_program(hook)
-        called = self._heard if kind == "post accumulate" else _plainly
-
-        def spy(*given: Any) -> Any:
-            if muted.on:
-                return None
-            owner, value = (given[0], given[1]) if of_module else (node, given[0])
-            with self.recorder.telling():
-                observer.hooking(kind, owner, told, number, value)
-            found = called(hook, given)
-            goes_on = found is None and kind in KINDS.values()
-            after = value if goes_on or kind == "post accumulate" else found
-            with self.recorder.telling():
-                observer.hooked(kind, owner, told, number, value, after)
-                if of_module and side.about_to_run[0] is not None:  # the node that it is at
-                    observer.hooked("node", side.about_to_run[0], told, number, value, after)
-            return found
-
-        if not hasattr(hook, "__name__"):
-            return functools.partial(spy)
-        spy.__name__ = hook.__name__  # PyTorch's errors print it
-        return spy
-
-
-def _leaves(nodes: Iterable[Any]) -> dict[int, Any]:
-    return {id(node.variable): node for node in nodes if hasattr(node, "variable")}
-
 
 def _called(caller: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     return caller(function, args, kwargs)
-
-
-def _plainly(function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
-    return function(*args, **kwargs)

@@ -7,6 +7,7 @@ hooks of its nodes. All of it is gone when the recording ends; nothing of it cha
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ class Recorder:
     def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
         self.torch = side.torch
+        text.libraries += (os.path.dirname(side.torch.__file__),)
         self.changes: deque[Change] = deque(maxlen=1000)
         self.causes: list[Any] = []  # of the error of the pass that failed last
         self.refusal: Refusal | None = None  # by the operation that failed last
@@ -128,7 +130,7 @@ class Recorder:
         def register(*given: Any, **named: Any) -> Any:
             handle = method(*given, **named)
             self.stand(sys._getframe(1))
-            self.passes.of_module(word, handle)
+            self.passes.hooks.of_module(word, handle)
             return handle
 
         return register
@@ -198,7 +200,7 @@ class Recorder:
         """What an optimizer is given."""
 
         def add_param_group(optimizer: Any, group: Any) -> Any:
-            self.stand(sys._getframe(1))
+            self.stand(_maker(optimizer, sys._getframe(1)))
             found = plain(optimizer, group)
             self.optimizing(optimizer, optimizer.param_groups[-1]["params"])
             return found
@@ -259,3 +261,12 @@ class Recorder:
             for tensor, version in changed or ():
                 if tensor._version != version:
                     self.operations.changed(tensor)
+
+
+def _maker(made: Any, frame: Any) -> Any:
+    """The frame that makes an object, outside of what its class does for that."""
+    while frame.f_back is not None and frame.f_code.co_varnames[:1] != ():
+        if frame.f_locals.get(frame.f_code.co_varnames[0]) is not made:
+            break
+        frame = frame.f_back
+    return frame

@@ -194,7 +194,7 @@ class Session:
             if isinstance(value, self.recorder.optimizer):
                 for group in value.param_groups:
                     self.recorder.optimizing(value, group["params"])
-        self.recorder.passes.of_modules(
+        self.recorder.passes.hooks.of_modules(
             module for root in values.values() for _, module in named_modules(root)
         )
 

@@ -16,8 +16,9 @@ from ..namespace import resolve
 from ..recording.saved import SavedNames
 from ..recording.sides import Live, make_known, sides
 from ..recording.snapshot import Summary
+from .again import Known, made_again
 from .arrays import Arrays
-from .large import WHOLE, Large, Larges, lasting, packed, version_of
+from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
 
@@ -74,6 +75,7 @@ class TorchSide(Live):
         self.larges = Larges(torch.strided)
         arrays = Arrays(torch, self.hands_off)
         self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
+        self.has_numbers = arrays.has_numbers
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
@@ -194,6 +196,11 @@ class TorchSide(Live):
             result, inputs, seed, retain_graph=True, create_graph=create_graph, allow_unused=True
         )
         return found
+
+    def made_again(self, node: Any, known: Known) -> Any:  # type: ignore[override]
+        """What it made, where nobody saw that: from what it made it of."""
+        with self.hands_off(), self.torch.no_grad():
+            return made_again(self.torch, node, known)
 
     def backward(self, result: Any, seed: Any, *, keep: bool | None, create_graph: bool) -> None:
         """torch.autograd.backward."""
@@ -373,9 +380,12 @@ class TorchSide(Live):
         with self.hands_off(), self.torch.no_grad():
             return packed(tensors, self.torch._C._nn.flatten_dense_tensors)
 
-    def lasting(self, tensors: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
-        with self.hands_off(), self.torch.no_grad():
-            return lasting(tensors)
+    def is_apart(self, tensor: Any) -> bool:  # type: ignore[override]
+        """Whether no larger memory hangs on it."""
+        try:
+            return bool(tensor.untyped_storage().nbytes() == tensor.nbytes)
+        except (RuntimeError, NotImplementedError):  # it is sparse
+            return False
 
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""
@@ -394,7 +404,7 @@ class TorchSide(Live):
         value = self.in_line(value) if value.is_nested else value
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided:
+            if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

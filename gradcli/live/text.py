@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..language.source import Source
 
+OURS = os.path.dirname(os.path.dirname(__file__))
 CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
 SHORT = 40  # characters of an expression that is quoted
+MOST = 10_000  # places in other files
 DEEPEST = 200  # frames between the text and an operation
 
 
@@ -43,6 +46,9 @@ class Text:
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
         # By identity, for the hash of a code is made of all its constants.
         self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
+        self.libraries: tuple[str, ...] = (OURS,)  # folders whose code is nowhere by itself
+        self._others: dict[int, tuple[CodeType, bool]] = {}  # codes of other files, by identity
+        self._inner: dict[tuple[int, int, int], tuple[CodeType, Spot, Spot]] = {}
         # Calls of modules that are running: the frame that makes each, and where the text is then.
         self.callers: list[list[Any]] = []
         self.told: dict[int, CodeType] = {}  # what runs rewritten, by its identity
@@ -75,19 +81,45 @@ class Text:
         the frame of a module's call the text stands still until the module returns."""
         filename, callers = self.filename, self.callers
         caller = callers[-1 - outside] if len(callers) > outside else NOBODY
+        found, inner = NOWHERE, None
         for _ in range(DEEPEST):
             if frame is None:
-                return NOWHERE
+                break
             if frame is caller[0]:
                 if caller[1] is None:
                     caller[1] = self.spot(frame.f_back, outside + 1)
-                return caller[1]  # type: ignore[no-any-return]
+                found = caller[1]
+                break
             code = frame.f_code
             if code.co_filename == filename and code.co_name != CALLER:
+                found = self._spot_at(frame)
                 break
+            if inner is None and (self._others.get(id(code)) or self._other(code))[1]:
+                inner = frame
             frame = frame.f_back
-        else:
-            return NOWHERE
+        return found if inner is None else self._within(found, inner)
+
+    def _other(self, code: CodeType) -> tuple[CodeType, bool]:
+        """Whether a code is of another file of the program, or of a library that it calls."""
+        name = code.co_filename
+        is_one = code.co_name != CALLER and not name.startswith(("<", *self.libraries))
+        found = self._others[id(code)] = code, is_one
+        return found
+
+    def _within(self, spot: Spot, frame: FrameType) -> Spot:
+        """The same place of the text, with a caller that stands where another file calls."""
+        key = id(frame.f_code), frame.f_lasti, id(spot)
+        known = self._inner.get(key)
+        if known is None:
+            if len(self._inner) >= MOST:
+                self._inner.clear()
+            made = Spot(spot.node, self._caller(frame), is_reported=spot.is_reported)
+            known = self._inner[key] = frame.f_code, spot, made
+        return known[2]
+
+    def _spot_at(self, frame: FrameType) -> Spot:
+        """Where a frame of the text is."""
+        code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
             known = self._codes[id(code)] = code, {}
@@ -102,7 +134,7 @@ class Text:
 
     def _caller(self, frame: FrameType) -> Callable[..., Any]:
         code = _call.__code__.replace(
-            co_filename=self.filename, co_firstlineno=frame.f_lineno - 1, co_name=CALLER
+            co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno - 1, co_name=CALLER
         )
         return FunctionType(code, frame.f_globals, CALLER)
 

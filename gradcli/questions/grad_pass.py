@@ -9,10 +9,10 @@ from typing import Any
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..pipeline.request import Ran
-from ..recording import collect as collecting, holding
+from ..recording import collect as collecting
 from ..recording.collect import Collected
 from ..recording.facts import GradientFact, GradReport, TensorFact
-from ..recording.holding import Named
+from ..recording.holding import Named, named_tensors, parameters
 from ..recording.names import loop_names
 from ..recording.numbers import text_of
 from ..recording.passes import Pass
@@ -85,7 +85,7 @@ def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorF
     tensor = one.roots[at]
     root = edge_of(tensor)
     place = None if root is None else place_reader(ran.program)(origin_of(root))
-    held = next((name for name, value in holding.named_tensors(ran.outcome.bindings, AnyTensor)
+    held = next((name for name, value in named_tensors(ran.outcome.bindings, AnyTensor)
                  if value is tensor), None)  # fmt: skip
     words = place.target or place.text if place is not None else "(a tensor without a name)"
     name = held or (root is not None and ran.recording.names.of_node(root)) or words
@@ -105,7 +105,7 @@ def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     assert ran.outcome is not None
     lines, recording = ran.outcome.lines, ran.recording
     seen: set[int] = set()
-    named = holding.named_tensors(ran.outcome.bindings, AnyTensor)
+    named = named_tensors(ran.outcome.bindings, AnyTensor)
     bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
     passing = loop_names(ran.outcome.program.body)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
@@ -157,8 +157,8 @@ def _gradient_of(
         if item.tensor is then or (then is None and item.name == name):
             return _fact(item._replace(name=name))
     assert ran.outcome is not None
-    tensors = dict(holding.named_tensors(ran.outcome.bindings, AnyTensor))
-    tensors |= dict(holding.parameters(ran.outcome.bindings, AnyTensor))
+    tensors = dict(named_tensors(ran.outcome.bindings, AnyTensor))
+    tensors |= dict(parameters(ran.outcome.bindings, AnyTensor))
     asked = ran.recording.find(AskedNames)
     history = [] if asked is None else asked.tensors(name)
     for former in reversed(history):  # the name may have been bound again since

@@ -9,10 +9,18 @@ from typing import Any
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
-from ..recording import collect as collecting, holding
+from ..recording import collect as collecting
 from ..recording.collect import Collected
 from ..recording.facts import Place, TensorFact
-from ..recording.holding import Inside, Named
+from ..recording.holding import (
+    LOOKED,
+    Inside,
+    Named,
+    inside,
+    modules_first,
+    named_tensors,
+    parameters,
+)
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, origin_of
@@ -24,11 +32,11 @@ LISTED = 8  # names in an advice
 
 def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Named]:
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
-    parameters, leaves = recording.lines, recording.names
+    lines, leaves = recording.lines, recording.names
     return [
-        Named(leaves.lasting(name, tensor), parameters.of_birth(tensor) or leaves.of_birth(tensor),
+        Named(leaves.lasting(name, tensor), lines.of_birth(tensor) or leaves.of_birth(tensor),
               tensor, kind)
-        for name, tensor, kind in holding.inside(bindings, AnyTensor)
+        for name, tensor, kind in inside(bindings, AnyTensor)
     ]  # fmt: skip
 
 
@@ -84,8 +92,8 @@ def _with_module(fact: TensorFact, found: Collected) -> TensorFact:
 def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]) -> dict[int, int]:
     """The numbers that `collected` gives to nodes, by their identity."""
     graph = collecting.Graph()
-    tensors = [tensor for _, tensor in holding.named_tensors(outcome.bindings, AnyTensor)]
-    inner = holding.inside(names.reached(outcome.bindings), AnyTensor)
+    tensors = [tensor for _, tensor in named_tensors(outcome.bindings, AnyTensor)]
+    inner = inside(names.reached(outcome.bindings), AnyTensor)
     for tensor in tensors:
         graph.add(grad_fn_of(tensor))
     for node, _ in roots:
@@ -207,7 +215,7 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
     """
     by_node = {fact.node: fact.name for fact in reversed(found.tensors) if fact.node is not None}
     names = {id(found.alive[number]): name for number, name in by_node.items()}
-    pairs = list(holding.parameters(bindings, AnyTensor))
+    pairs = list(parameters(bindings, AnyTensor))
     leaves = {id(t): name for name, t in reversed(pairs)}
     told = [(id(t), fact.name) for fact, t in zip(found.tensors, found.held, strict=True)]
     leaves |= dict(reversed(told))
@@ -225,9 +233,9 @@ def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], s
 def module_names(bindings: Mapping[str, Any]) -> dict[int, str]:
     """The names of modules, and of the modules in them, by their identity."""
     found: dict[int, str] = {}
-    for name, value in bindings.items():
+    for name, value in modules_first(bindings):
         if not name.startswith("_"):
-            within = Inside(AnyTensor, holding.LOOKED)
+            within = Inside(AnyTensor, LOOKED)
             for path, module in within.modules(name, value):
                 found.setdefault(id(module), path)
     return found

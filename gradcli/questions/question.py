@@ -11,7 +11,7 @@ from ..language.attributes import MissingAttribute, get_attribute
 from ..language.classes import is_instance
 from ..named import NamedTuple
 from ..opening import UsageError
-from ..recording.facts.reasons import grad_name
+from ..recording.facts.basic import grad_name
 from ..recording.holding import named_tensors, parameters
 from ..recording.modules import attributes, is_module
 from ..recording.sides import AnyTensor, sides

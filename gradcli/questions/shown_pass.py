@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..diagnostics import Enough
+from ..engine.node import Node
 from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran
@@ -16,7 +17,7 @@ from ..recording.holding import Named
 from ..recording.numbers import range_of, text_of
 from ..recording.passes import Ends, Pass, Passes
 from ..recording.recording import Recording
-from ..recording.sides import edge_of, mark_of
+from ..recording.sides import edge_of, mark_of, sides
 from ..recording.snapshot import Summary, restored, snapshot, snapshot_text
 from ..recording.spectator import Spectator
 from .graph import place_reader
@@ -137,26 +138,51 @@ def flows(
     pass; leaves too, by the names that they had."""
     numbers = found.numbers
     facts = []
-    for entry in (*recording.values.first.values(), *recording.values.last.values()):
+    entries = {**recording.values.last, **recording.values.first}
+    remade = _remade(one, {key: entry.value for key, entry in entries.items()})
+    for entry in entries.values():
         number = numbers.get(id(entry.node))
         if number is None or (below is not None and number not in below):
             continue
         key = id(entry.node), entry.output_nr
         grad = snapshot_text(restored(one.flows.get(key)) if one else None, full=full)
-        value = snapshot_text(restored(entry.value), full=full)
-        shape = grad.shape if entry.value is None else value.shape
+        held = remade(entry.node) if entry.value is None else restored(entry.value)
+        value = snapshot_text(held, full=full)
+        shape = grad.shape if held is None else value.shape
         facts.append(FlowFact(
             number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, module=modules(entry.module),
             name=recording.names.called_inside(found.alive[number]),
         ))  # fmt: skip
     if one is not None:
-        facts.extend(_without_a_value(one, found, {(f.node, f.output_nr) for f in facts}, full))
+        known = {(f.node, f.output_nr) for f in facts}
+        facts.extend(_without_a_value(one, found, known, remade, full))
         leaves = {id(leaf.tensor): leaf for leaf in found.former}
         ends, numbers = _ends(one, found)
         facts.extend(_leaves(recording, one, found, numbers, leaves, full))
         facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
     return tuple(sorted(facts, key=attrgetter("node", "output_nr")))
+
+
+def _remade(one: Pass | None, values: Mapping[tuple[int, int], Any]) -> Callable[[Any], Any]:
+    """What computes the only result of a node of PyTorch's that nobody saw, from those that are
+    known; it gives None where it can't."""
+    leaves = {} if one is None else {**one.beside, **one.leaves}
+
+    def known(node: Any, output_nr: int) -> Any:
+        variable = getattr(node, "variable", None)
+        if variable is None:
+            held = restored(values.get((id(node), output_nr)))
+        else:
+            held = restored(leaves.get(id(variable), (None, None))[1])
+        return None if isinstance(held, Summary) else held
+
+    def remade(node: Any) -> Any:
+        live = None if node.__class__ is Node else sides.live
+        made = None if live is None else live.made_again(node, known)
+        return None if made is None else restored(snapshot(made))
+
+    return remade
 
 
 def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:
@@ -175,8 +201,9 @@ def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:
 
 
 def _without_a_value(
-    one: Pass, found: Collected, known: set[tuple[int, int]], full: bool
-) -> Iterator[FlowFact]:
+    one: Pass, found: Collected, known: set[tuple[int, int]], remade: Callable[[Any], Any],
+    full: bool,
+) -> Iterator[FlowFact]:  # fmt: skip
     """What flowed at nodes whose results were not seen."""
     named = {(fact.node, fact.output_nr): fact for fact in found.tensors if not fact.is_leaf}
     for (identity, output_nr), gradient in one.flows.items():
@@ -187,6 +214,9 @@ def _without_a_value(
                 named.get((number, output_nr)),
             )
             text, span, value = (fact.text, fact.range, fact.value) if fact else ("", None, None)
+            held = None if fact or output_nr else remade(found.alive[number])
+            if held is not None:
+                _, text, span, value = snapshot_text(held, full=full)
             yield FlowFact(number, output_nr, grad.shape, text, grad.text, span, grad.range,
                            value, grad.value)  # fmt: skip
 

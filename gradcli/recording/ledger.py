@@ -58,7 +58,7 @@ class Account:
 
     __slots__ = (
         "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad",
-        "memories", "sums", "open", "used", "unused",
+        "memories", "sums", "open", "used", "unused", "is_apart",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -75,6 +75,7 @@ class Account:
         self.open: dict[tuple[Line, Line, Line], None] = {}
         self.used: set[tuple[Line, Line, Line]] = set()
         self.unused: set[tuple[Line, Line, Line]] = set()
+        self.is_apart: bool | None = None  # whether its gradients come in memory of their own
         self.grad: Any = None  # the tensor that .grad was at the last look
         self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
@@ -126,7 +127,8 @@ class Ledger(Spectator):
         self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
         self._marks: dict[Mark, Mark] = {}
-        self._fresh: list[Entry] = []  # whose values stay as they are until the pass is over
+        # Whose values stay as they are until the pass is over.
+        self._fresh: list[tuple[Account, Entry]] = []
 
     # ---- gradients
 
@@ -135,10 +137,13 @@ class Ledger(Spectator):
         self._amounts.clear()
         fresh, self._fresh = self._fresh, []
         if fresh and (live := sides.live) is not None:
-            amounts = live.lasting([entry.amount for entry in fresh])
-            afters = live.packed([entry.after for entry in fresh])
-            for entry, amount, after in zip(fresh, amounts, afters, strict=True):
-                entry.amount, entry.after = amount, after
+            afters = live.packed([entry.after for _, entry in fresh])
+            for (account, entry), after in zip(fresh, afters, strict=True):
+                entry.after = after
+                if account.is_apart is None:
+                    account.is_apart = live.is_apart(entry.amount)
+                if not account.is_apart:
+                    entry.amount = entry.amount.clone()
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
@@ -167,7 +172,7 @@ class Ledger(Spectator):
             grad = variable.grad
             if amount is not None and is_alone(grad):
                 entry = Entry(mark, amount, grad)
-                self._fresh.append(entry)
+                self._fresh.append((account, entry))
             else:
                 entry = Entry(mark, amount, self._copy(grad))
             account.add(entry)

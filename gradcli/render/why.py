@@ -15,7 +15,8 @@ import shlex
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
-from ..recording.facts.reasons import TrialFact, WhyReport, grad_name
+from ..recording.facts.basic import grad_name
+from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
 from .escape import Terminal
 from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of, wrap
@@ -49,6 +50,11 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
         rows = [tuple(Cell(head, "head") for head in ("tensor", "verdict", "lines", "why"))]
         rows.extend(map(_row, reports))
         lines.extend(_table(rows, look))
+        told = [fact for fact in reports[0].facts if fact.startswith("line ")]
+        notes = [fact for fact in told if all(fact in report.facts for report in reports)]
+        if notes:
+            lines.append(BLANK)
+        lines.extend(row for fact in notes for row in _wrapped(f"note: {fact}", look))
         worst = next((report for report in reports if report.verdict != "fine"), None)
         if worst is not None:
             command = f"gradcli why {file} {shlex.quote(worst.name)}".replace("<stdin> ", "")

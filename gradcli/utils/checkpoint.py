@@ -9,6 +9,7 @@ from weakref import ref
 
 from ..autograd.function import Function
 from ..engine.backward import backward
+from ..engine.errors import type_name
 from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
 from ..engine.run_state import run_state
@@ -19,7 +20,8 @@ from ..numerics.random import get_rng_state, set_rng_state
 
 __all__ = [
     "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential",
-    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
 
 
@@ -349,3 +351,26 @@ class CheckpointFunction(Function):
             backward([out for out, _ in pairs], [grad for _, grad in pairs])
         given = tuple(value.grad if isinstance(value, Tensor) else None for value in inputs)
         return (None, None, *given)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The random states of the devices that tensors are on; all draw from that of the CPU here."""
+    return [], []
+
+
+def set_device_states(
+    devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None
+) -> None:
+    """Takes what get_device_states returned."""
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Leaves in the place of tensors, which require grad where these did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: " + type_name(inputs)
+        )
+    return tuple(
+        value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
+        for value in inputs
+    )

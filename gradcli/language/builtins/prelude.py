@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ... import namespace
 from ...nn.module import Module
 from ...nn.registered import contents
 from ..adoption import adopt
@@ -24,7 +25,7 @@ from ..costs import (
 from ..formatting import converted, formatted, quoted, text
 from ..libraries import NUMBERS, TENSORS
 from ..members import members_of
-from ..names import BUILTIN_NAMES, FLAT, ROOTS, members, torch_names
+from ..names import BUILTIN_NAMES, FLAT, ROOTS, members
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice, stands_for
@@ -317,6 +318,6 @@ def meaning(name: str) -> Any:
         return resolve_path(ROOTS[name])
     if name in FLAT:
         return resolve_path(FLAT[name])
-    if "." not in name and name in torch_names():
+    if "." not in name and namespace.has(name):
         return resolve_path(f"torch.{name}")
     raise KeyError(name)

@@ -76,8 +76,24 @@ def _inferred(out: Explanation, error: BaseException) -> None:
                        suffixed(out.places, node, ".clone()"))  # fmt: skip
 
 
+def _beyond(out: Explanation, error: BaseException) -> None:
+    """A class that no score stands for."""
+    number = int(str(error.args[0]).split()[1])
+    if number >= 0:
+        out.advise(f"class {number} needs at least {number + 1} scores: classes begin at 0")
+    else:
+        out.advise("classes begin at 0; ignore_index names one that counts for nothing")
+
+
+def _single(out: Explanation, error: BaseException) -> None:
+    """Batch statistics of one sample."""
+    out.advise("a larger batch, or eval() of the network: one value has no variance")
+
+
 _TOLD: dict[str, Callable[[Explanation, BaseException], None]] = {
     "0D or 1D target tensor expected, multi-target not supported": _classes,
     "index out of range in self": _rows,
     "Inference tensors cannot be saved for backward": _inferred,
+    "Expected more than 1 value per channel when training": _single,
+    "Target ": _beyond,  # 3 is out of bounds.
 }

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 from ...language.classes import is_instance
 from ...language.program import Program
 from ...pipeline.request import Ran
-from ...recording import holding
 from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
-from ...recording.holding import first_name
+from ...recording.holding import first_name, named_tensors
 from ...recording.optimizers import Optimizer
 from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
@@ -135,7 +134,7 @@ class Training:
         assert self.ran.outcome is not None
         bindings, lines = self.ran.outcome.bindings, self.ran.outcome.lines
         passing = self.flow.passing
-        named = list(holding.named_tensors(bindings, AnyTensor))
+        named = list(named_tensors(bindings, AnyTensor))
         inner = module_tensors(self.bindings, self.ran.recording)
 
         def is_global(name: str) -> bool:

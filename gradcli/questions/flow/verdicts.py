@@ -47,7 +47,21 @@ def verdicts(training: Training) -> list[VerdictFact]:
     for leaf in training.leaves:
         for said, number in _of(leaf, training):
             groups.setdefault(said[:2], []).append((leaf.name, number, said))
-    return [*_of_text(training), *(_fact(*words, entries) for words, entries in groups.items())]
+    facts = [_fact(*words, entries) for words, entries in groups.items()]
+    return [*_of_text(training), *_in_vain(training), *facts]
+
+
+def _in_vain(training: Training) -> Iterator[VerdictFact]:
+    """Optimisers that step in a program that goes back nowhere."""
+    if training.ran.recording.passes.count or training.ran.error is not None:
+        return
+    for one in training.optimizers.all:
+        names = tuple(leaf.name for leaf in training.leaves if leaf.optimiser is one)
+        if 0 < one.steps == one.idle and names and one.line is not None:
+            sentence = (
+                f"the optimizer made on line {one.line} steps, and backward() is never called"
+            )
+            yield VerdictFact("not updated", names, sentence, (one.line,))
 
 
 def _of_text(training: Training) -> Iterator[VerdictFact]:

@@ -14,7 +14,7 @@ from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording.below import nodes_below
-from ...recording.facts.reasons import grad_name
+from ...recording.facts.basic import grad_name
 from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, gradient_of, node_of
 from ..cure import Edit

@@ -10,7 +10,8 @@ import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of, sequence_of
 from ..declared import zero_of
-from .case import Case, Finding, Remark
+from .case import Case, Finding, Remark, Trial
+from .edits import advised
 from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
 from .passes import Applied, Pass
@@ -153,13 +154,29 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
     finding = Finding(verdict, _sentence(case, then or wanted, why))
     finding.causes.append(Remark(birth.node, f"{kind} from here on{_operands(case, birth)}"))
     if wanted == NAN:
+        cures = []
         for source in (*birth.live, *birth.dead):
             step = case.step_of(source)
             if step is not None and step.bad & INF:
                 finding.others.append(Remark(step.node, "an infinity before it"))
-                finding.trials += bounded(case, step.node)
+                cures.append(bounded(case, _first_infinite(case, step).node))
+        firsts = [each[0] for each in cures if each]
+        if len(firsts) > 1:  # infinity / infinity, infinity - infinity
+            edits = tuple(edit for trial in firsts for edit in trial.edits)
+            finding.trials.append(Trial(advised(case, birth.node, edits), edits, "finite"))
+        finding.trials += [trial for each in cures for trial in each]
     finding.trials += bounded(case, birth.node)
     return finding
+
+
+def _first_infinite(case: Case, step: Step) -> Step:
+    """Where the infinity that a step goes on with came up."""
+    before: Step | None = step
+    while before is not None:
+        step = before
+        sources = map(case.step_of, (*step.live, *step.dead))
+        before = next((one for one in sources if one is not None and one.bad & INF), None)
+    return step
 
 
 def _operands(case: Case, step: Step) -> str:

@@ -12,6 +12,7 @@ from ...recording.sides import (
     array_of,
     changed_at,
     origin_of,
+    row_of,
     users_class,
 )
 from ..declared import acts_of, zero_of
@@ -40,6 +41,7 @@ LABELS = {
     "factor": "the mask is 0 here",
     "zero-factor": "the gradient is multiplied by 0 here",
     "cancelled": "contributions that add up to 0",
+    "whole": "the same sum for all inputs",
     "tiny": "too small for a number from here on",
     "hook": "a hook of this module gives zeros on",
 }
@@ -53,6 +55,7 @@ REASONS = {
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "zero-factor": "{place} multiplies the gradient by 0",
     "cancelled": "its contributions add up to 0",
+    "whole": "what {place} gives adds up to 1, whatever its input is",
     "tiny": "{place} makes a tiny gradient smaller than numbers can be",
     "hook": "a hook of the module in {place} made zeros of it",
 }
@@ -61,6 +64,7 @@ ADVICE = {
     "alone": "for one output: a sigmoid, or binary_cross_entropy_with_logits as the loss",
     "constant": "an activation that has a second derivative, such as softplus or tanh",
     "tiny": "a larger scale, normalisation, or a function that does not saturate",
+    "whole": "a loss of some of its outputs, or of each against a target",
 }
 MOST_BESIDE = 2  # ways out of the graph that are told beside a zero
 
@@ -308,6 +312,9 @@ def _death_finding(
     verdict = "flat" if reason != verdict else verdict
     place = case.text(origin) if reason == "constant" else _place(case, same[0])
     words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
+    row = row_of(same[0].applied.node)
+    if reason == "cancelled" and row is not None and row.role == "normalises":
+        words = "whole"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [name for share in same if (name := zero_leaf(case, share))]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
@@ -323,9 +330,10 @@ def _death_finding(
         ):
             label = f"{LABELS[words]} ({node_name(node)})"
             finding.causes.append(Remark(origin, label))
-    finding.trials += zero_trials(case, reason, origin, same[0])
-    if reason in ADVICE and not finding.trials:
-        finding.advice = ADVICE[reason]
+    if words != "whole":
+        finding.trials += zero_trials(case, reason, origin, same[0])
+    if words in ADVICE and not finding.trials:
+        finding.advice = ADVICE[words]
     return finding
 
 

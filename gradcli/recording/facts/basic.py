@@ -127,3 +127,8 @@ class ShownPass(NamedTuple):
     source: str = ""
     failed: bool = False
     ended: bool = False  # told is not what it did, but what there was when it had ended
+
+
+def grad_name(name: str, element: tuple[int, ...] | None) -> str:
+    """x.grad, or x.grad[0, 1] where an element is asked for."""
+    return f"{name}.grad{'' if element is None else list(element)}"

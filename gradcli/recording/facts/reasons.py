@@ -14,11 +14,6 @@ class TrialFact(NamedTuple):
     outcome: str = ""
 
 
-def grad_name(name: str, element: tuple[int, ...] | None) -> str:
-    """x.grad, or x.grad[0, 1] where an element is asked for."""
-    return f"{name}.grad{'' if element is None else list(element)}"
-
-
 class WhyReport(NamedTuple):
     """Why a gradient is what it is.
 

@@ -1,0 +1,84 @@
+"""Live: results that nobody saw, computed again from what led to them.
+
+An operation may make several nodes: `x[0, 1:]` selects and slices. What lies between is gone. Where
+a node says what it did, and what it did that to is known, it is done once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+DEEPEST = 20  # results on the way to one
+Known = Callable[[Any, int], Any]  # the value of an output of a node; None where it is unknown
+
+
+def _signed(number: int) -> int:
+    """PyTorch shows what a node has saved without its sign."""
+    return number - 2**64 if number > 2**63 - 1 else number
+
+
+def _scaled(torch: Any, n: Any, a: Any, b: Any, sign: int = 1) -> Any:
+    return torch.add(a, b, alpha=sign * n._saved_alpha)
+
+
+# By the name of the node: what it made of its inputs. None is one that the graph does not lead to.
+RECIPES: dict[str, Callable[..., Any]] = {
+    "AddBackward0": _scaled,
+    "SubBackward0": lambda torch, n, a, b: _scaled(torch, n, a, b, -1),
+    "MulBackward0": lambda torch, n, a, b: a * b,
+    "MulBackward1": lambda torch, n, a: a * n._saved_other,
+    "DivBackward0": lambda torch, n, a, b: a / b,
+    "NegBackward0": lambda torch, n, a: -a,
+    "PowBackward0": lambda torch, n, a: a.pow(n._saved_exponent),
+    "ExpBackward0": lambda torch, n, a: a.exp(),
+    "LogBackward0": lambda torch, n, a: a.log(),
+    "SinBackward0": lambda torch, n, a: a.sin(),
+    "CosBackward0": lambda torch, n, a: a.cos(),
+    "MmBackward0": lambda torch, n, a, b: a @ b,
+    "ClampMinBackward0": lambda torch, n, a: a.clamp_min(n._saved_min),
+    "SumBackward0": lambda torch, n, a: a.sum(),
+    "SumBackward1": lambda torch, n, a: a.sum(
+        tuple(map(_signed, n._saved_dim)), keepdim=n._saved_keepdim
+    ),
+    "CumsumBackward0": lambda torch, n, a: a.cumsum(_signed(n._saved_dim)),
+    "FlipBackward0": lambda torch, n, a: a.flip(tuple(map(_signed, n._saved_dims))),
+    "CloneBackward0": lambda torch, n, a: a.clone(),
+    "SelectBackward0": lambda torch, n, a: a.select(_signed(n._saved_dim), _signed(n._saved_index)),
+    "SliceBackward0": lambda torch, n, a: a[
+        (slice(None),) * (_signed(n._saved_dim) % a.dim())
+        + (slice(_signed(n._saved_start), _signed(n._saved_end), n._saved_step),)
+    ],
+    "UnsqueezeBackward0": lambda torch, n, a: a.unsqueeze(_signed(n._saved_dim)),
+    "TransposeBackward0": lambda torch, n, a: a.transpose(
+        _signed(n._saved_dim0), _signed(n._saved_dim1)
+    ),
+    "PermuteBackward0": lambda torch, n, a: a.permute(tuple(map(_signed, n._saved_dims))),
+    "TBackward0": lambda torch, n, a: a.t(),
+    "ViewBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
+    "UnsafeViewBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
+    "ReshapeAliasBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
+    "ExpandBackward0": lambda torch, n, a: a.expand(n._input_metadata[0].shape),
+}
+
+
+def made_again(torch: Any, node: Any, known: Known, room: int = DEEPEST) -> Any:
+    """The only output of a node; None where its inputs, or what it did, are not known."""
+    recipe = RECIPES.get(node.name())
+    inputs = node.next_functions if recipe is not None and room else ()
+    found: list[Any] = []
+    for child, number in inputs:
+        value = None if child is None else known(child, number)
+        if value is None and child is not None and not number:
+            value = made_again(torch, child, known, room - 1)
+        if value is None:
+            return None
+        found.append(value)
+    if recipe is None or not found:
+        return None
+    try:
+        made, about = recipe(torch, node, *found), node._input_metadata[0]
+    except (RuntimeError, AttributeError, TypeError):  # given up, or kept in another way
+        return None
+    is_it = (tuple(made.shape), made.dtype) == (tuple(about.shape), about.dtype)
+    return made if is_it else None
