@@ -206,6 +206,8 @@ class Recording:
         from .questions.question import Question
         from .questions.why import reported
         from .questions.why.all_leaves import every_leaf
+        from .recording.holding import asked_tensors
+        from .recording.sides import AnyTensor
 
         ran = self._ran()
         assert ran.outcome is not None
@@ -222,13 +224,13 @@ class Recording:
                 names.setdefault(id(tensor), name)
             asked = [
                 Question(names.get(id(tensor), called), tensor, None)
-                for tensor, called in _tensors(question)
+                for tensor, called in asked_tensors(question)
             ]
         answers = Answers(
             _reason(reported(ran, provenance, one, is_whole=whole), ran) for one in asked
         )
-        several = question is None or hasattr(question, "named_parameters")
-        return answers if several else answers[0]
+        is_one = isinstance(question, (AnyTensor, int, float))
+        return answers[0] if is_one else answers
 
     def flow(self, number: int | None = None) -> Answer:
         """The training at a glance: passes, leaves, what is wrong; or the gradients of one pass."""
@@ -269,8 +271,10 @@ class Recording:
         """Whether a name held this model while it was recorded."""
         if self._session is None:
             return False
+        from .recording.holding import asked_tensors
+
         held = {id(tensor) for _, tensor in _named(self._session.outcome().bindings)}
-        return any(id(tensor) in held for tensor, _ in _tensors(model))
+        return any(id(tensor) in held for tensor, _ in asked_tensors(model))
 
     def _ran(self) -> Ran:
         if self._session is None:
@@ -451,6 +455,7 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     from .live.text import Text
     from .questions.picture import drawing
     from .recording.leaf_names import other_leaves
+    from .recording.sides import AnyTensor
 
     program = program_of(frame)
     tree = program.tree
@@ -466,6 +471,9 @@ def _existing(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any])
     bindings.update(named)
     for value in bindings.values():
         _make_known(value)
+    for one in tensors:
+        if not isinstance(one, AnyTensor):
+            raise TypeError(f"expected a tensor, not {type(one)}")
     bindings |= other_leaves(tensors, bindings, {**frame.f_globals, **frame.f_locals})
     outcome = Outcome(program, bindings, [], None, 0, {})
     return _ran(program, outcome, None, drawing())
@@ -487,10 +495,3 @@ def _named(bindings: Any) -> list[tuple[str, Any]]:
     named = dict(holding.named_tensors(bindings, AnyTensor))
     plain = {name: tensor for name, tensor in named.items() if "[" not in name}
     return list((plain | dict(holding.parameters(bindings, AnyTensor)) | named).items())
-
-
-def _tensors(question: Any) -> list[tuple[Any, str]]:
-    """A tensor, or the parameters of a module."""
-    if hasattr(question, "named_parameters"):
-        return [(tensor, name) for name, tensor in question.named_parameters()]
-    return [(question, "the tensor")]

@@ -22,6 +22,10 @@ MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
 
 
+class Standard(int):
+    """The default limit of memory, which jobs share."""
+
+
 def standard(sharing: int = 1) -> int:
     """4 GiB, and at most half of what this process may have, shared by that many processes."""
     return max(1, min(STANDARD, *(have // 2 // max(sharing, 1) for have in _there())))
@@ -59,20 +63,24 @@ def _text(path: str) -> str:
 
 
 @contextmanager
-def bounded(limit: int, foreign: bool = False) -> Iterator[None]:
+def bounded(limit: int, *, foreign: bool = False, trusted: bool = False) -> Iterator[None]:
     """Within it the process can hold so much more memory than now, and hardly more.
 
-    A foreign library (PyTorch) has stores of its own: only addresses are limited then.
+    A foreign library (PyTorch) has stores of its own, and addresses that hold nothing, for a GPU
+    many: only data is limited then. A program that is trusted meets no limit that nobody set.
     """
+    if trusted and isinstance(limit, Standard):
+        yield
+        return
     try:
         import resource
     except ImportError:
         yield
         return
     mapped, data = _now()
-    wishes = [(resource.RLIMIT_AS, mapped + limit + MAPPED)]
+    wishes = [(resource.RLIMIT_DATA, data + limit + (MAPPED if foreign else SPARE))]
     if not foreign:
-        wishes.append((resource.RLIMIT_DATA, data + limit + SPARE))
+        wishes.append((resource.RLIMIT_AS, mapped + limit + MAPPED))
     before = [(kind, resource.getrlimit(kind)) for kind, _ in wishes]
     for (kind, wanted), (_, (_, hard)) in zip(wishes, before, strict=True):
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

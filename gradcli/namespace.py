@@ -38,6 +38,7 @@ _HOMES: dict[str, str] = {
         "strided contiguous_format preserve_format channels_last channels_last_3d"
     ),
     "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
+    "utils.removed": "symeig eig solve lstsq matrix_rank",
     "engine.limits": "finfo iinfo",
     "engine.promotion": "result_type=result_dtype",
     "engine.repr": "set_printoptions",
@@ -180,6 +181,7 @@ CONSTANTS: dict[str, Any] = {
     "__version__": "2.13.0",
     "version.__version__": "2.13.0",
     "version.cuda": None,
+    "cuda._initialized": False,
     "version.hip": None,
     "version.debug": False,
     # What older programs ask; the names are deprecated.

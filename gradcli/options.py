@@ -23,10 +23,6 @@ class Misuse(ValueError):
     """A value that an option does not take; the message says what it would take."""
 
 
-class Standard(int):
-    """The default limit of memory, which jobs share."""
-
-
 class Shared(NamedTuple):
     """The options that every command on a program shares, as they were given."""
 
@@ -173,7 +169,7 @@ def memory_size(text: str) -> int:
     head, _, most = text.partition(":")
     if head != "standard":
         return size(text)
-    return Standard(min(memory.standard(), size(most)) if most else memory.standard())
+    return memory.Standard(min(memory.standard(), size(most)) if most else memory.standard())
 
 
 def seconds(text: str) -> float:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .options import Misuse, Option, Standard
+from .memory import Standard
+from .options import Misuse, Option
 
 FILE, TABLE = "pyproject.toml", "[tool.gradcli]"
 LARGEST = 1 << 17

@@ -793,3 +793,14 @@ def test_a_recording_records_once() -> None:
         pass
     with pytest.raises(RuntimeError, match="makes another one"), recording:
         pass
+
+
+def test_what_is_no_tensor_is_said_to_be_none() -> None:
+    """A container is asked about as what it holds."""
+    weight = torch.ones(2, requires_grad=True)
+    with inspect.record() as run:
+        (weight * 2).sum().backward()
+    assert [one.verdict for one in run.why({"weight": weight, "rate": 0.1})] == ["fine"]
+    for wrong in (lambda: run.why(object()), lambda: inspect.trace({"weight": weight})):
+        with pytest.raises(TypeError, match="expected a tensor"):
+            wrong()

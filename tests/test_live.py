@@ -504,6 +504,23 @@ def test_what_is_traced_is_not_looked_at() -> None:
 
 
 @needs_torch
+def test_memory_is_limited_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    """A GPU's driver reserves more addresses than any limit, and a trusted program is not cut."""
+    file = tmp_path / "p.py"
+    file.write_text(
+        "from resource import *\n"
+        "print(*(getrlimit(kind)[0] == RLIM_INFINITY for kind in (RLIMIT_AS, RLIMIT_DATA)))\n"
+    )
+    plain = subprocess.run([sys.executable, str(file)], capture_output=True, text=True).stdout
+    for options, expected in (
+        ((), plain),
+        (("--max-memory", "2GiB"), plain.replace("True\n", "False\n")),
+    ):
+        done = gradcli("run", str(file), "--engine", "torch", *options)
+        assert done.stdout == expected, done.stderr
+
+
+@needs_torch
 def test_a_warning_is_told_where_the_program_has_it(tmp_path: Path) -> None:
     """A recording changes neither the file nor the line; in a program of several files too."""
     (tmp_path / "parts.py").write_text(
@@ -539,3 +556,25 @@ def test_an_optimizer_of_the_program_is_where_it_is_made(tmp_path: Path) -> None
     done = here("why", str(file), "b.weight", "--engine", "torch", "--format", "json")
     answer = json.loads(done.stdout)
     assert (answer["verdict"], answer["lines"]) == ("not-stepped", [9])
+
+
+META = """import torch
+net = torch.nn.Linear(3, 2, device="meta")
+x = torch.ones(3, device="meta", requires_grad=True)
+loss = net(x).relu().sum()
+loss.backward()
+w = torch.ones(2, requires_grad=True)
+(w * 3).sum().backward()
+print(x.grad.device)
+"""
+
+
+@needs_torch
+def test_tensors_without_numbers_have_shapes_and_a_graph() -> None:
+    found = traced(META, "torch", "program.py")
+    assert found["error"] is None and found["output"] == "meta\n"
+    tensors = {one["name"]: one for one in found["tensors"]}
+    assert tensors["x"]["value"] is None and tensors["w"]["grad"] == [3, 3]
+    for name, verdict in (("x", "unexplained"), ("net.weight", "unexplained"), ("w", "fine")):
+        request = Request(META.encode(), "program.py", "program.py", engine="torch")
+        assert why_report(request, name, trials=False)[1].verdict == verdict

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from programs_under import compare, sections
@@ -39,3 +40,21 @@ def test_a_name_stands_in_one_place() -> None:
     module.w = gradcli.nn.Parameter(gradcli.ones(2))
     assert [name for name, _ in module.named_parameters()] == ["w"]
     assert "w" not in vars(module)
+
+
+@pytest.mark.parametrize("kind", ["Conv2d", "ConvTranspose2d"])
+def test_a_convolution_of_many_windows_is_made_in_pieces(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> list[Any]:
+        gradcli.manual_seed(0)
+        layer = getattr(gradcli.nn, kind)(4, 6, 3, stride=2, padding=1, groups=2)
+        x = gradcli.randn(7, 4, 9, 8, requires_grad=True)
+        out = layer(x)
+        out.square().sum().backward()
+        return [out, x.grad, layer.weight.grad]
+
+    whole = run()
+    monkeypatch.setattr("gradcli.operators.nn.convolution.MOST_WINDOWS", 2000)
+    for piece, expected in zip(run(), whole, strict=True):
+        assert gradcli.allclose(piece, expected, atol=1e-6)

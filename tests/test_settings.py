@@ -8,7 +8,8 @@ import pytest
 from test_check import GOOD, gradcli, home, write
 
 from gradcli.commands.check import COMMAND, _jobs
-from gradcli.options import Standard, memory_size
+from gradcli.memory import Standard
+from gradcli.options import memory_size
 from gradcli.settings import words_of
 
 __all__ = ["home"]

@@ -36,6 +36,8 @@ def test_what_a_run_loads(home: Path) -> None:  # noqa: F811
     loaded = modules_after("run", "two_paths.expr")
     assert not {"rich", "typer", "pydantic", "cupy", "scipy", "json", "torch"} & loaded
     assert not {"gradcli.recording.facts", "gradcli.questions.trace"} & loaded
+    # To know a bare name as PyTorch's, no package of PyTorch's has to list its own.
+    assert not {"gradcli.nn.init", "gradcli.optim", "gradcli.distributions"} & loaded
     assert not {"rich", "scipy", "json"} & modules_after("trace", "two_paths.expr")
     assert "scipy" not in modules_after("ops", "tanh")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..diagnostics import most_urgent
-from ..memory import standard
+from ..memory import Standard, standard
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import (
@@ -15,7 +15,6 @@ from ..options import (
     Misuse,
     Option,
     Shared,
-    Standard,
     count,
     destination,
     flag,
@@ -262,7 +261,7 @@ def options_of(common: Shared, asked: Arguments, programs: int) -> CheckOptions:
 
     memory = common.max_memory
     if isinstance(memory, Standard):
-        memory = min(memory, standard(min(asked.jobs, programs)))
+        memory = Standard(min(memory, standard(min(asked.jobs, programs))))
     limits = Limits(
         common.timeout, common.max_steps, common.max_nodes, memory,
         common.max_output, common.max_source, common.max_depth,

@@ -110,7 +110,8 @@ def command(common: Shared, asked: Arguments) -> int:
         return int(ExitStatus.OK if report.equal else ExitStatus.CHECK_FAILED)
 
     # Each of the two has the whole time.
-    return guarded(common._replace(timeout=common.timeout * 2), body)
+    both = common._replace(timeout=common.timeout * 2, engine=",".join(asked.engines))
+    return guarded(both, body)
 
 
 class Run(NamedTuple):

@@ -246,8 +246,10 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     try:
         with ExitStack() as limits:
             limits.enter_context(deadline(common.timeout))
-            foreign = foreign or common.engine == "torch"
-            limits.enter_context(bounded(common.max_memory, foreign))
+            trusted = "torch" in (common.engine or "")
+            limits.enter_context(
+                bounded(common.max_memory, foreign=foreign or trusted, trusted=trusted)
+            )
             limits.enter_context(progress.progress(not common.quiet, _so_far))
             status = body(env)
         env.show_long()  # reading in a pager is not limited

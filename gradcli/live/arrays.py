@@ -13,6 +13,11 @@ class Arrays:
         self.torch, self.hands_off = torch, hands_off
         self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
 
+    def has_numbers(self, tensor: Any) -> bool:
+        """Not on the device "meta", and nothing that only stands for a tensor to a compiler."""
+        kind = type(tensor)
+        return not (tensor.is_meta or kind.__module__.startswith("torch._subclasses."))
+
     def array(self, value: Any) -> Any:
         """Its elements; of a nested tensor in one line."""
         with self.hands_off():

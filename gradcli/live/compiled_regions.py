@@ -101,6 +101,8 @@ class CompiledRegions:
     def _call(self, plain: Any) -> Any:
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
             outer = self.held is None
+            if outer:
+                self.recorder.stand(sys._getframe(1))
             self.pause()
             try:
                 result = plain(module, *args, **kwargs)

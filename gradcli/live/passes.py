@@ -73,7 +73,7 @@ class PassTeller:
         if recorder.side.transform() is not None or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
         with recorder.side.hands_off():
-            if any(root is None or recorder.side.edge(root) is None for root in roots):
+            if not all(map(self._is_told, roots)):
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
@@ -164,6 +164,11 @@ class PassTeller:
                 self.running -= 1
                 self._over(freed, keep, False, outer=True, done=done)
         return ()
+
+    def _is_told(self, root: Any) -> bool:
+        """Whether a graph begins there, of tensors that have numbers."""
+        side = self.recorder.side
+        return root is not None and side.edge(root) is not None and side.has_numbers(root)
 
     def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """Several gradients at once, which stand for others, are not reported, nor is a pass that

@@ -75,6 +75,7 @@ class TorchSide(Live):
         self.larges = Larges(torch.strided)
         arrays = Arrays(torch, self.hands_off)
         self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
+        self.has_numbers = arrays.has_numbers
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
@@ -403,7 +404,7 @@ class TorchSide(Live):
         value = self.in_line(value) if value.is_nested else value
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided:
+            if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

@@ -18,7 +18,7 @@ from ..named import NamedTuple
 from .facts import NodeFact, Place, TensorFact
 from .holding import Named, first_name, named_tensors
 from .numbers import numbers, range_of, text_of
-from .sides import is_leaf, with_one_shape
+from .sides import has_numbers, is_leaf, with_one_shape
 
 TEXTS = 1000  # so many tensors get the text that PyTorch prints for them
 
@@ -191,6 +191,8 @@ class _Told:
     def put(self, name: str, tensor: Any, line: int | None, kind: str, passing: bool) -> None:
         """One more; everything behind it is numbered."""
         values, texts = self.values, self.texts and len(self.facts) < TEXTS
+        if not has_numbers(tensor):
+            values = texts = False
         try:
             function, is_end = tensor.grad_fn, tensor.is_leaf
         except RuntimeError:  # a view that PyTorch no longer lets anyone use

@@ -19,6 +19,7 @@ from .modules import (
     named_parameters,
     other_names,
 )
+from .sides import AnyTensor
 
 CONTAINERS = (list, tuple, dict)
 NUMBERS = frozenset({int, float, bool, str})  # what most of a long list is
@@ -49,6 +50,18 @@ def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tu
         yield name, value
     elif isinstance(value, CONTAINERS):
         yield from _tensors_within(name, value, kind, depth, [LOOKED])
+
+
+def asked_tensors(question: Any) -> list[tuple[Any, str]]:
+    """A tensor, the parameters of a module, what a container holds, each with what it is called;
+    TypeError for another thing."""
+    if hasattr(question, "named_parameters"):
+        return [(tensor, name) for name, tensor in question.named_parameters()]
+    if isinstance(question, CONTAINERS):
+        return [(tensor, name) for name, tensor in tensors_in("it", question, AnyTensor)]
+    if not isinstance(question, (AnyTensor, int, float)):
+        raise TypeError(f"why: expected a tensor, its name or a module, not {type(question)}")
+    return [(question, "the tensor")]
 
 
 def _tensors_within(

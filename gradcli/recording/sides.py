@@ -225,6 +225,7 @@ class Live(Side):
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     in_line: Callable[[Any], Any]
+    has_numbers: Callable[[Any], bool]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
     all_finite: Callable[[Sequence[Any]], set[int]]
     is_apart: Callable[[Any], bool]
@@ -404,6 +405,12 @@ def run_again(node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
 def array_of(value: Any) -> Any:
     """A tensor, or a gradient on its way, as an array of the host."""
     return value if value.__class__ in FLOATS else side_of(value).array(value)
+
+
+def has_numbers(tensor: Any) -> bool:
+    """Whether it has elements to look at: PyTorch's tensors of the device "meta" have a shape."""
+    live = sides.live
+    return live is None or not isinstance(tensor, live.tensor) or live.has_numbers(tensor)
 
 
 def with_one_shape(tensor: Any) -> Any:

@@ -94,6 +94,9 @@ def as_tensor(value: Any) -> Any:
         return value
     import numpy
 
+    live = sides.live
+    if live is not None and isinstance(value, live.tensor):
+        value = live.array(value)  # it may be on a device
     return from_array(value if hasattr(value, "strides") else numpy.asarray(value))
 
 

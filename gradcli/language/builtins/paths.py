@@ -79,6 +79,13 @@ def imported(home: str, name: str | None) -> Any:
     return resolve_path(path)
 
 
+# Modules of PyTorch that import it, and so have it as an attribute.
+WITH_TORCH = frozenset({"torch"}) | frozenset(
+    f"torch.{name}"
+    for name in "nn.functional nn.init autograd fft special cuda random jit backends".split()
+)
+
+
 def _namespace_attribute(value: Namespace, name: str) -> Any:
     values, spaces = known_paths()
     path = f"{value.path}.{name}"
@@ -88,6 +95,8 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
         return resolve_path(path)
     if name == "__name__":
         return value.path
+    if name == "torch" and value.path in WITH_TORCH:
+        return Namespace("torch")
     raise missing(value, name)
 
 

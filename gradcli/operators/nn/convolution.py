@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -70,6 +71,23 @@ def _filters(weight: Any, groups: int) -> Any:
     return weight.reshape((groups, weight.shape[0] // groups, prod(weight.shape[1:])))
 
 
+# Elements of the windows that are made at once, unless those of one example are more.
+MOST_WINDOWS = 1 << 27
+
+
+def _examples_at_once(held: int) -> int:
+    """How many, where the windows of one have so many elements."""
+    return max(1, MOST_WINDOWS // max(1, held))
+
+
+def _in_pieces(xp: Any, work: Callable[[Any], Any], x: Any, held: int) -> Any:
+    """work(x), a few examples at a time where their windows would take too much memory."""
+    step = _examples_at_once(held)
+    if x.shape[0] <= step:
+        return work(x)
+    return xp.concatenate([work(x[at : at + step]) for at in range(0, x.shape[0], step)])
+
+
 def _product(xp: Any, a: Any, b: Any) -> Any:
     """a @ b for batches of matrices; a single product keeps its sign, also that of -1 * 0."""
     return a * b if a.shape[-1] == 1 else xp.matmul(a, b)
@@ -83,10 +101,14 @@ def _correlate(
         (size + 2 * p - d * (k - 1) - 1) // s + 1
         for size, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
     )
-    view = _windows_of(xp, x, kernel, stride, padding, dilation, count, groups)
-    out = _product(xp, _filters(weight, groups), _columns(view, ndim))
-    out = out.reshape((*out.shape[:2], x.shape[0], *count))
-    return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
+
+    def correlated(part: Any) -> Any:
+        view = _windows_of(xp, part, kernel, stride, padding, dilation, count, groups)
+        out = _product(xp, _filters(weight, groups), _columns(view, ndim))
+        out = out.reshape((*out.shape[:2], part.shape[0], *count))
+        return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
+
+    return _in_pieces(xp, correlated, x, x.shape[1] * prod(kernel) * prod(count))
 
 
 def _joined(out: Any) -> Any:
@@ -101,6 +123,10 @@ def _spread(
 ) -> Any:  # fmt: skip
     """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
     ndim, count, kernel = len(stride), x.shape[2:], weight.shape[2:]
+    held = weight.shape[1] * groups * prod(kernel) * prod(count)
+    if x.shape[0] > _examples_at_once(held):
+        others = (weight, stride, padding, dilation, shape, groups, settle)
+        return _in_pieces(xp, lambda part: _spread(xp, part, *others), x, held)
     values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
     values = values.reshape((groups, weight.shape[1], *kernel, x.shape[0], *count))
     places = range(3 + ndim, 3 + 2 * ndim)
@@ -191,9 +217,10 @@ def _elements(
         for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=False):
             windows *= max(0, n + 2 * p - d * (k - 1) - 1) // max(1, s) + 1
         places = windows
-    return int(
-        input.shape[0] * (windows * channels * prod(kernel) + 2 * places * made) + input.numel()
-    )
+    held = int(windows * channels * prod(kernel))
+    batch = input.shape[0]
+    at_once = min(batch, _examples_at_once(held))
+    return int(at_once * held + batch * 2 * places * made + input.numel())
 
 
 def _convolution_backward(

@@ -335,7 +335,8 @@ def _limit_work(options: CheckOptions) -> None:
 
 def _checked(place: Place, options: CheckOptions) -> FileCheck:
     begun = time.perf_counter()
-    with bounded(options.limits.max_memory, _is_foreign(options)):
+    trusted = options.engine == "torch"
+    with bounded(options.limits.max_memory, foreign=_is_foreign(options), trusted=trusted):
         fact = checked_within(place, options)
     return fact._replace(seconds=round(time.perf_counter() - begun, 6))
 

@@ -25,6 +25,7 @@ from ...opening import UsageError
 from ...recording.below import nodes_below
 from ...recording.sides import (
     array_of,
+    has_numbers,
     is_end,
     is_number,
     origin_of,
@@ -120,6 +121,11 @@ class Translation:
         if known is not None and known[0] is foreign:
             if known[1].requires_grad or not foreign.requires_grad:  # it may be frozen by now
                 return known[1]
+        if not has_numbers(foreign):
+            device = foreign.device
+            raise UsageError(
+                f"a tensor of the device {device} has no numbers to multiply slopes by"
+            )
         made = from_array(numpy.array(array_of(self.before(foreign))))
         if foreign.requires_grad:
             made._requires_grad = True

@@ -16,7 +16,14 @@ from ...recording.facts.basic import grad_name
 from ...recording.facts.reasons import TrialFact, WhyReport
 from ...recording.holding import first_name
 from ...recording.numbers import numbers
-from ...recording.sides import AnyTensor, array_of, gradient_of, shape_of, with_one_shape
+from ...recording.sides import (
+    AnyTensor,
+    array_of,
+    gradient_of,
+    has_numbers,
+    shape_of,
+    with_one_shape,
+)
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
@@ -115,7 +122,7 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
     """The requested gradient, as numbers and as PyTorch prints it."""
     tensor, gradient = case.tensor, case.gradient
     report = report._replace(shape=shape_of(tensor), dtype=str(tensor.dtype).removeprefix("torch."))
-    if gradient is None:
+    if gradient is None or not has_numbers(gradient):
         return report
     held: Any = with_one_shape(gradient).detach()
     for place in case.element or ():

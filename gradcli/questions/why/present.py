@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...recording.sides import array_of
+from ...recording.sides import array_of, has_numbers
 from .case import Case, Finding, remark_once
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
@@ -24,6 +24,9 @@ def present_finding(case: Case) -> Finding:
     """The one thing that is remarkable about it."""
     gradient = case.gradient
     assert gradient is not None
+    if not has_numbers(gradient):
+        said = f"{case.name} is on the device {gradient.device}, where tensors have no numbers."
+        return Finding("unexplained", said)
     data: Any = array_of(gradient)
     if case.element is not None:
         data = data[case.element]

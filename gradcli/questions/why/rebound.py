@@ -190,9 +190,11 @@ def _statement(case: Case, node: ast.AST) -> ast.AST:
 def _cast_finding(case: Case, made: Step) -> Finding:
     called = name_of(made.node)
     sentence = case.none(f"{called}() made a new tensor, which is not a leaf.")
-    finding = Finding("cast", sentence, [Remark(made.node, "a copy of another type, computed")])
     source = case.flow.value(made.live[0])
     leaf = source.tensor() if source.tensor is not None else None
+    moved = leaf is not None and leaf.device != case.tensor.device
+    copied = "a copy on another device" if moved else "a copy of another type"
+    finding = Finding("cast", sentence, [Remark(made.node, f"{copied}, computed")])
     if leaf is not None and leaf.grad_fn is None and id(leaf) in case.names:
         finding.facts.append(f"the leaf is {case.names[id(leaf)]}")
     maker = case.step_of(made.live[0])

@@ -16,6 +16,7 @@ from .passes import Applied
 LARGE, TINY = 1e6, 1e-6
 ROUNDING = 1e-6
 VANISHING = 1e-30
+DIGITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}  # what an array of them is told as is wider
 LEAST = 4.0  # a factor that is worth a mark, of one node or of all at one place
 MARKED = 3
 PART = 4  # of the largest change: places that have less of it are not named
@@ -25,9 +26,11 @@ Jump: TypeAlias = tuple[float, Applied]
 def size_finding(case: Case, data: Any) -> Finding | None:
     """Large or tiny, measured against the gradient that the pass began with."""
     most = float(numpy.abs(data).max()) if getattr(data, "size", 0) else 0.0
-    if not TINY > most > 0 and most < LARGE:
-        return None
     one = case.last_pass
+    if not TINY > most > 0 and most < LARGE:
+        if data.ndim != 1 or not most or one is None or one.applied is None:
+            return None
+        return _added_away(case, Gradients(case, one), narrow=True)
     verdict = "large" if most >= LARGE else "tiny"
     if one is None or one.applied is None:
         return Finding(verdict, f"{case.grad_name} is {verdict}: at most {most:.3g}.")
@@ -110,17 +113,24 @@ def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None
     return finding
 
 
-def _added_away(case: Case, gradients: Gradients) -> Finding | None:
-    """A bias whose constant a normalisation subtracts again, or a softmax does not see."""
+def _added_away(case: Case, gradients: Gradients, *, narrow: bool = False) -> Finding | None:
+    """A bias whose constant a normalisation subtracts again, or a softmax does not see; `narrow`
+    looks only at what stands next to it, and knows how few digits its type has."""
     for share in gradients.to_target():
+        most = float(numpy.abs(share.value).max())
+        while _is_copy(share.applied.node):  # as autocast copies a bias
+            ways = gradients.to_node(share.applied.node)
+            if len(ways) != 1:
+                return None
+            share = ways[0]
         came = next((array for grad in share.applied.grads
                      if (array := array_of(grad)) is not None), None)  # fmt: skip
         if came is None or came.size <= share.value.size:
             return None
-        most = float(numpy.abs(share.value).max())
-        if most > ROUNDING * float(numpy.abs(came).sum()) / share.value.size:
+        rounding = max(ROUNDING, 2 * _last_digit(share.applied)) if narrow else ROUNDING
+        if most > rounding * float(numpy.abs(came).sum()) / share.value.size:
             return None
-        above = _indifferent(gradients, share.applied.node)
+        above = _indifferent(gradients, share.applied.node, narrow=narrow)
         if above is None:
             return None
         place = case.text(origin_of(above)) or node_name(above)
@@ -138,12 +148,25 @@ def _added_away(case: Case, gradients: Gradients) -> Finding | None:
     return None
 
 
-def _indifferent(gradients: Gradients, node: Any) -> Any:
+def _is_copy(node: Any) -> bool:
+    """Whether it gives the same numbers in another shape or type."""
+    return acts_of(node) == "moves" or kind_of(node) == "ToCopy"
+
+
+def _last_digit(applied: Applied) -> float:
+    """Of a number near 1, as a node was given its gradients: the difference to the next."""
+    types = (str(grad.dtype).rpartition(".")[2] for grad in applied.grads if grad is not None)
+    return max((DIGITS.get(name, 0.0) for name in types), default=0.0)
+
+
+def _indifferent(gradients: Gradients, node: Any, *, narrow: bool) -> Any:
     """The normalisation or softmax that the only way up from a node leads to."""
     while len(ways := gradients.to_node(node)) == 1:
         node = ways[0].applied.node
         if any(word in kind_of(node) for word in ("Norm", "Softmax", "Attention")):
             return node
+        if narrow and not _is_copy(node):
+            return None
     return None
 
 
