@@ -78,7 +78,7 @@ exec("1")
 ----
 open("/etc/passwd")
 ----
-globals()
+globals()['__builtins__']
 ----
 vars(torch)
 ----
@@ -177,7 +177,7 @@ super().__init__()
 ----
 nn.Linear(1, 1).get_submodule("__class__")
 ----
-dir()
+dir.__self__
 ----
 x = breakpoint
 ----

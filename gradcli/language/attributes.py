@@ -62,7 +62,7 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
     if is_foreign(name):
         return MissingAttribute(f"the attribute {name!r} is not part of the language")
     home = value.path if type(value) is Namespace else ""
-    absent = absence("torch.Tensor" if isinstance(value, Tensor) else home, name)
+    absent = absence("torch.Tensor" if _is_tensor(value) else home, name)
     error = MissingAttribute(absent or message or _no_attribute(value, name))
     if absent is not None:
         error.instead = f"help: {REAL}"
@@ -72,6 +72,13 @@ def missing(value: Any, name: str, message: str | None = None) -> MissingAttribu
     else:
         error.look = partial(_near_member, members_of(value), name)
     return error
+
+
+def _is_tensor(value: Any) -> bool:
+    """Also one of PyTorch, where a program runs against it."""
+    return isinstance(value, Tensor) or any(
+        (kind.__module__, kind.__name__) == ("torch", "Tensor") for kind in type(value).__mro__
+    )
 
 
 def _near_member(members: Members, name: str) -> str | None:

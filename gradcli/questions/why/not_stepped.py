@@ -206,7 +206,7 @@ def _left_out(case: Case, made: list[Optimizer]) -> Finding:
 
 def _made_later(case: Case, finding: Finding, node: ast.AST) -> None:
     """A layer that took the place of what the optimizer has: a new head, a weight set anew."""
-    finding.causes.append(Remark(node, f"{case.name} is made after the optimizer"))
+    finding.others.append(Remark(node, f"{case.name} is made after the optimizer"))
     if any(isinstance(part, (ast.For, ast.While)) for part in case.ancestors(node)):
         finding.advice = f"change {case.code} in place, within torch.no_grad()"
     else:
