@@ -145,7 +145,8 @@ class TorchSide(Live):
         with self.hands_off(), self.torch.no_grad():
             given = list(map(self.torch.as_tensor, grads))
             for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
-                given[place] = given[place].to(about.dtype)  # no array has PyTorch's bfloat16
+                # An array is on the host, and has never PyTorch's bfloat16.
+                given[place] = given[place].to(about.device, about.dtype)
             found = run(*given)
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
@@ -191,7 +192,7 @@ class TorchSide(Live):
     ) -> Sequence[Any]:
         """torch.autograd.grad: None for what the result was not computed from."""
         if seed is not None:
-            seed = self.torch.as_tensor(seed).to(result.dtype).reshape(result.shape)
+            seed = self.torch.as_tensor(seed).to(result).reshape(result.shape)
         found: Sequence[Any] = self.torch.autograd.grad(
             result, inputs, seed, retain_graph=True, create_graph=create_graph, allow_unused=True
         )
@@ -205,7 +206,7 @@ class TorchSide(Live):
     def backward(self, result: Any, seed: Any, *, keep: bool | None, create_graph: bool) -> None:
         """torch.autograd.backward."""
         if seed is not None:
-            seed = self.torch.as_tensor(seed).to(result.dtype).reshape(result.shape)
+            seed = self.torch.as_tensor(seed).to(result).reshape(result.shape)
         self.torch.autograd.backward(result, seed, retain_graph=keep, create_graph=create_graph)
 
     def is_parameter(self, tensor: Any) -> bool:
