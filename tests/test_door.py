@@ -124,7 +124,8 @@ def made(kind: type) -> Any:
     return None
 
 
-READ = re.compile(r"\b(?:self|value|module|kind|cls|owner)\.([A-Za-z_]\w*)")
+OWN = re.compile(r"\bself\.([A-Za-z_]\w*)")
+READ = re.compile(r"\b(?:value|module|kind|cls|owner)\.([A-Za-z_]\w*)")
 ASKED = re.compile(r'\b(?:getattr|hasattr)\(([^"\n]*(?:\n[^"\n]*)?"[A-Za-z_]\w*"(?:, "\w*")?)')
 
 
@@ -133,14 +134,27 @@ ROOMS = (*PACKAGES, "amp", "engine", "language", "operators", "questions", "reco
 
 
 @cache
-def names_read() -> list[str]:
-    """Every name that a class of ours reads from `self`, and every name that is looked up."""
+def names_looked_up() -> set[str]:
+    """Every name that is read from an object that somebody was given."""
     names: set[str] = set()
     for path in sorted(path for room in ROOMS for path in (HOUSE / room).rglob("*.py")):
         text = path.read_text("utf-8")
         asked = " ".join(ASKED.findall(text))
         names |= {*READ.findall(text), *re.findall(r'"([A-Za-z_]\w*)"', asked)}
-    return sorted(names)
+    return names
+
+
+@cache
+def names_of_its_own(path: str) -> set[str]:
+    return set(OWN.findall(Path(path).read_text("utf-8")))
+
+
+@cache
+def names_read(kind: type) -> list[str]:
+    """Those names, and what the classes that this one builds on read from `self`."""
+    files = {getattr(sys.modules[part.__module__], "__file__", None) for part in kind.__mro__}
+    ours = (file for file in files if file is not None and file.startswith(str(HOUSE)))
+    return sorted(names_looked_up().union(*map(names_of_its_own, ours)))
 
 
 @pytest.fixture
@@ -202,7 +216,7 @@ def test_writing_changes_only_what_is_documented(home: str, running: None) -> No
     for path, value in made_at(home):
         settable = members_of(value).settable
         before = read_by_the_library(value)
-        for name in names_read():
+        for name in names_read(type(value)):
             for new in (trap, "__getattribute__", {}, values.Plain()):
                 with suppress(AttributeError, TypeError, ValueError):
                     set_attribute(value, name, new)
@@ -221,7 +235,7 @@ def test_parts_go_into_their_tables_only(home: str, running: None) -> None:
         if not isinstance(value, Module):
             continue
         before = read_by_the_library(value)
-        for name in names_read():
+        for name in names_read(type(value)):
             for new in parts:
                 with suppress(AttributeError, TypeError, KeyError):
                     set_attribute(value, name, new)
@@ -256,7 +270,7 @@ def test_what_takes_no_attributes_stays_as_it_is(running: None) -> None:
             continue  # the program's own, or seen above
         seen += 1
         before, settable = slots_of(value), members_of(value).settable
-        for name in names_read():
+        for name in names_read(kind):
             for new in (trap, "__getattribute__"):
                 with suppress(AttributeError, TypeError, ValueError, RuntimeError):
                     set_attribute(value, name, new)
