@@ -13,7 +13,7 @@ from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
-from .values import Step, name_of
+from .values import Step
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
@@ -93,7 +93,7 @@ def _fine(case: Case) -> Finding:
 def _first_order(case: Case) -> list[str]:
     """Another way into the result leads through a derivative that has no graph."""
     one = case.last_pass
-    if one is None or not any(name_of(step.node) == "grad" for step in case.steps):
+    if one is None or not any(each.known.captures for each in case.passes.passes):
         return []
     lost = [step for step in cuts_beside(case, one) if verdict_of(step) == "grad-call"]
     return [f"the way through {case.text(step.node)} on line {case.line(step.node)} is left out: "
