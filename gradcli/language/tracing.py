@@ -25,6 +25,7 @@ from .names import Scope
 from .operations import set_item
 from .values import Closure
 
+PLAIN = frozenset({range, list, tuple, dict, str})  # no code of the program runs for an item
 QUIET = (
     ast.Constant, ast.Slice, ast.Lambda, ast.JoinedStr, ast.FormattedValue, ast.Starred, Suspended,
 )  # fmt: skip
@@ -312,7 +313,11 @@ class TracingCompiler(StatementCompiler):
 
     def iterated(self, items: Any, place: ast.expr) -> Iterator[Any]:
         """What code of the program gave for an item is a part of it."""
-        listener, rest = self.listener, super().iterated(items, place)
+        rest = super().iterated(items, place)
+        return rest if type(items) in PLAIN else self._drawn(rest, place)
+
+    def _drawn(self, rest: Iterator[Any], place: ast.expr) -> Iterator[Any]:
+        listener = self.listener
         while True:
             listener.enter()
             try:
