@@ -93,7 +93,7 @@ MODULES: dict[str, Module] = {
         "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift iadd isub imul "
         "itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift neg pos invert not_ "
         "eq ne lt le gt ge is_ is_not abs truth index contains getitem setitem delitem "
-        "length_hint concat iconcat inv call itemgetter attrgetter methodcaller",
+        "length_hint concat iconcat call itemgetter attrgetter methodcaller",
     ),
     "collections": _module(
         "standard.collected", "OrderedDict defaultdict deque Counter namedtuple"

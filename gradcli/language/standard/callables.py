@@ -285,7 +285,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "abs": abs, "truth": bool, "index": _index, "contains": contains, "getitem": get_item,
     "setitem": set_item, "delitem": delete_item, "length_hint": length,
     "concat": arithmetic.BINARY["Add"], "iconcat": arithmetic.IN_PLACE["Add"],
-    "inv": arithmetic.UNARY["Invert"],
+
     "call": lambda obj, /, *args, **kwargs: call(obj, args, kwargs),
 }  # fmt: skip
 MODULES = {
