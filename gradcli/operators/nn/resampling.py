@@ -9,7 +9,7 @@ from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
 from ...engine.signature import is_int
-from ..conventions import Late
+from ..conventions import COMPLEX, INTEGERS, Late, unimplemented
 
 # ---- what one dimension is resampled by: for each place of the output, places of the input and
 # their weights
@@ -112,6 +112,12 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
     base = f"{'_' if kind == 'nearest_exact' else ''}upsample_{kind}{ndim}d"
     node = f"Upsample{label}{ndim}DBackward"
 
+    kernel = f"compute_indices_weights_{kind.removesuffix('_exact').removeprefix('bi')}"
+    if ndim == 2 and kind != "bicubic":
+        kernel = f"upsample_{kind.removesuffix('_exact')}2d_channels_last"
+    kernel = kernel.replace("trilinear", "linear")
+    of_bytes = ndim == 2 or kind.startswith("nearest")  # pictures of bytes are resized
+
     def settings(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
         return (bool(rest[0]), rest[1:]) if aligned else (False, rest)
 
@@ -143,6 +149,7 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         layout="channels",
         forward=forward,
         self=formulas[0],
+        refuse=unimplemented(kernel, *INTEGERS[of_bytes:], "Bool", *COMPLEX),
         cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),
         jacobian="resampling",
         doc="An image resampled to another size.",
