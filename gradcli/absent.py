@@ -77,10 +77,10 @@ ABSENT: dict[str, str] = {
         "view_as_real_copy wait while_loop windows"
     ),
     "torch.nn": (
-        "AdaptiveLogSoftmaxWithLoss Container CrossMapLRN2d LazyConvTranspose1d "
+        "Container CrossMapLRN2d LazyConvTranspose1d "
         "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d "
         "LazyInstanceNorm3d LinearCrossEntropyLoss LinearCrossEntropyOptions NLLLoss2d "
-        "RNNCellBase SyncBatchNorm UninitializedBuffer UninitializedParameter backends "
+        "RNNCellBase UninitializedBuffer UninitializedParameter backends "
         "common_types cpp factory_kwargs grad intrinsic qat quantizable quantized"
     ),
     "torch.nn.functional": (

@@ -556,6 +556,34 @@ main()
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("start", ["", "def main():\n", "def step(s):\n"])
+def test_what_was_frozen_and_what_was_bound_again_is_judged(tmp_path: Path, start: str) -> None:
+    """Parameters, attributes of objects, items; a cast leaf by the name of what is left of it."""
+    text = """\
+net = nn.Linear(2, 2)
+net.bias.requires_grad_(False)
+held = State()
+weights = {"w": torch.ones(2, requires_grad=True)}
+moved = torch.ones(2, requires_grad=True).double()
+(net(held.w) * weights["w"] * moved).sum().backward()
+held.w = held.w - 0.1 * held.w.grad
+weights["w"] = weights["w"] - 0.1 * weights["w"].grad
+net.weight.grad = None
+"""
+    state = "class State:\n    def __init__(self): self.w = torch.ones(2, requires_grad=True)\n"
+    if start:
+        text = start + "".join(f"    {line}\n" for line in text.splitlines())
+        text += "main()\n" if "main" in start else "step(0)\n"
+    file = tmp_path / "p.expr"
+    file.write_text(state + text, "utf-8")
+    answers = json.loads(here("why", str(file), "--format", "json").stdout)["answers"]
+    found = {one["name"]: one["verdict"] for one in answers}
+    assert found | {"torch.ones(2, requires_grad=True)": ""} == {
+        "net.weight": "cleared", "net.bias": "turned-off", "held.w": "rebound",
+        "weights['w']": "rebound", "moved": "cast", "torch.ones(2, requires_grad=True)": "",
+    }  # fmt: skip
+
+
 def test_a_dropout_within_a_network_is_named() -> None:
     net = "nn.Sequential(nn.Linear(3, 4), nn.Dropout(1.0), nn.Linear(4, 1))"
     text = f"net = {net}\nloss = net(torch.ones(5, 3)).sum()\nloss.backward()\n"

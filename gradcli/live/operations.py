@@ -291,12 +291,12 @@ class Operations:
         self.observer.changing(tensor)
 
     def changed(self, tensor: Any) -> None:
-        """A tensor has new values; it, and what it is a view of, may have a new node."""
+        """A tensor has new values; what it is a view of, and then it, may have a new node."""
         self.recorder.changes.append(Change.of(tensor, state.origin))
         self.observer.changed(tensor)
-        self.tell_new(tensor)
         if tensor._base is not None:
             self.tell_new(tensor._base)
+        self.tell_new(tensor)
 
     def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
         """A view of a tensor changed in place gets its new node on demand."""

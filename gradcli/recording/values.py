@@ -110,9 +110,9 @@ class Values(Spectator):
         else:
             self._put(node, leaf, module, True)
 
-    def made_within(self, tensor: Any, module: Any) -> None:
+    def made_within(self, node: Any, tensor: Any, module: Any) -> None:
         """A result that only another node of its operation has."""
-        self._put(tensor.grad_fn, tensor, module, False)
+        self._put(node, tensor, module, False)
 
     def unmet(self, tell: Callable[[Observer], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""

@@ -10,9 +10,10 @@ from ..attributes import MISSING, get_attribute, set_attribute
 from ..builtins.containers import make_dict
 from ..builtins.types import host_type
 from ..calls import call
-from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method, slots_of
+from ..class_making import METACLASSES, TYPE
+from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method
 from ..formatting import quoted
-from ..instances import Property
+from ..instances import Property, slots_of
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, type_name
 from ..session import session
@@ -319,9 +320,11 @@ _TYPING: dict[str, Any] = {
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
 _ABC = base_type("ABC", "abc", _abstract_class)
+_ABC_META = base_type("ABCMeta", "abc", EMPTY_BASES[TYPE])
+METACLASSES[_ABC_META] = (_ABC,)
 MODULES: dict[str, dict[str, Any]] = {
     "abc": {
-        "ABC": _ABC, "ABCMeta": base_type("ABCMeta", "abc"),
+        "ABC": _ABC, "ABCMeta": _ABC_META,
         **functions({"abstractmethod": _abstract_method}),
         "abstractproperty": Builtin("abstractproperty", lambda f: Property(_abstract_method(f))),
     },

@@ -111,7 +111,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch()
-        then = LivePass(seen.count, stops=True)
+        then = LivePass(seen.last, stops=True)
         then.total = seen.count
         stopped = execute(request, None, hearing(then, asked.wrt))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)

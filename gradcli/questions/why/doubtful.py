@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..cure import Edit
-from ..doubts import Worry, worries
+from ..doubts import Worry, eval_call, worries
 from ..slips import slips
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, is_space, replace
@@ -83,6 +83,9 @@ def _not_log(case: Case, worry: Worry, finding: Finding) -> None:
 
 def _resting(case: Case, worry: Worry, finding: Finding) -> None:
     finding.sentence = f"{case.name}.grad is there, but {worry.sentence}."
+    call = eval_call(case.ran)
+    if call is not None:
+        finding.causes.append(Remark(call, "from here on it is in eval mode"))
     finding.causes.append(Remark(worry.doubt.place, "trains in eval mode"))
 
 
