@@ -41,7 +41,7 @@ class UnpicklingError(PickleError):
 
 
 def _content(f: Any, fresh: bool) -> Content:
-    if type(f) is MemoryFile:
+    if isinstance(f, MemoryFile):
         return f.content
     return new_file(f) if fresh else content_of(f)
 
@@ -65,7 +65,7 @@ def kept_copy(value: Any) -> Any:
     if type(foreign) is Function:
         name = foreign.code.qualified
         raise AttributeError(f"Can't get local object '{name}'")
-    return deeply_copied(_stored(value, {}))
+    return deeply_copied(_stored(value, {}), asking=False)
 
 
 def _save(obj: Any, f: Any, *more: Any, **options: Any) -> None:
@@ -110,7 +110,7 @@ def _untrusted(value: Any, depth: int, code: bool = False) -> Any:
 
 def _load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *,
-    weights_only: Any = True, mmap: Any = None,
+    weights_only: Any = True, mmap: Any = None, encoding: Any = "utf-8",
 ) -> Any:  # fmt: skip
     content = _content(f, False)
     if content.saved is None and not content.size:
