@@ -66,9 +66,9 @@ class Distribution:
             parameters = [*self._parameters(computed=True)]
         except NotImplementedError:
             warnings.warn(
-                f"{_class_text(self)} does not define `arg_constraints`. Please set `arg_constraints = "
-                "{}` or initialize the distribution with `validate_args=False` to turn off "
-                "validation.",
+                f"{_class_text(self)} does not define `arg_constraints`. Please set "
+                "`arg_constraints = {}` or initialize the distribution with `validate_args=False` "
+                "to turn off validation.",
                 stacklevel=3,
             )
             return
@@ -136,8 +136,9 @@ class Distribution:
             support: Constraint = self.support
         except NotImplementedError:
             warnings.warn(
-                f"{_class_text(self)} does not define `support` to enable sample validation. Please "
-                "initialize the distribution with `validate_args=False` to turn off validation.",
+                f"{_class_text(self)} does not define `support` to enable sample validation. "
+                "Please initialize the distribution with `validate_args=False` to turn off "
+                "validation.",
                 stacklevel=2,
             )
             return
