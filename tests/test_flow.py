@@ -367,3 +367,16 @@ def test_a_pass_that_failed_before_any_leaf_has_no_norm(tmp_path: Path) -> None:
     (tmp_path / "p.expr").write_text(text, encoding="utf-8")
     shown = here("flow", str(tmp_path / "p.expr")).stdout.splitlines()
     assert shown[1].split() == ["1", "4", "7.437", "failed", "-", "-"]
+
+
+def test_a_pass_that_failed_says_nothing_of_what_it_did_not_reach(tmp_path: Path) -> None:
+    """And one that was asked for no leaf has no norm of gradients."""
+    text = (
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\ny = net(torch.ones(1, 2))\n"
+        "s = y * 1\ntorch.autograd.grad(s.sum(), y, retain_graph=True)\n"
+        "net[1].bias.register_post_accumulate_grad_hook(lambda p: p.grad)\ns.sum().backward()\n"
+    )
+    (tmp_path / "p.expr").write_text(text, encoding="utf-8")
+    shown = here("flow", str(tmp_path / "p.expr")).stdout
+    assert shown.splitlines()[1].split()[3:] == ["-", "-", "-"]
+    assert "failed" in shown and "not reached" not in shown

@@ -227,6 +227,28 @@ def test_it_changes_nothing() -> None:
     assert not any(p._backward_hooks for p in watched[:-1])
 
 
+def test_apply_of_a_function_may_be_written_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from PyTorch 2.14 on: a descriptor that takes no attributes."""
+    plain = torch._C._FunctionBase.__dict__["apply"]
+    monkeypatch.setattr(torch.autograd.Function, "apply", plain)
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    w = torch.ones(2, requires_grad=True)
+    with inspect.record() as run:
+        Twice.apply(w).sum().backward()
+    assert "TwiceBackward" in str(run.trace())
+    assert run.why(w).to_dict()["verdict"] == "fine"
+    assert torch.autograd.Function.__dict__["apply"] is plain
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("title", "text"), SAME.items(), ids=list(SAME))
 def test_a_program_prints_the_same(title: str, text: str, tmp_path: Path) -> None:
@@ -345,8 +367,7 @@ OTHERWISE = {
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
     "data | x | 3 | a Variable of data": "unused",
-    # PyTorch's own warning has the sizes.
-    "broadcast | net.weight | 5 | a row of predictions and a column of targets": "fine",
+    # PyTorch's own warning has the sizes: it computes this loss by operations of its own.
     "broadcast | net.weight | 4 | images of one pixel and rows of targets": "fine",
 }
 
@@ -613,3 +634,16 @@ def test_what_is_no_tensor_is_said_to_be_none() -> None:
     for wrong in (lambda: run.why(object()), lambda: inspect.trace({"weight": weight})):
         with pytest.raises(TypeError, match="expected a tensor"):
             wrong()
+
+
+def test_what_functions_return_is_told_beside_the_program() -> None:
+    """The node of a result, when a program reads it, may be given a hook: such a pass is slow."""
+    weight = torch.ones(2, requires_grad=True)
+
+    def scaled(x: Any) -> Any:
+        return x * 2
+
+    with inspect.record() as run:
+        scaled(weight).sum().backward()
+    assert run.why(weight).verdict == "fine"
+    assert not run._session.recorder.passes.capturing.is_off

@@ -57,8 +57,8 @@ class Observer:
         """An operation of PyTorch made this node on its way, in a module or in none: it transposed
         a leaf, or nobody saw what it made: None."""
 
-    def made_within(self, tensor: Any, module: Any) -> None:
-        """An operation of PyTorch made this result on its way, in a module or in none."""
+    def made_within(self, node: Any, tensor: Any, module: Any) -> None:
+        """An operation of PyTorch made this result of a node on its way, in a module or in none."""
 
     def unmet(self, tell: Callable[[Observer], None]) -> None:
         """A pass is about to run nodes that operations of PyTorch made on their way: `tell` reports

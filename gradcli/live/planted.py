@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 
@@ -29,7 +30,7 @@ class Planted:
         stands there while the rest is put aside, left out, PyTorch's own."""
         plain = vars(owner)[name]
         mine = made(plain)
-        if callable(plain):
+        if isinstance(mine, FunctionType):
             functools.update_wrapper(mine, plain)
         entry = owner, name, plain, mine, functools.cache(
             lambda: plain if aside is None else aside(mine))  # fmt: skip

@@ -198,10 +198,10 @@ class TorchSide(Live):
         )
         return found
 
-    def made_again(self, node: Any, known: Known) -> Any:  # type: ignore[override]
+    def made_again(self, node: Any, output_nr: int, known: Known, operand: Known) -> Any:  # type: ignore[override]
         """What it made, where nobody saw that: from what it made it of."""
         with self.hands_off(), self.torch.no_grad():
-            return made_again(self.torch, node, known)
+            return made_again(self.torch, node, output_nr, known, operand)
 
     def backward(self, result: Any, seed: Any, *, keep: bool | None, create_graph: bool) -> None:
         """torch.autograd.backward."""

@@ -69,7 +69,7 @@ class Losses(Spectator):
             return
         one, other = (tuple(getattr(value, "shape", ())) for value in inputs[:2])
         if len(one) != len(other) and squeezed(one) == squeezed(other) != ():
-            if prod(changed.shape) > prod(one) == prod(other):
+            if prod(together(one, other)) > prod(one) == prod(other):
                 target = 0 if inputs[1].requires_grad else 1
                 self.crossed[mark_of(node)] = (one, other), target
 
@@ -152,6 +152,13 @@ def _unshaped(node: Any) -> Any:
     while _acts(node) == "moves" and len(edges_of(node)) == 1:
         node = edges_of(node)[0]
     return node
+
+
+def together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """What two shapes broadcast to."""
+    most = max(len(one), len(other))
+    padded = ((1,) * (most - len(shape)) + shape for shape in (one, other))
+    return tuple(map(max, zip(*padded, strict=True)))  # type: ignore[arg-type]
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
