@@ -124,6 +124,7 @@ ADVISED = {
     "a decorated function": "leave out: @torch.no_grad()",
     "greater than": "h = x.sigmoid().float()",
     "a head that is newer than the optimizer": "make the optimizer after line 3",
+    "a layer that is an attribute named softmax": "return self.lin(x)",
     "a step before the gradient is there": "step() after line 7, and zero_grad() before it",
 }
 
@@ -188,6 +189,47 @@ for turn in range(2):
 """
     facts = "\n".join(ask(text, "net.weight")[1].facts)
     assert SLIPS[line] in facts and bool(facts) == bool(SLIPS[line])
+
+
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_modules_in_methods_and_loops_have_no_requires_grad(engine: str) -> None:
+    if engine == "torch" and not oracle.has_torch:
+        pytest.skip("PyTorch is not installed")
+    text = """\
+import torch
+from torch import nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2)])
+        self.body = nn.Linear(2, 1)
+    def freeze(self):
+        self.body.requires_grad = False
+        for layer in self.layers:
+            layer.requires_grad = False
+        for p in self.layers.parameters():
+            p.requires_grad = True
+def main():
+    model = Model()
+    model.freeze()
+    model.body(model.layers[0](torch.ones(3, 2))).sum().backward()
+main()
+"""
+    request = Request(text.encode(), "p.py", "p.py", engine=engine)
+    facts = why_report(request, "model.body.weight", trials=False)[1].facts
+    assert [fact.partition(" has no effect")[0] for fact in facts] == [
+        "line 9: self.body.requires_grad = False", "line 11: layer.requires_grad = False",
+    ]  # fmt: skip
+
+
+def test_an_array_of_a_detached_tensor_has_no_cure() -> None:
+    text = """\
+import numpy
+w = torch.ones(2, requires_grad=True)
+torch.from_numpy(numpy.tanh((w * 2).detach().cpu().numpy())).requires_grad_().sum().backward()
+"""
+    report = ask(text, "w")[1]
+    assert (report.verdict, report.trial and report.trial.helped) == ("detached", None)
 
 
 @pytest.mark.parametrize("title", [title for title, _ in CASES])

@@ -210,7 +210,9 @@ class Reporter:
 
     def returned(self, number: int, value: Any) -> Any:
         """A function is about to return."""
-        self.listener.returned(self.nodes[number], value)  # type: ignore[arg-type]
+        if not self._is_elsewhere():
+            with self.off():
+                self.listener.returned(self.nodes[number], value)  # type: ignore[arg-type]
         return value
 
     def managing(self, number: int) -> None:

@@ -49,8 +49,8 @@ class Optimizers(Spectator):
 
     def __init__(self) -> None:
         self.known: dict[int, Optimizer] = {}  # by identity
-        # Parameters that were made when there were so many optimizers.
-        self.late: dict[int, tuple[Any, int]] = {}
+        # Parameters that were made when there were so many optimizers, and where.
+        self.late: dict[int, tuple[Any, int, Any]] = {}
 
     def optimizing(self, optimizer: Any, parameters: Sequence[Any]) -> None:
         """An optimiser was given parameters."""
@@ -66,12 +66,12 @@ class Optimizers(Spectator):
     def parameter(self, tensor: Any) -> None:
         """A parameter of a module was made."""
         if self.known and len(self.late) < MOST:
-            self.late[id(tensor)] = ref(tensor), len(self.known)
+            self.late[id(tensor)] = ref(tensor), len(self.known), current_origin()
 
-    def before(self, tensor: Any) -> list[Optimizer]:
-        """Those that there were when a parameter was made: they can't have it."""
-        known, count = self.late.get(id(tensor), (None, 0))
-        return self.all[:count] if known is not None and known() is tensor else []
+    def before(self, tensor: Any) -> tuple[list[Optimizer], Any]:
+        """Those that there were when a parameter was made, and where: they can't have it."""
+        known, count, place = self.late.get(id(tensor), (None, 0, None))
+        return (self.all[:count], place) if known is not None and known() is tensor else ([], None)
 
     def stepping(self, optimizer: Any) -> None:
         """An optimiser is about to change them."""

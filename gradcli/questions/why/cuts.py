@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Set
+from itertools import islice
 
 from ...diagnostics import Span
 from ...recording.sides import is_parameter
@@ -364,8 +365,8 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         return [replace(case, node, f"{text[:place]}r{text[place:]}")]
     if verdict in ("detached", "data", "item"):
         outer = case.parents.get(id(node))
-        if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
-            return []  # an array would still be outside
+        if _is_array(case, node):
+            return []  # it would still be outside
         if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
             return with_keyword(case, node, "use_reentrant", "False")
         if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
@@ -394,6 +395,17 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
                 return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
             return [(within_brackets(case, node), text)]
     return []
+
+
+def _is_array(case: Case, node: ast.AST) -> bool:
+    """Whether an array is made of a value at once: x.detach().cpu().numpy()"""
+    for part in islice(case.ancestors(node), 1, None):
+        if isinstance(part, ast.Attribute) and part.attr == "numpy":
+            return True
+        if not isinstance(part, ast.Attribute) and getattr(part, "func", None) is not node:
+            return False
+        node = part
+    return False
 
 
 def _above(case: Case, one: ast.expr, other: ast.expr) -> str:

@@ -214,8 +214,10 @@ def _left_out(case: Case, made: list[Optimizer]) -> Finding:
         near = [one for one in stepped if _is_near(case, one)] or stepped
         finding.causes.append(Remark(near[-1].origin, f"made without {name}"))
         finding.advice = f"give {case.code} to this optimizer too"
-        if near[-1] in case.passes.optimizers.before(case.tensor) and case.made is not None:
-            _made_later(case, finding, case.made.node)
+        before, place = case.passes.optimizers.before(case.tensor)
+        place = place if case.made is None else case.made.node
+        if near[-1] in before and case.is_here(place):
+            _made_later(case, finding, place)
     return finding
 
 
