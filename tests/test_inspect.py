@@ -367,8 +367,6 @@ OTHERWISE = {
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
     "data | x | 3 | a Variable of data": "unused",
-    # PyTorch's own warning has the sizes: it computes this loss by operations of its own.
-    "broadcast | net.weight | 4 | images of one pixel and rows of targets": "fine",
 }
 
 
