@@ -77,10 +77,10 @@ ABSENT: dict[str, str] = {
         "view_as_real_copy wait while_loop windows"
     ),
     "torch.nn": (
-        "AdaptiveLogSoftmaxWithLoss Container CrossMapLRN2d LazyConvTranspose1d "
+        "Container CrossMapLRN2d LazyConvTranspose1d "
         "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d "
         "LazyInstanceNorm3d LinearCrossEntropyLoss LinearCrossEntropyOptions NLLLoss2d "
-        "RNNCellBase SyncBatchNorm UninitializedBuffer UninitializedParameter backends "
+        "RNNCellBase UninitializedBuffer UninitializedParameter backends "
         "common_types cpp factory_kwargs grad intrinsic qat quantizable quantized"
     ),
     "torch.nn.functional": (
@@ -131,7 +131,7 @@ ABSENT: dict[str, str] = {
         "NestedIOFunction custom_function_call hooks"
     ),
     "torch.func": "debug_unwrap functionalize rearrange replace_all_batch_norm_modules_",
-    "torch.distributions": "ExponentialFamily Wishart constraint_registry",
+    "torch.distributions": "Wishart constraint_registry",
     "torch.distributions.constraints": "MixtureSameFamilyConstraint dependent is_dependent",
     "torch.distributions.utils": (
         "SymInt Tensor euler_constant is_tensor_like lazy_property tril_matrix_to_vec "

@@ -98,6 +98,20 @@ class Cure(NamedTuple):
 MOST, MOST_LINES = 1600, 16  # characters and lines of a message
 
 
+def command(*words: str) -> str:
+    """A command line of gradcli as a shell takes it."""
+    return " ".join(("gradcli", *map(_quoted, words)))
+
+
+def _quoted(word: str) -> str:
+    """In the quotes that need no others: `shlex.quote` writes `d['k']` as `'d['"'"'k'"'"']'`."""
+    if word and all(sign.isalnum() or sign in "@%+=:,./-_" for sign in word):
+        return word
+    if "'" in word and not any(sign in '"$`\\!' for sign in word):
+        return f'"{word}"'
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
 def bounded(text: str, most: int = MOST) -> str:
     """The text, if it is no longer; else its start, and how much there is more."""
     lines = text.split("\n", MOST_LINES)

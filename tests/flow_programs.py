@@ -454,6 +454,10 @@ for i in range(5):
 }  # fmt: skip
 
 HEALTHY: dict[str, str] = {
+    "a tensor without elements": (
+        "e = torch.zeros(0, 3, requires_grad=True)\nx = tensor(2.0, requires_grad=True)\n"
+        "(e.sum() + x).backward()\n"
+    ),
     "scores for cross_entropy": CLASSES.format(loss="cross_entropy", scores="net(X)"),
     "log_softmax twice": CLASSES.format(loss="cross_entropy", scores="net(X).log_softmax(1)"),
     "log_softmax and nll_loss": CLASSES.format(loss="nll_loss", scores="F.log_softmax(net(X), 1)"),

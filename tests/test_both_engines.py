@@ -152,3 +152,67 @@ def test_arguments_of_a_lambda_are_names(tmp_path: Path) -> None:
     )  # fmt: skip
     own, live = (here("trace", str(file), "--engine", engine).stdout for engine in ("own", "torch"))
     assert own == live and "─ v" in own and "jacobian" not in own.partition("tensor  ")[2]
+
+
+CHANGED = """x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+y = x.clone()
+a, b = y[0], y[:, 1]
+a.mul_(10)
+b.sum().backward()
+"""
+GROUPS = """x = torch.arange(8.0).reshape(1, 4, 2).requires_grad_()
+F.group_norm(x, 2).tanh().sum().backward()
+"""
+
+
+@pytest.mark.parametrize("text", [CHANGED, GROUPS])
+def test_outputs_of_nodes_are_the_same(text: str, tmp_path: Path) -> None:
+    """Those too that only another view has changed, or that no name holds."""
+    file = tmp_path / "program.expr"
+    file.write_text(text, "utf-8")
+    own, live = (here("trace", str(file), "--format", "json", "--engine", engine).stdout
+                 for engine in ("own", "torch"))  # fmt: skip
+    results = [
+        [
+            (node["id"], node["output_nr"], node["value"])
+            for node in json.loads(told)["passes"][-1]["nodes"]
+        ]
+        for told in (own, live)
+    ]
+    assert [one[:2] for one in results[0]] == [one[:2] for one in results[1]]
+    assert all(one[2] is not None for one in (*results[0], *results[1]))
+
+
+def test_paths_lead_through_a_view_whose_base_was_changed(tmp_path: Path) -> None:
+    """PyTorch gives the view a new node when it is used: behind that of its user."""
+    file = tmp_path / "program.expr"
+    file.write_text(CHANGED, "utf-8")
+    own, live = (
+        json.loads(here("paths", str(file), "--wrt", "x", "--format", "json", *more).stdout)
+        for more in ((), ("--engine", "torch"))
+    )
+    assert own["sum"] == live["sum"] == [[0.0, 10.0], [0.0, 1.0]]
+
+
+def test_a_returned_gradient_says_which_steps_it_came_from(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "from torch.autograd.functional import hessian\nx = torch.tensor([1.0, -2.0, 0.5])\n"
+        "print(hessian(lambda v: (v ** 3).sum() + v[0] * v[2], x))\n",
+        "utf-8",
+    )
+    own, live = (here("step", str(file), "--engine", engine).stdout for engine in ("own", "torch"))
+    assert own == live and "from steps" in own
+
+
+def test_an_optimizer_of_the_program_steps_and_was_made_where_its_class_was_called(
+    tmp_path: Path,
+) -> None:
+    faults = sections(Path(__file__).parent / "programs" / "live_faults.txt")
+    title = "not-stepped | head.weight | an optimizer of the program's own"
+    file = tmp_path / "program.py"
+    file.write_text(faults[title], "utf-8")
+    for words in (("flow",), ("why", "head.weight", "--no-try"), ("why", "net.weight")):
+        told = (words[0], str(file), *words[1:])
+        own, live = (here(*told, "--engine", engine).stdout for engine in ("own", "torch"))
+        assert own == live and ("never changes" in own) is ("--no-try" in words)

@@ -347,6 +347,15 @@ def test_masked_nan() -> None:
     assert [(edge.node, edge.text) for edge in leaf.edges] == [("SqrtBackward0", "x.sqrt()")]
 
 
+def test_no_slope_is_said_to_be_0_where_nan_is() -> None:
+    text = "x = tensor([0.0, 4.0, -1.0], requires_grad=True)\n"
+    fact = checked(f"{text}y = torch.where(x > 0, x.sqrt(), torch.zeros(3)).sum()\ny.backward()\n")
+    (problem,) = fact.problems
+    assert problem.shown == ("passes nan to x",)
+    cause = "cause: SqrtBackward0 multiplies 0 by a slope that is infinite or NaN"
+    assert problem.advice == (cause,)
+
+
 def test_what_is_not_finite_is_no_mistake() -> None:
     for text in ("L = x.sqrt()", "L = x.log()", "L = x * 0 / x", "L = (1 / x)"):
         fact = checked(f"x = tensor(0.0, requires_grad=True)\n{text}\n")

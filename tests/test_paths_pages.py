@@ -108,6 +108,12 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = gradcli("paths", "two.expr", "--of", "L")
     assert missing.returncode == 2
     assert "--wrt NAME is missing; the leaves of L are a, w1, w2, w3, w4" in missing.stderr
+    loop = "net = nn.Linear(2, 1)\nL = net(ones(2)).sum()\nL.backward()\n"
+    Path("net.expr").write_text(
+        f"{loop}with no_grad():\n    for p in net.parameters():\n        p += 1\n"
+    )
+    later = gradcli("paths", "net.expr").stderr
+    assert "the leaves of L are net.weight, net.bias\n" in later
     assert gradcli("paths", "two.expr", "--wrt", "a", "--element", "x").returncode == 2
     ascii_page = gradcli("paths", "two.expr", "--wrt", "a", PYTHONIOENCODING="ascii")
     assert "L -(-1)-> d" in ascii_page.stdout

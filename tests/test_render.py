@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import textwrap
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gradcli.diagnostics import Diagnostic, Label, Span
+from gradcli.diagnostics import Diagnostic, Label, Span, command
 from gradcli.recording.facts import (
     BackwardFact,
     ConstantFact,
@@ -370,10 +371,28 @@ def test_fewer_words_leave_room_for_the_columns_behind_them() -> None:
     assert "".join(piece.text for piece in line).split() == ["name", "1.", "→", "12"]
 
 
+@pytest.mark.parametrize(
+    ("width", "shown"), [(13, "-0.989…-0.537"), (11, "-0.99…-0.54"), (9, "-1…-0.5"), (5, "…")]
+)
+def test_no_number_is_cut_to_another(width: int, shown: str) -> None:
+    rows = [(cell("x"), Cell("-0.989…-0.537", short="-0.989…-0.537"), cell("7"))]
+    (line,) = columns(rows, PLAIN._replace(width=width + 6), giving=(((1, 1),),))
+    assert line[2].text.rstrip() == shown
+
+
 def test_room_of_a_column_that_went_is_given_back() -> None:
     cells = [Cell("an expression of words"), Cell("12345"), Cell("mean and norm"), Cell("7")]
     (line,) = columns([cells], PLAIN._replace(width=32), giving=(((0, 8),), 2))
     assert "".join(cell.text for cell in line) == "an expression of words  12345  7"
+
+
+@pytest.mark.parametrize(
+    "name", ["w", "net.0.weight", "重み", "weights[1]", "d['k']", "a b", "$x", "it's $x", '"', "`'"]
+)
+def test_a_name_in_a_command_is_one_word(name: str) -> None:
+    line = command("why", name)
+    assert shlex.split(line) == ["gradcli", "why", name]
+    assert line.count("'") <= 5
 
 
 # ---------------------------------------------------------------- folds

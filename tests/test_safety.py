@@ -110,6 +110,7 @@ class A:
 A.__subclasses__
 ----
 class A(type): pass
+A.__subclasses__(A)
 ----
 class A(torch.Tensor): pass
 ----

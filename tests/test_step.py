@@ -425,6 +425,17 @@ def test_a_pass_that_fails_is_reported_up_to_there() -> None:
     assert "stopped in step 3 by an error" in page(text)
 
 
+def test_what_a_pass_that_fails_did_not_pass_on_is_shown_whole() -> None:
+    text = """\
+w = tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+b = tensor([1.0, 1.0], requires_grad=True)
+b.register_post_accumulate_grad_hook(lambda p: p.grad)
+torch.addmm(b, torch.ones(2, 2), w * 2).sum().backward()
+"""
+    assert page(text).count("not passed on: the pass stopped") == 1
+    assert "product  [[2., 2.],\n" in page(text)
+
+
 def test_hidden_changes_do_not_reach_what_was_recorded() -> None:
     """A hook that works in place must not rewrite the steps before it."""
     text = """\

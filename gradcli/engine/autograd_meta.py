@@ -17,6 +17,7 @@ class AutogradMeta:
     __slots__ = (
         "grad", "accumulator", "hooks", "post_hooks", "retains_grad", "is_parameter",
         "persistent", "base", "view_version", "creation", "inference", "mark",
+        "number",
     )  # fmt: skip
 
     grad: Tensor | None
@@ -26,10 +27,11 @@ class AutogradMeta:
     persistent: bool | None  # of a buffer that nn.Buffer made
     base: Tensor | None
     mark: list[bool] | None  # see `mark_of`
+    number: complex | None  # of Python, which this tensor stands for in a graph of gradients
 
     def __init__(self, base: Tensor | None = None, version: int = 0) -> None:
         self.grad = self.accumulator = self.hooks = self.post_hooks = None
-        self.persistent = self.mark = None
+        self.persistent = self.mark = self.number = None
         self.retains_grad = self.is_parameter = self.inference = False
         self.base, self.view_version = base, version
         self.creation = ""  # how a view was made, where that forbids changing it in place

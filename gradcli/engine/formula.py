@@ -401,7 +401,9 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     for place, key in row.unpacked_keys:
         value = unpack(node, place, as_tensor=True)
         if key in tensors and value.__class__ in (int, float, bool, complex):
-            value = plain(shown._kind.xp.asarray(value, dtype=shown._kind.array_dtype), shown._kind)
+            number, kind = value, shown._kind
+            value = plain(kind.xp.asarray(number, dtype=kind.array_dtype), kind)
+            value._need_meta().number = number
         if RUNTIME.complex and row.holomorphic and (key in tensors or _a_value(row, key)):
             if any(g is not None and g._kind.dtype.is_complex for g in grads):
                 value = _conjugate(value)

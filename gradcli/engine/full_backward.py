@@ -252,6 +252,7 @@ class Walk:
         if runs and node in self.targets:  # one that runs is looked up before its hooks
             self._captures(node, grads)
         if hooks is not None:
+            state.origin = self.mark.origin  # what they are given is of the pass
             grads = call_tensor_hooks(node, grads, self.tensors)
             retain(node, grads, self.tensors)
             if runs:
@@ -275,6 +276,7 @@ class Walk:
             else:
                 results = node.apply(grads, self.tensors)
         if hooks is not None and hooks.post:
+            state.origin = self.mark.origin
             results = call_post_hooks(node, results, grads, self.tensors)
         for tell_ran in self.told.ran:
             tell_ran(node)
@@ -352,6 +354,7 @@ class Walk:
         value = self.buffers.pop(node, None)
         variable = node.variable
         meta = variable._need_meta()
+        state.origin = self.mark.origin
         for number, hook in list((meta.hooks or {}).items()):
             value = call_one(node, hook, number, value, self.tensors)
         if self.needed is not None and node not in self.needed:

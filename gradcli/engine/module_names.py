@@ -19,6 +19,7 @@ STARTS = {
     "LazyConv": "conv",
     "LazyBatchNorm": "batchnorm",
     "BatchNorm": "batchnorm",
+    "SyncBatchNorm": "batchnorm",
     "NormBase": "batchnorm",
     "InstanceNorm": "instancenorm",
     "Upsampl": "upsampling",

@@ -57,8 +57,8 @@ class Observer:
         """An operation of PyTorch made this node on its way, in a module or in none: it transposed
         a leaf, or nobody saw what it made: None."""
 
-    def made_within(self, tensor: Any, module: Any) -> None:
-        """An operation of PyTorch made this result on its way, in a module or in none."""
+    def made_within(self, node: Any, tensor: Any, module: Any) -> None:
+        """An operation of PyTorch made this result of a node on its way, in a module or in none."""
 
     def unmet(self, tell: Callable[[Observer], None]) -> None:
         """A pass is about to run nodes that operations of PyTorch made on their way: `tell` reports
@@ -71,6 +71,9 @@ class Observer:
         """A node was made, and some of its inputs take no gradient: these are the arguments of its
         row, of another library's node the inputs in the order of its edges. `changed` is its
         result, which of an operation in place is an input with new values."""
+
+    def reduced(self, inputs: Sequence[Any]) -> None:
+        """An operation of PyTorch made one number of these, as a loss does."""
 
     def required(self, tensor: Any) -> None:
         """A leaf was made that requires grad, or a tensor was asked to."""

@@ -287,7 +287,8 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     found: list[tuple[str, Any]] = []
     for name, value in zip(row.saved_keys, saved, strict=True):
         if value.__class__ is Tensor:
-            found.append((name, value._data))
+            if value._meta is None or value._meta.number is None:
+                found.append((name, value._data))
         elif value is not None:
             for item in value if value.__class__ is list else (value,):
                 if item.__class__ is Tensor:

@@ -39,6 +39,8 @@ def attribute(node: Node, name: str) -> Any:
     value = unpack(node, row.saved_keys.index(name), as_tensor=True, in_graph=False)
     if value.__class__ is list:
         return tuple(value)
+    if value.__class__ is Tensor and value._meta is not None and value._meta.number is not None:
+        value = value._meta.number
     if name in tensors and value.__class__ in (int, float, bool):
         kind = kind_of({int: int64, float: float64, bool: bool_}[value.__class__])
         return plain(kind.xp.asarray(value, dtype=kind.array_dtype), kind)

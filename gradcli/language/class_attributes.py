@@ -9,11 +9,13 @@ from typing import Any
 
 from .adoption import adopting
 from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
+from .calls import call
 from .classes import (
     FUNCTIONS,
     ClassValue,
     construct,
     delete_plainly,
+    described,
     from_class,
     made,
     module_methods,
@@ -31,7 +33,10 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
     if found is not MISSING:
         if type(found) is StaticMethod or type(found) is ClassMethod:
             return from_class(value, value, found)
-        return found
+        reads = described(found, "__get__")
+        return found if reads is MISSING else call(reads, (found, None, value), {})
+    if value.meta is not None and (found := value.meta.find(name)) is not MISSING:
+        return from_class(value, value.meta, found)
     if value.native in FUNCTIONS and name == "apply":
         return Builtin("apply", FUNCTIONS[value.native](value))
     if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -18,31 +18,36 @@ from .classes import (
     ERROR_CLASSES,
     OBJECT,
     ClassValue,
-    ProgramModule,
     call_special,
     construct,
     is_instance,
     kind_of,
-    make_class,
 )
 from .formatting import texts
-from .grammar import is_foreign
 from .instances import ClassMethod, Property, StaticMethod
-from .operations import DICTS, iterate, type_handlers, type_name
+from .operations import iterate, type_handlers, type_name
 from .session import session
 from .superclasses import Super
-from .values import ErrorValue, Instance, Lazy, Set, Type
+from .values import ErrorValue, Instance, Lazy, Type
+
+
+def _kind_of(value: Any) -> ClassValue | None:
+    """The class of an object of the program's; of a class, its metaclass."""
+    if type(value) is ClassValue:
+        return value.meta
+    return kind_of(value) if is_instance(value) else None
 
 
 def _hook(name: str, previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """How the operations find an instance's special method; other values as before."""
 
     def find(value: Any) -> Any:
-        if not is_instance(value):
+        kind = _kind_of(value)
+        if kind is None:
             return previous(value)
-        found = kind_of(value).find(name)
+        found = kind.find(name)
         if found is MISSING:
-            return previous(value) if isinstance(value, ProgramModule) else None
+            return None if isinstance(value, Instance) else previous(value)
         return lambda *args, **kwargs: call(found, args, kwargs)
 
     return find
@@ -171,25 +176,25 @@ type_handlers.leave = _hook("__exit__", lambda value: None)
 def custom_text(value: Any, method: str) -> str | None:
     """__str__ and __repr__ of the program's classes."""
     kind = type(value)
-    if kind is ClassValue:
-        own = value.enumeration
-        return value.text if own is None else own.title(value)
-    if not is_instance(value):
+    own = _kind_of(value)
+    if kind is ClassValue and own is None:
+        return value.text if value.enumeration is None else value.enumeration.title(value)
+    if own is None:
         return None
     for name in (method, "__repr__"):
-        found = kind_of(value).find(name)
+        found = own.find(name)
         if found is not MISSING:
             shown = call(found, (value,), {})
             if type(shown) is not str:
                 raise TypeError(f"{name} returned non-string (type {type_name(shown)})")
             return shown
+    if kind is ClassValue:
+        return value.text
     return OF_OBJECTS["__repr__"](value) if isinstance(value, Instance) else None
 
 
 def _type_of(value: Any) -> Any:
-    if is_instance(value):
-        return kind_of(value)
-    return types_room.OF_PYTHON[Type] if type(value) is ClassValue else None
+    return _kind_of(value) or (types_room.OF_PYTHON[Type] if type(value) is ClassValue else None)
 
 
 def _is_instance(value: Any, kind: Any) -> bool | None:
@@ -199,8 +204,9 @@ def _is_instance(value: Any, kind: Any) -> bool | None:
         return None
     if type(value) is ErrorValue:
         own = ERROR_CLASSES.get(value.kind)
-        return own is not None and kind in own.order
-    return is_instance(value) and kind in kind_of(value).order
+    else:
+        own = _kind_of(value)
+    return own is not None and kind in own.order
 
 
 def _is_above(kind: Any, own: ClassValue) -> bool:
@@ -220,35 +226,3 @@ types_room.custom_bases.append(
         else None
     )
 )
-
-
-def above(bases: Iterable[Any]) -> tuple[Any, ...]:
-    """The bases of a class; what builds on dict and its like needs a room of its own."""
-    found = tuple(bases)
-    if not any(type(base) is Type and base.host in BUILT_ON for base in found):
-        return found
-    from .builtin_bases import on_builtins
-
-    return on_builtins(found)
-
-
-BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
-
-
-def _type_builtin(*args: Any) -> Any:
-    """type(value), or type(name, bases, table), which is a class statement in one line."""
-    if len(args) != 3:
-        return types_room.type_call(*args)
-    name, bases, table = args
-    if type(name) is not str or type(bases) is not tuple or type(table) is not dict:
-        raise TypeError("type() takes a name, a tuple of bases and a dictionary")
-    for word in table:
-        if type(word) is not str:
-            raise TypeError("__prepare__() must return a mapping of names")
-        if is_foreign(word):
-            raise AttributeError(f"the name {word!r} is not part of the language")
-    session.budget.charge(len(table) + 1)
-    return make_class(name, name, above(bases), dict(table), None)
-
-
-types_room.CONSTRUCT["type"] = _type_builtin

@@ -39,6 +39,7 @@ from .instances import (
     make_library_host,
     refusal_of,
     shown,
+    slots_of,
     special_names,
 )  # fmt: skip
 from .libraries import published
@@ -54,7 +55,8 @@ class ClassValue(Joined):
 
     __slots__ = (
         "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
-        "make", "name", "native", "order", "qualified", "slots", "special", "table", "__weakref__",
+        "make", "meta", "name", "native", "order", "qualified", "slots", "special", "table",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +68,7 @@ class ClassValue(Joined):
         self.frozen = False  # a dataclass whose objects are not written to
         self.make: Callable[..., Any] | None = None  # what a call gives where it makes no object
         self.abstract: tuple[str, ...] = ()  # methods that a class beneath must have
+        self.meta: ClassValue | None = None  # the metaclass that made it, where that is no type
         self.enumeration: Any = None  # of a class that builds on Enum: its members
         self.name = name
         self.qualified = qualified
@@ -111,17 +114,6 @@ class ClassValue(Joined):
             if name in base.table:
                 return base.table[name]
         return MISSING
-
-
-def slots_of(order: list[ClassValue]) -> frozenset[str] | None:
-    """What __slots__ of a class and of all above it name."""
-    names: set[str] = set()
-    for kind in order:
-        own = kind.table.get("__slots__", MISSING)
-        if own is MISSING or kind.native is not None:
-            return None
-        names.update((own,) if type(own) is str else own)
-    return None if "__dict__" in names else frozenset(names)
 
 
 def _native(bases: tuple[Any, ...]) -> Any:
@@ -211,6 +203,14 @@ def is_instance(value: Any) -> bool:
 
 def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     """Net(...)"""
+    calling = MISSING if kind.meta is None else kind.meta.find("__call__")
+    if calling is not MISSING:
+        return call(calling, (kind, *args), kwargs)
+    return constructed(kind, *args, **kwargs)
+
+
+def constructed(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
+    """type.__call__(Net, ...)"""
     if kind.make is not None:
         return kind.make(kind, *args, **kwargs)
     if kind.abstract:
@@ -316,13 +316,19 @@ def from_class(value: Any, kind: ClassValue, found: Any) -> Any:
         return Bound(found.function.name, kind, found.function)
     if holder is Property:
         return call(found.getter, (value,), {})
-    return found
+    reads = described(found, "__get__")
+    return found if reads is MISSING else call(reads, (found, value, kind), {})
+
+
+def described(entry: Any, name: str) -> Any:
+    """The method of a descriptor: an object of the program's that stands in a class."""
+    return entry.kind.find(name) if isinstance(entry, Instance) else MISSING
 
 
 def _instance_attribute(value: Any, name: str) -> Any:
     kind = kind_of(value)
     found = kind.find(name)
-    if type(found) is Property:
+    if type(found) is Property or described(found, "__set__") is not MISSING:
         return from_class(value, kind, found)
     if isinstance(value, ProgramModule):
         own = _module_attribute(value, name)
@@ -388,6 +394,8 @@ def set_plainly(value: Any, name: Any, new: Any) -> None:
                 f"property '{name}' of '{kind_of(value).name}' object has no setter"
             )
         call(found.writer, (value, new), {})
+    elif (writes := described(found, "__set__")) is not MISSING:
+        call(writes, (found, value, new), {})
     elif isinstance(value, ProgramModule):
         set_on_library(value, members_of_type(kind_of(value).native), name, new)
     elif kind_of(value).frozen:

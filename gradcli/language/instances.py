@@ -161,6 +161,17 @@ class Property:
         self.writer = writer
 
 
+def slots_of(order: list[Any]) -> frozenset[str] | None:
+    """What __slots__ of a class and of all above it name."""
+    names: set[str] = set()
+    for kind in order:
+        own = kind.table.get("__slots__")
+        if own is None or kind.native is not None:
+            return None
+        names.update((own,) if type(own) is str else own)
+    return None if "__dict__" in names else frozenset(names)
+
+
 def special_names(order: list[Any]) -> frozenset[str]:
     return frozenset(word for base in order for word in base.table if word in BRIDGED)
 

@@ -84,23 +84,23 @@ MODULES: dict[str, Module] = {
         "zip_longest pairwise compress batched tee",
     ),
     "functools": _module(
-        "standard.callables",
+        "standard.dispatch",
         "reduce partial wraps update_wrapper lru_cache cache cached_property cmp_to_key "
-        "total_ordering",
+        "total_ordering singledispatch partialmethod",
     ),
     "operator": _module(
         "standard.callables",
         "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift iadd isub imul "
         "itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift neg pos invert not_ "
         "eq ne lt le gt ge is_ is_not abs truth index contains getitem setitem delitem "
-        "length_hint concat itemgetter attrgetter methodcaller",
+        "length_hint concat iconcat call itemgetter attrgetter methodcaller",
     ),
     "collections": _module(
         "standard.collected", "OrderedDict defaultdict deque Counter namedtuple"
     ),
     "heapq": _module(
         "standard.collected",
-        "heappush heappop heapify heappushpop heapreplace nlargest nsmallest",
+        "heappush heappop heapify heappushpop heapreplace nlargest nsmallest merge",
     ),
     "bisect": _module(
         "standard.collected", "bisect bisect_right bisect_left insort insort_right insort_left"
@@ -108,7 +108,7 @@ MODULES: dict[str, Module] = {
     "string": _module(
         "standard.words",
         "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation "
-        "printable whitespace capwords",
+        "printable whitespace capwords Template",
     ),
     "unicodedata": _module(
         "standard.words",
@@ -120,12 +120,14 @@ MODULES: dict[str, Module] = {
         "search match fullmatch findall finditer split sub subn compile escape Pattern Match I "
         "IGNORECASE M MULTILINE S DOTALL X VERBOSE A ASCII U UNICODE error",
     ),
-    "json": _module("standard.words", "dumps loads dump load JSONDecodeError"),
+    "json": _module("standard.words", "dumps loads dump load JSONDecodeError JSONEncoder"),
     "pprint": _module("standard.words", "pprint pp pformat"),
     "textwrap": _module("standard.words", "dedent indent fill wrap shorten"),
     "hashlib": _module("standard.digests", "new md5 sha1 sha224 sha256 sha384 sha512"),
     "pickle": _module(
-        "standard.stored", "dump load dumps loads PickleError PicklingError UnpicklingError"
+        "standard.stored",
+        "dump load dumps loads PickleError PicklingError UnpicklingError HIGHEST_PROTOCOL "
+        "DEFAULT_PROTOCOL",
     ),
     "csv": _module(
         "standard.stored",
@@ -160,7 +162,8 @@ MODULES: dict[str, Module] = {
     "sys": _module(
         "standard.system",
         "exit getrecursionlimit setrecursionlimit getsizeof getdefaultencoding argv path modules "
-        "stdout stderr maxsize platform byteorder version executable version_info",
+        "stdout stderr exc_info exception maxsize platform byteorder version executable "
+        "version_info float_info",
     ),
     "platform": _module(
         "standard.system",
@@ -168,6 +171,21 @@ MODULES: dict[str, Module] = {
     ),
     "glob": _module("standard.system", "glob iglob"),
     "io": _module("standard.system", "StringIO BytesIO open UnsupportedOperation"),
+    "tempfile": _module(
+        "standard.temporary",
+        "mkdtemp mkstemp gettempdir NamedTemporaryFile TemporaryFile TemporaryDirectory",
+    ),
+    "traceback": _module(
+        "standard.tracebacks",
+        "format_exc print_exc print_exception format_exception format_exception_only print_tb "
+        "print_stack print_last format_tb format_stack",
+    ),
+    "threading": _module(
+        "standard.threads",
+        "Thread Lock RLock Semaphore Event current_thread main_thread active_count get_ident",
+    ),
+    "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
+    "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
     "shutil": _module("standard.system", "rmtree"),
     "gc": _module("standard.system", "collect enable disable"),
     "getpass": _module("standard.system", "getuser"),
@@ -245,17 +263,29 @@ MODULES: dict[str, Module] = {
         "standard.introspection", "signature Signature Parameter isclass isfunction ismethod"
     ),
     "numbers": _module("standard.introspection", "Number Complex Real Rational Integral"),
-    "types": _module("standard.namespaces", "SimpleNamespace"),
+    "types": _module(
+        "standard.namespaces",
+        "SimpleNamespace MethodType FunctionType LambdaType ModuleType NoneType "
+        "BuiltinFunctionType",
+    ),
+    "weakref": _module("standard.namespaces", "ref"),
+    "ast": _module("standard.literals", "literal_eval"),
+    "cmath": _module(
+        "standard.literals",
+        "sqrt exp log log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh phase "
+        "polar rect isnan isinf isfinite isclose pi e tau inf nan infj nanj",
+    ),
     "abc": _module("standard.declared", "ABC ABCMeta abstractmethod abstractproperty"),
     "dataclasses": _module(
         "standard.declared",
         "dataclass field asdict astuple replace is_dataclass fields Field FrozenInstanceError "
-        "InitVar",
+        "InitVar KW_ONLY make_dataclass",
     ),
     "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
     "contextlib": _module(
         "standard.contexts",
-        "contextmanager nullcontext suppress closing redirect_stdout ExitStack ContextDecorator "
+        "contextmanager nullcontext suppress closing redirect_stdout redirect_stderr ExitStack "
+        "ContextDecorator "
         "AbstractContextManager",
     ),
     "warnings": _module(
@@ -264,7 +294,7 @@ MODULES: dict[str, Module] = {
     "logging": _module(
         "standard.logs",
         "debug info warning warn error critical exception log basicConfig disable getLogger "
-        "getLevelName Logger Handler StreamHandler FileHandler NullHandler Formatter "
+        "getLevelName Logger Handler StreamHandler FileHandler NullHandler Formatter Filter "
         "DEBUG INFO WARNING WARN ERROR CRITICAL FATAL NOTSET",
     ),
     "argparse": _module(
@@ -313,9 +343,7 @@ INSTEAD: dict[str, str] = {
     "d2l": "torch (copy the functions of d2l that the program uses)",
     "gym": "a class with reset and step",
     "gymnasium": "a class with reset and step",
-    "threading": "a plain loop",
     "multiprocessing": "a plain loop",
-    "concurrent": "a plain loop",
     "asyncio": "a plain loop",
     "subprocess": OUTSIDE,
     "socket": OUTSIDE,
@@ -328,7 +356,7 @@ INSTEAD: dict[str, str] = {
 # Modules that are often imported and seldom needed; nothing is in their place.
 ELSEWHERE = frozenset(
     "torchvision torchinfo torchsummary datasets build_vocab tensorflow_datasets zipfile "
-    "tarfile gzip struct uuid tempfile signal queue traceback "
+    "tarfile gzip struct uuid signal "
     "unittest pytest mlxtend wandb optuna ray visdom nltk spacy "
     "torch.nn.parallel".split()
 )

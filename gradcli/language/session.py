@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..diagnostics import Diagnostic
+from ..engine.origin import current_line
 from .budget import Budget
 
 MAX_DEPTH = 500  # levels of containers in a repr
@@ -18,12 +19,14 @@ class Session:
         "budget",
         "failing",
         "folder",
+        "handling",
         "kept",
         "notes",
         "numbers",
         "pointers",
         "shown",
         "write",
+        "write_error",
     )
 
     def __init__(self) -> None:
@@ -31,22 +34,31 @@ class Session:
         self.failing: Mapping[str, Diagnostic] = {}  # imported names of what is not here
         self.folder: str | None = None  # where data sets lie that the program names
         self.write: Callable[[str], object] = lambda text: None
+        self.write_error: object = None  # the function of the program that gets it
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []
         self.backward_calls: list[tuple[object, object]] = []
+        self.handling: list[BaseException] = []  # errors that `except` blocks are busy with
         self.notes: dict[str, None] = {}  # notes that are shown once, on standard error
         self.shown: set[int] = set()  # the containers whose repr is being made
 
     def reset(self, budget: Budget, write: Callable[[str], object]) -> None:
         self.budget = budget
-        self.write = write
+        self.write, self.write_error = write, None
         self.numbers = {}
         self.pointers = {}
         self.kept = []
         self.backward_calls = []
         self.notes = {}
+        self.handling.clear()
         self.shown = set()
+
+    def handle(self, error: BaseException) -> None:
+        """An `except` block begins: it is busy with the error of the line that ran last."""
+        self.handling.append(error)
+        if not hasattr(error, "line_here"):
+            error.line_here = current_line()  # type: ignore[attr-defined]
 
     def shown_once(self, value: object, instead: str, make: Callable[[], str]) -> str:
         """The repr of what holds others; `instead` where it is being made already."""

@@ -9,7 +9,7 @@ from .adoption import VALUES
 from .attributes import MISSING, SPECIAL, missing
 from .builtins.prelude import PRELUDE
 from .class_attributes import OF_OBJECTS, class_method, module_method
-from .classes import ClassValue, from_class, is_instance, kind_of
+from .classes import ClassValue, constructed, from_class, is_instance, kind_of
 from .formatting import error_text, plain_error
 from .inherited import inherited_from
 from .instances import is_base
@@ -31,13 +31,23 @@ def make_super(*args: Any) -> Super:
     if len(args) != 2 or type(args[0]) is not ClassValue:
         raise TypeError("super() needs a class and an object here")
     kind = args[1] if type(args[1]) is ClassValue else is_instance(args[1]) and kind_of(args[1])
-    if not kind or args[0] not in kind.order:
+    if not kind or not _behind(kind, args[0]):
         raise TypeError("super(type, obj): obj must be an instance or subtype of type")
     return Super(args[0], args[1])
 
 
+def _behind(kind: ClassValue, start: ClassValue) -> bool:
+    """Is a class among those of an object, or of the metaclass of a class?"""
+    return start in kind.order or (kind.meta is not None and start in kind.meta.order)
+
+
 def _super_attribute(value: Super, name: str) -> Any:
     kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
+    if value.behind not in kind.order and kind.meta is not None:
+        kind = kind.meta
+        if name == "__call__":
+            found = kind.find(name, after=value.behind)
+            return Bound(name, value.object, constructed if found is MISSING else found)
     found = kind.find(name, after=value.behind)
     if name == "__new__":
         return found if found is not MISSING else Builtin(name, OF_OBJECTS[name])

@@ -6,11 +6,28 @@ a node says what it did, and what it did that to is known, it is done once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 DEEPEST = 20  # results on the way to one
 Known = Callable[[Any, int], Any]  # the value of an output of a node; None where it is unknown
+# Under which names nodes save their inputs, in the order of these.
+OPERANDS = {
+    "MulBackward0": ("self", "other"), "DivBackward0": ("self", "other"),
+    "MmBackward0": ("self", "mat2"), "BmmBackward0": ("self", "mat2"),
+    "MvBackward0": ("self", "vec"), "DotBackward0": ("self", "tensor"),
+    "AddmmBackward0": ("self", "mat1", "mat2"),
+}  # fmt: skip
+
+
+def operands(node: Any, kept: Callable[[Any], Iterable[tuple[str, Any]]]) -> list[Any]:
+    """What the graph does not lead to and a node has saved, in the order of its inputs; empty where
+    it has saved none."""
+    names = OPERANDS.get(node.name(), ())
+    saved = dict(kept(node)) if names else {}
+    found = [saved.get(name) if child is None else None
+             for name, (child, _) in zip(names, node.next_functions, strict=False)]  # fmt: skip
+    return found if any(one is not None for one in found) else []
 
 
 def _signed(number: int) -> int:
@@ -22,7 +39,7 @@ def _scaled(torch: Any, n: Any, a: Any, b: Any, sign: int = 1) -> Any:
     return torch.add(a, b, alpha=sign * n._saved_alpha)
 
 
-# By the name of the node: what it made of its inputs. None is one that the graph does not lead to.
+# By the name of the node: what it made of its inputs.
 RECIPES: dict[str, Callable[..., Any]] = {
     "AddBackward0": _scaled,
     "SubBackward0": lambda torch, n, a, b: _scaled(torch, n, a, b, -1),
@@ -36,6 +53,13 @@ RECIPES: dict[str, Callable[..., Any]] = {
     "SinBackward0": lambda torch, n, a: a.sin(),
     "CosBackward0": lambda torch, n, a: a.cos(),
     "MmBackward0": lambda torch, n, a, b: a @ b,
+    "BmmBackward0": lambda torch, n, a, b: a @ b,
+    "MvBackward0": lambda torch, n, a, b: a @ b,
+    "DotBackward0": lambda torch, n, a, b: a @ b,
+    "AddmmBackward0": lambda torch, n, a, b, c: torch.addmm(
+        a, b, c, beta=n._saved_beta, alpha=n._saved_alpha
+    ),
+    "LinalgSlogdetBackward0": lambda torch, n, a: torch.slogdet(a),
     "ClampMinBackward0": lambda torch, n, a: a.clamp_min(n._saved_min),
     "SumBackward0": lambda torch, n, a: a.sum(),
     "SumBackward1": lambda torch, n, a: a.sum(
@@ -58,26 +82,33 @@ RECIPES: dict[str, Callable[..., Any]] = {
     "ViewBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
     "UnsafeViewBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
     "ReshapeAliasBackward0": lambda torch, n, a: a.reshape(n._input_metadata[0].shape),
+    "AsStridedBackward0": lambda torch, n, a: a.as_strided(
+        n._saved_size, n._saved_stride, n._saved_storage_offset
+    ),
     "ExpandBackward0": lambda torch, n, a: a.expand(n._input_metadata[0].shape),
 }
 
 
-def made_again(torch: Any, node: Any, known: Known, room: int = DEEPEST) -> Any:
-    """The only output of a node; None where its inputs, or what it did, are not known."""
+def made_again(
+    torch: Any, node: Any, output_nr: int, known: Known, operand: Known, room: int = DEEPEST
+) -> Any:
+    """An output of a node; None where its inputs, or what it did, are not known. `operand` gives an
+    input that the graph does not lead to, by its place."""
     recipe = RECIPES.get(node.name())
     inputs = node.next_functions if recipe is not None and room else ()
     found: list[Any] = []
-    for child, number in inputs:
-        value = None if child is None else known(child, number)
-        if value is None and child is not None and not number:
-            value = made_again(torch, child, known, room - 1)
+    for place, (child, number) in enumerate(inputs):
+        value = operand(node, place) if child is None else known(child, number)
+        if value is None and child is not None:
+            value = made_again(torch, child, number, known, operand, room - 1)
         if value is None:
             return None
         found.append(value)
     if recipe is None or not found:
         return None
     try:
-        made, about = recipe(torch, node, *found), node._input_metadata[0]
+        made, about = recipe(torch, node, *found), node._input_metadata[output_nr]
+        made = made[output_nr] if isinstance(made, tuple) else made
     except (RuntimeError, AttributeError, TypeError):  # given up, or kept in another way
         return None
     is_it = (tuple(made.shape), made.dtype) == (tuple(about.shape), about.dtype)

@@ -140,8 +140,8 @@ class Capturing:
         kept = graph.kept
         for root, inner in by_root.items():
             module = root.metadata[KEY].module
-            for value in made_within(root, inner, lambda node: kept.get(id(node), ())):
-                listener.made_within(value, module)
+            for node, value in made_within(root, inner, lambda node: kept.get(id(node), ())):
+                listener.made_within(node, value, module)
             for node in inner.values():
                 listener.met(node, None, module)
 

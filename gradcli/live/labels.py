@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..engine.mode import state
+from .again import operands
 from .side import KEY, Mark
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Labels:
         mark = about.get(KEY)
         if mark is not None and mark.origin is not None:
             return False
-        origin = self._place(root) or origin or state.origin or NOWHERE
+        known = self._place(root) if self.unseen else None
+        origin = known or origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
         is_packed = self.packing > 0 if self.packs is None else self.packs(False) is not None
         if mark is None:
@@ -77,7 +79,7 @@ class Labels:
 
     def _place(self, node: Any) -> Any:
         """Where one that came up unseen was made; None of others."""
-        number = self.side.sequence(node) if self.unseen else 0
+        number = self.side.sequence(node)
         places = (place for first, end, place in reversed(self.unseen) if first <= number < end)
         return next(places, None)
 
@@ -127,7 +129,7 @@ class Labels:
 
     def _look(self, root: Any) -> None:
         found = self._behind(root, self.side.mark(root))
-        if found:
+        if found or self.side.outputs(root) > 1:
             with self.side.hands_off():
                 self._tell(root, found)
 
@@ -143,8 +145,15 @@ class Labels:
         is_over = bool(inner) and module is not None and module not in self.modules
         if is_over:
             observer.entering(module)
-        for value in made_within(root, inner, self.side.kept):
-            observer.made(value)
+        found = list(inner.values())
+        for node, value in made_within(root, inner, self.side.kept):
+            if value.grad_fn is node:
+                observer.made(value)
+            else:
+                observer.made_within(node, value, module)
+        for node in found:
+            if held := operands(node, self.side.kept):
+                observer.used(node, held, None)
         if is_over:
             observer.leaving(module)
         for node in inner.values():
@@ -160,14 +169,22 @@ def mark_within(about: Any, mark: Mark, known: Mark | None) -> Mark:
     return known
 
 
-def made_within(root: Any, inner: dict[int, Any], kept: Callable[[Any], Kept]) -> Iterator[Any]:
-    """What nodes of one operation made and another one of it has saved. Such nodes are no longer in
-    `inner` then."""
-    for node in (root, *inner.values()) if inner else ():
+def made_within(
+    root: Any, inner: dict[int, Any], kept: Callable[[Any], Kept]
+) -> Iterator[tuple[Any, Any]]:
+    """What nodes of one operation made and another one of it has saved: it itself, or a copy, where
+    the operation changed it next. Such nodes are no longer in `inner` then. Of a node with several
+    outputs also those that it has saved itself, as the mean of a group."""
+    for node in (root, *inner.values()):
         for _, value in kept(node):
             maker = value.grad_fn
-            if maker is not None and inner.pop(id(maker), None) is not None:
-                yield value
+            if maker is node and value.output_nr:
+                yield node, value
+            elif maker is not None:
+                if id(maker) not in inner and maker.name() == "CloneBackward0":
+                    maker = maker.next_functions[0][0]
+                if inner.pop(id(maker), None) is not None:
+                    yield maker, value
 
 
 def hook_of_program(hook: Any) -> Any:

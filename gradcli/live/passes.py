@@ -69,16 +69,15 @@ class PassTeller:
         recorder = self.recorder
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None or self._is_unreported(args):
+        side = recorder.side
+        if side.transform() is not None or side.is_traced() or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
-        with recorder.side.hands_off():
+        with side.hands_off():
             if not all(map(self._is_told, roots)):
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
-        if self.holds_graph:
-            self._hold(roots, keep)
-            keep = True
+        frees, keep = not keep, keep or self.holds_graph
         gradients, inputs = args[0], args[3]
         args = (gradients, keep, create, *args[3:])
         capture = not kwargs.get("accumulate_grad", True)
@@ -87,10 +86,12 @@ class PassTeller:
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
-        observer, side = recorder.observer, recorder.side
+        observer = recorder.observer
         with side.hands_off():
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)
+            if self.holds_graph:
+                self._hold(roots, frees, outer=outer)
             self.running += 1
             graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
@@ -126,16 +127,17 @@ class PassTeller:
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
 
-    def _hold(self, roots: Sequence[Any], keep: bool) -> None:
+    def _hold(self, roots: Sequence[Any], frees: bool, *, outer: bool) -> None:
         """What a pass would free is held; another pass over it fails as it would without."""
         side = self.recorder.side
-        with side.hands_off():
-            for node in self._nodes(roots):
-                if type(node) is not self.leaf:
-                    mark = side.mark(node)
-                    if mark.is_aside and side.has_saved(node):
-                        raise RuntimeError(FREED_MESSAGE)
-                    mark.is_aside |= not keep
+        for node in self._nodes(roots):
+            if type(node) is not self.leaf:
+                mark = side.mark(node)
+                if mark.is_aside and side.has_saved(node):
+                    if outer:
+                        self.recorder.observer.failed([])
+                    raise RuntimeError(FREED_MESSAGE)
+                mark.is_aside |= frees
 
     def _is_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether PyTorch may capture the gradients of a pass: nothing of the program's runs in

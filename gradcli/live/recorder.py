@@ -158,8 +158,12 @@ class Recorder:
         modules.pop()
         self.text.callers.pop()
         self.observer.leaving(module)
-        if not modules and self.on_operation is not None and result is not None:
+        if modules:
+            return
+        if self.on_operation is not None and result is not None:
             self.answered(given, result)
+        else:
+            self.stand(sys._getframe(1))
 
     def answered(self, given: tuple[Any, ...], result: Any) -> None:
         """The outermost module that the program called: what went on in it was not told."""

@@ -169,7 +169,7 @@ class Tracer(Rewriter):
             made = self.visit(part)
             body.extend(made if isinstance(made, list) else [made])
         calls = self.calls(*(item.optional_vars for item in node.items))
-        for item in node.items:
+        for item in reversed(node.items):
             number, manager = self.number(item.context_expr), item.context_expr
             first = planted_call("managing", manager, ast.Constant(number))
             made = self.visit(manager)

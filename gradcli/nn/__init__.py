@@ -25,9 +25,10 @@ _PLACES = {
         "MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss CosineSimilarity "
         "PairwiseDistance CTCLoss"
     ),
+    "adaptive": "AdaptiveLogSoftmaxWithLoss",
     "normalization": (
         "LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d "
-        "InstanceNorm2d InstanceNorm3d LocalResponseNorm"
+        "InstanceNorm2d InstanceNorm3d SyncBatchNorm LocalResponseNorm"
     ),
     "convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "lazy_modules": (

@@ -122,6 +122,11 @@ CLASSES = {
                          "two inputs (N, D), output (N)"),
     "CTCLoss": ("Connectionist temporal classification: minus the log-probability of all "
                 "alignments.", "log_probs (T, N, C), targets (N, S), lengths (N) and (N)"),
+    "AdaptiveLogSoftmaxWithLoss": (
+        "Log softmax over many classes, the frequent ones in a head and the rare ones in clusters "
+        "with smaller layers, and the loss of the targets.",
+        "input (N, in_features), target (N), output (N) and a loss of one element",
+    ),
     # ---- normalization
     "LayerNorm": ("Mean 0 and variance 1 over the last dimensions, then weight and bias of shape "
                   "normalized_shape.", "input (*, normalized_shape), the same output"),
@@ -131,6 +136,8 @@ CLASSES = {
                   "input (N, C, *), the same output"),
     "BatchNorm{n}d": ("Mean 0 and variance 1 of each channel over the batch; running statistics "
                       "take their place in eval().", PLACED),
+    "SyncBatchNorm": ("BatchNorm with the statistics of all processes, of which there is one.",
+                      "input (N, C, *), the same output"),
     "InstanceNorm{n}d": ("Mean 0 and variance 1 of each channel of each sample.", PLACED),
     "LocalResponseNorm": ("Divides by a power of the squares of neighbouring channels.",
                           "input (N, C, *), the same output"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..language.program import Program
+from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording.facts import Place
-from ..recording.losses import Doubt, squeezed
+from ..recording.losses import Doubt, squeezed, together
+from ..recording.modules import is_module, named_parameters
 from .graph import place_reader
+from .question import question_of
 
 SIZES = re.compile(
     r"Using a target size \(torch\.Size\(\[([\d, ]*)\]\)\) that is different to the input size "
@@ -63,7 +66,7 @@ def _broadcast(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry | No
         remedy = f".unsqueeze({len(own)})"
     elif (*other, 1) == own:
         remedy = f".squeeze({len(other)})"
-    size = list(_together(*shapes))
+    size = list(together(*shapes))
     sentence = (
         f"the shapes {list(other)} and {list(own)} broadcast to {size}: each prediction is "
         "compared with every target"
@@ -109,8 +112,9 @@ def _not_log(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry:
 
 
 def _resting(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry:
-    assert ran.program is not None
-    line = _line_of_eval(ran.program)
+    call = eval_call(ran)
+    told = None if call is None else read(call)
+    line = None if told is None else told.line
     since = "" if line is None else f" since line {line} called eval()"
     sentence = (
         f"from pass {doubt.number} on, line {place.line} trains in eval mode{since}: dropout is "
@@ -135,12 +139,6 @@ def _warned(ran: Ran, line: int) -> tuple[tuple[int, ...], ...]:
     return ()
 
 
-def _together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    most = max(len(one), len(other))
-    padded = ((1,) * (most - len(shape)) + shape for shape in (one, other))
-    return tuple(map(max, zip(*padded, strict=True)))  # type: ignore[arg-type]
-
-
 def _operands(node: Any) -> list[ast.expr]:
     """What a difference or a loss compares, prediction and target."""
     if isinstance(node, ast.BinOp):
@@ -150,10 +148,18 @@ def _operands(node: Any) -> list[ast.expr]:
     return []
 
 
-def _line_of_eval(program: Program) -> int | None:
-    for statement in program.body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr == "eval" and not node.args:
-                    return node.lineno
-    return None
+def eval_call(ran: Ran) -> ast.Call | None:
+    """The call of eval() that ended the training of a network, where only one can have."""
+    if ran.program is None or ran.outcome is None:
+        return None
+    found = []
+    for node in (node for statement in ran.program.body for node in ast.walk(statement)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr == "eval" and not node.args:
+            owner: Any = None
+            with suppress(UsageError):
+                owner = question_of(ast.unparse(node.func.value), ran.outcome.bindings, {}).value
+            if not is_module(owner) or any(p.requires_grad for _, p in named_parameters(owner)):
+                found.append(node)
+    return found[0] if len(found) == 1 else None

@@ -139,14 +139,14 @@ def flows(
     numbers = found.numbers
     facts = []
     entries = {**recording.values.last, **recording.values.first}
-    remade = _remade(one, {key: entry.value for key, entry in entries.items()})
+    remade = _remade(recording, one, {key: entry.value for key, entry in entries.items()})
     for entry in entries.values():
         number = numbers.get(id(entry.node))
         if number is None or (below is not None and number not in below):
             continue
         key = id(entry.node), entry.output_nr
         grad = snapshot_text(restored(one.flows.get(key)) if one else None, full=full)
-        held = remade(entry.node) if entry.value is None else restored(entry.value)
+        held = remade(entry.node, entry.output_nr) if entry.value is None else restored(entry.value)
         value = snapshot_text(held, full=full)
         shape = grad.shape if held is None else value.shape
         facts.append(FlowFact(
@@ -164,9 +164,11 @@ def flows(
     return tuple(sorted(facts, key=attrgetter("node", "output_nr")))
 
 
-def _remade(one: Pass | None, values: Mapping[tuple[int, int], Any]) -> Callable[[Any], Any]:
-    """What computes the only result of a node of PyTorch's that nobody saw, from those that are
-    known; it gives None where it can't."""
+def _remade(
+    recording: Recording, one: Pass | None, values: Mapping[tuple[int, int], Any]
+) -> Callable[[Any, int], Any]:
+    """What computes a result of a node of PyTorch's that nobody saw, from those that are known; it
+    gives None where it can't."""
     leaves = {} if one is None else {**one.beside, **one.leaves}
 
     def known(node: Any, output_nr: int) -> Any:
@@ -177,9 +179,14 @@ def _remade(one: Pass | None, values: Mapping[tuple[int, int], Any]) -> Callable
             held = restored(leaves.get(id(variable), (None, None))[1])
         return None if isinstance(held, Summary) else held
 
-    def remade(node: Any) -> Any:
+    def operand(node: Any, place: int) -> Any:
+        held = (restored(one.value) for one in recording.constants.of(node) or ()
+                if one.edge == place)  # fmt: skip
+        return next((value for value in held if not isinstance(value, Summary)), None)
+
+    def remade(node: Any, output_nr: int) -> Any:
         live = None if node.__class__ is Node else sides.live
-        made = None if live is None else live.made_again(node, known)
+        made = None if live is None else live.made_again(node, output_nr, known, operand)
         return None if made is None else restored(snapshot(made))
 
     return remade
@@ -201,7 +208,7 @@ def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:
 
 
 def _without_a_value(
-    one: Pass, found: Collected, known: set[tuple[int, int]], remade: Callable[[Any], Any],
+    one: Pass, found: Collected, known: set[tuple[int, int]], remade: Callable[[Any, int], Any],
     full: bool,
 ) -> Iterator[FlowFact]:  # fmt: skip
     """What flowed at nodes whose results were not seen."""
@@ -214,7 +221,7 @@ def _without_a_value(
                 named.get((number, output_nr)),
             )
             text, span, value = (fact.text, fact.range, fact.value) if fact else ("", None, None)
-            held = None if fact or output_nr else remade(found.alive[number])
+            held = None if fact else remade(found.alive[number], output_nr)
             if held is not None:
                 _, text, span, value = snapshot_text(held, full=full)
             yield FlowFact(number, output_nr, grad.shape, text, grad.text, span, grad.range,

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..pipeline.request import Ran
-from ..recording.modules import is_module
+from ..recording.holding import LOOKED, Inside, modules_first
+from ..recording.modules import has_own, is_module
+from ..recording.sides import AnyTensor
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 METHODS = frozenset("backward step zero_grad requires_grad_ detach_ retain_grad eval train".split())
@@ -31,7 +33,8 @@ def slips(ran: Ran) -> list[Slip]:
         return []
     body = ran.program.body
     nodes = [node for statement in body for node in ast.walk(statement)]
-    found = [*_unread(nodes, ran.outcome.bindings), *_clips(body), *_dropouts(nodes)]
+    bindings = ran.recording.names.reached(ran.outcome.bindings)
+    found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes)]
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -46,7 +49,7 @@ def _unread(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             target = node.targets[0]
             if target.attr == "requires_grad":
-                if is_module(_held(target.value, bindings)):
+                if is_module(_held(target.value, bindings)) or _is_set(target, nodes, bindings):
                     owner, value = ast.unparse(target.value), ast.unparse(node.value)
                     meant = f"{owner}.requires_grad_({value})"
                     yield Slip("no effect", node, f"nothing reads this of a module: {meant}")
@@ -62,11 +65,29 @@ def _is_read(nodes: list[ast.AST], name: str) -> bool:
 
 
 def _held(node: ast.expr, bindings: Any) -> Any:
-    """What a name of the top level holds, or a module in one."""
+    """What a name holds, or a module in one."""
     if isinstance(node, ast.Name):
         return bindings.get(node.id)
     owner = _held(node.value, bindings) if isinstance(node, ast.Attribute) else None
     return owner.__dict__["_modules"].get(node.attr) if is_module(owner) else None  # type: ignore[attr-defined]
+
+
+def _is_set(target: ast.Attribute, nodes: list[ast.AST], bindings: Any) -> bool:
+    """Whether the attribute is found on a module that its owner can be: one of that name for
+    self.body, any for the variable of a loop that goes over no parameters."""
+    owner = target.value
+    names = {
+        path.rpartition(".")[2]
+        for name, value in modules_first(bindings)
+        for path, module in Inside(AnyTensor, LOOKED).modules(name, value)
+        if has_own(module, target.attr)
+    }
+    if isinstance(owner, ast.Attribute) or not names:
+        return isinstance(owner, ast.Attribute) and owner.attr in names
+    loops = [node for node in nodes if isinstance(node, ast.For)
+             and any(part.id == ast.unparse(owner) for part in ast.walk(node.target)
+                     if isinstance(part, ast.Name))]  # fmt: skip
+    return bool(loops) and not any("parameters" in ast.unparse(loop.iter) for loop in loops)
 
 
 def _clips(body: Any) -> Iterator[Slip]:

@@ -120,7 +120,7 @@ class Track:
         if found.bad:
             self.bad += 1
             self.first_bad = self.first_bad or row.one.number
-        if found.zeros < found.size:
+        if found.zeros < found.size or not found.size:
             self.blank_since = self.blocked = None
             self.blanks = 0
         else:

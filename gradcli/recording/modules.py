@@ -85,6 +85,11 @@ def beside(module: Any) -> dict[str, Any]:
     return {} if sides.live is None else dict(sides.live.beside(module))
 
 
+def has_own(module: Any, name: str) -> bool:
+    """Whether a module has an attribute of this name beside its tables."""
+    return name in module.__dict__ or name in beside(module)
+
+
 def is_interpreted(value: Any) -> bool:
     """An object of a class of an interpreted program."""
     kind = type(value)  # asked in place of the value: no method of the program runs

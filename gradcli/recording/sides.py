@@ -232,7 +232,7 @@ class Live(Side):
     passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
-    made_again: Callable[[Any, Callable[[Any, int], Any]], Any]
+    made_again: Callable[[Any, int, Callable[[Any, int], Any], Callable[[Any, int], Any]], Any]
     is_number: Callable[[Any], bool]
     clock: Callable[[], int]
     given_shapes: Callable[[Any], Sequence[tuple[int, ...] | None]]

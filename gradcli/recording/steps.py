@@ -189,12 +189,13 @@ class Steps(Spectator):
 
     def captured(self, node: Any, place: int, grad: Any) -> None:
         super().captured(node, place, grad)
-        if self.walk is None or node is None:
+        walk = self.walk
+        if walk is None or node is None:
             return
-        step = self._step(self.walk, node)
+        step = self._step(walk, node)
         step.is_captured = True
-        if not step.grads:
-            step.grads = (self._as_now(grad),)
+        if not step.grads:  # PyTorch returns it, and does not run the node
+            step.grads, step.parts = (self._as_now(grad),), step.parts or walk.parts(node, 1)
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         if one.walk is None:

@@ -91,7 +91,7 @@ class Values(Spectator):
                 if len(newest) > self._room:
                     self._forget()
                 return
-        elif sides.live is not None and isinstance(tensor, sides.live.tensor):
+        elif (live := sides.live) is not None and isinstance(tensor, live.tensor):
             if (node := tensor.grad_fn) is not None:
                 running = self.modules.running
                 self._put(node, tensor, running[-1] if running else None, False)
@@ -110,9 +110,9 @@ class Values(Spectator):
         else:
             self._put(node, leaf, module, True)
 
-    def made_within(self, tensor: Any, module: Any) -> None:
+    def made_within(self, node: Any, tensor: Any, module: Any) -> None:
         """A result that only another node of its operation has."""
-        self._put(tensor.grad_fn, tensor, module, False)
+        self._put(node, tensor, module, False)
 
     def unmet(self, tell: Callable[[Observer], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""

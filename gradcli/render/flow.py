@@ -6,10 +6,10 @@ pass  line  loss      |grad|   largest gradient      largest change
 
 from __future__ import annotations
 
-import shlex
 from itertools import pairwise
 from math import inf, log10
 
+from ..diagnostics import command
 from ..recording.facts.flow import FlowGradient, FlowLeaf, FlowPass, FlowReport, VerdictFact
 from .escape import Terminal
 from .folds import Expand, Folds, unfolded
@@ -138,7 +138,7 @@ def _first_bad(passes: tuple[FlowPass, ...]) -> FlowPass | None:
 
 
 def _pass_row(fact: FlowPass) -> tuple[Cell, ...]:
-    norm = _number(fact.norm)
+    norm = "-" if fact.largest is None else _number(fact.norm)  # no leaf was reached
     if fact.failed:
         norm = f"{norm}  failed" if fact.norm else "failed"
     return (
@@ -274,7 +274,7 @@ def _verdict(fact: VerdictFact, file: str, look: Look) -> list[Line]:
     if fact.help is not None:
         said += _wrapped(f"  help: {fact.help}", look, 4)
     if fact.verdict in ASKED and not file.startswith("<"):
-        said.append(f"  gradcli why {file} {shlex.quote(fact.names[0])}")
+        said.append(f"  {command('why', file, fact.names[0])}")
     return [
         (cell(first, "name"),),
         *((cell(row, "name"),) for row in rest),

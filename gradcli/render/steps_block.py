@@ -200,7 +200,7 @@ class Blocks:
 
     def _is_short(self, edge: EdgeFact, given: ValueFact | None) -> bool:
         """One line says it."""
-        if edge.then in ("constant", "nothing") or edge.product is None:
+        if edge.product is None:
             return True
         values = [edge.product, given, edge.local.value if edge.local is not None else None]
         known = [value for value in values if value is not None]
@@ -318,7 +318,10 @@ class Blocks:
                 else "goes nowhere: it leads to no requested input",
                 "dim",
             ),
-            "nothing": ("no gradient", "dim"),
+            "nothing": (
+                "no gradient" if edge.product is None else "not passed on: the pass stopped",
+                "dim",
+            ),
             "constant": ("does not require grad", "dim"),
         }[edge.then]
 

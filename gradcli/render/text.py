@@ -41,6 +41,7 @@ BLANK: Line = ()
 
 SOME = 5  # columns of an expression that is cut before its tail
 BESIDE = 28  # columns of a page that names leave for numbers
+_NUMBER = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)")
 CONTINUED = str.maketrans("├└─`-", "│    ")  # the lines of a tree, one row further down
 
 
@@ -189,11 +190,23 @@ def rows_in_columns(
 
 def _cut(piece: Cell, width: int, mark: str) -> str:
     """The text of a cell within so many columns: its end goes, or what stands before its tail."""
+    if piece.short == piece.text and width_of(piece.text) > width:
+        return _rounded(piece.text, width, mark)
     tail = piece.text[len(piece.text) - piece.tail :]
     room = width - width_of(tail)
     if not tail or room < piece.bare + SOME or width_of(piece.text) <= width:
         return cut(piece.text, width, mark)
     return cut(piece.text[: -piece.tail], room, mark) + tail
+
+
+def _rounded(numbers: str, width: int, mark: str) -> str:
+    """Numbers with fewer digits: one that is cut would read as another number."""
+    for form in ("%.2g", "%.1g"):
+        text = "".join(form % float(part) if i % 2 else part
+                       for i, part in enumerate(_NUMBER.split(numbers)))  # fmt: skip
+        if width_of(text) <= width:
+            return text
+    return mark
 
 
 def _needed(rows: Sequence[Sequence[Cell]]) -> list[int]:

@@ -11,10 +11,9 @@ help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic, Label, Span
+from ..diagnostics import Diagnostic, Label, Span, command
 from ..recording.facts.basic import grad_name
 from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
@@ -57,8 +56,9 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
         lines.extend(row for fact in notes for row in _wrapped(f"note: {fact}", look))
         worst = next((report for report in reports if report.verdict != "fine"), None)
         if worst is not None:
-            command = f"gradcli why {file} {shlex.quote(worst.name)}".replace("<stdin> ", "")
-            lines.extend((BLANK, *error.note(f"help: {command} shows the lines, and a fix", look)))
+            words = (worst.name,) if file == "<stdin>" else (file, worst.name)
+            said = command("why", *words)
+            lines.extend((BLANK, *error.note(f"help: {said} shows the lines, and a fix", look)))
     elif whole.error is None:
         lines.append((cell("none of the leaves has a name"),))
     return after(whole.output, paint(lines, look), streamed=False)

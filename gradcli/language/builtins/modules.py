@@ -14,7 +14,8 @@ from ..formatting import quoted
 from ..members import TABLES, members_of
 from ..operations import DICTS, type_handlers
 from ..session import session
-from ..values import Builtin, Instance, Set, Type
+from ..sets import Set
+from ..values import Builtin, Instance, Type
 from .containers import make_dict
 from .types import OF_LIBRARY
 
@@ -33,7 +34,8 @@ def _copied(value: Any) -> Any:
         if (own := type_handlers.special(value, "__copy__")) is not None:
             return own()
         other = kind(value.kind)
-        other.table.update(value.table)
+        write = type_handlers.special(other, "__setstate__")
+        (write or other.table.update)(_state_of(value))
         if value.kind.content is not None:
             other.content = _copied(value.content)
         return other
@@ -45,9 +47,18 @@ def _copied(value: Any) -> Any:
     return other
 
 
-def deeply_copied(value: Any) -> Any:
-    """copy.deepcopy(value): what is reached on several ways is copied once."""
-    return _Copy({}).of(value, 0)
+def _state_of(value: Instance) -> Any:
+    """What a copy of an object of the program's gets: its names, or what __getstate__ says."""
+    read = type_handlers.special(value, "__getstate__")
+    return value.table if read is None else read()
+
+
+def deeply_copied(value: Any, *, asking: bool = True) -> Any:
+    """copy.deepcopy(value): what is reached on several ways is copied once.
+
+    Where nobody is asked, objects of the program's are copied as they are, as a file keeps them.
+    """
+    return _Copy({}, asking).of(value, 0)
 
 
 def _deepcopy(x: Any, memo: Any = None) -> Any:
@@ -58,8 +69,8 @@ def _deepcopy(x: Any, memo: Any = None) -> Any:
 class _Copy:
     """The copies made so far, by the identity of what they are of."""
 
-    def __init__(self, made: dict[int, Any]) -> None:
-        self.made = made
+    def __init__(self, made: dict[int, Any], asking: bool) -> None:
+        self.made, self.asking = made, asking
 
     def of(self, value: Any, depth: int) -> Any:
         if id(value) in self.made:
@@ -77,13 +88,20 @@ class _Copy:
         if isinstance(value, Instance):
             if value.kind.enumeration is not None:
                 return value  # members are what they are
-            if (own := type_handlers.special(value, "__deepcopy__")) is not None:
+            own = type_handlers.special(value, "__deepcopy__")
+            if own is not None and self.asking:
                 made = self.made[id(value)] = own({})
                 return made
             other = self.made[id(value)] = kind(value.kind)
             if value.kind.content is not None:
                 other.content = self.of(value.content, depth)
-            other.table.update({name: self.of(item, depth) for name, item in value.table.items()})
+            state = _state_of(value) if self.asking else value.table
+            state = self.of(state, depth)
+            write = type_handlers.special(other, "__setstate__") if self.asking else None
+            if write is not None:
+                write(state)
+            else:
+                other.table.update(state)
             return other
         session.budget.charge(len(value) + 1)
         other = self.made[id(value)] = copy.copy(value)

@@ -10,8 +10,6 @@ from ..names import Scope
 from ..suspension import misplaced
 from .checker import Checker, Handler
 
-ABSTRACT = frozenset({"ABCMeta", "abc.ABCMeta"})  # the metaclass that classes may name
-
 
 def arguments(checker: Checker, node: ast.arguments, scope: Scope, depth: int) -> None:
     """Defaults belong to the block around the function."""
@@ -101,17 +99,12 @@ def refuse_declared(
 
 
 def class_(checker: Checker, node: ast.ClassDef, scope: Scope, depth: int) -> None:
-    for keyword in node.keywords:
-        total = keyword.arg == "total" and type(keyword.value) is ast.Constant  # of a TypedDict
-        if not total and (keyword.arg != "metaclass" or ast.unparse(keyword.value) not in ABSTRACT):
-            raise checker.refuse(keyword.value, "class arguments such as metaclass are not "
-                              "part of the language", "help: leave them out")  # fmt: skip
     if getattr(node, "type_params", None):
         raise checker.refuse(node, "a type parameter is not part of the language")
     for decorator in node.decorator_list:
         checker.visit(decorator, scope, depth)
-    for base in node.bases:
-        checker.visit(base, scope, depth)
+    for part in (*node.bases, *(keyword.value for keyword in node.keywords)):
+        checker.visit(part, scope, depth)
     checker.bind(node.name, node, scope)
     inner = Scope("class", node, scope)
     checker.scopes[node] = inner

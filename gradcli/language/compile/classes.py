@@ -7,11 +7,12 @@ from typing import Any
 
 from ...engine.mode import state
 from .. import (
+    class_protocols,  # noqa: F401 - what objects of these classes answer
     function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
 )
 from ..calls import call
-from ..class_protocols import above
-from ..classes import ClassValue, make_class
+from ..class_making import Parts, above, made_class
+from ..classes import ClassValue
 from ..names import Scope
 from ..superclasses import Super
 from ..values import UNBOUND, Closure
@@ -27,6 +28,7 @@ class ClassCompiler(CallCompiler):
     def class_statement(self, node: ast.ClassDef, scope: Scope) -> Closure:
         inner = self.program.scopes[node]
         bases = self.items(list(node.bases), scope)
+        given = [(part.arg, self.expression(part.value, scope)) for part in node.keywords]
         store = self.store(node.name, scope, node)
         self.lay_out(inner, [])
         boxes = self.outer_boxes(inner, scope)
@@ -41,12 +43,15 @@ class ClassCompiler(CallCompiler):
         def run(frame: list[Any]) -> None:
             wrapping = [(decorator(frame), item) for decorator, item in decorators]
             found = above(bases(frame))
+            named: dict[str, Any] = {}
+            for word, value_of in given:
+                named.update(value_of(frame) if word is None else {word: value_of(frame)})
             own: list[Any] = [{}, *[frame[slot] for slot in boxes]]
             own += [UNBOUND] * (sizes[inner] - len(own))
             body(own)
             state.origin = node
-            value: Any = make_class(node.name, qualified, found, own[0], doc, fields)
-            made[0] = value if type(value) is ClassValue else None
+            made[0] = None
+            value = made_class(Parts(node.name, qualified, found, own[0], doc, fields, made), named)
             for decorator, item in reversed(wrapping):
                 state.origin = item
                 value = call(decorator, (value,), {})

@@ -9,6 +9,7 @@ from ...engine.tensor import Tensor
 from ..builtins.errors import message_of, name_of
 from ..expectations import Expectation, Failure, Log
 from ..operations import type_name
+from ..session import session
 from ..values import Closure
 from .flow import catchable
 from .operand_values import Operands, OperandValues
@@ -43,11 +44,11 @@ def missed(log: Log, expectation: Expectation) -> Closure:
     return run
 
 
-def met(handling: list[BaseException], log: Log, expectation: Expectation) -> Closure:
+def met(log: Log, expectation: Expectation) -> Closure:
     """The statement ended in an error of this type."""
 
     def run(frame: list[Any]) -> None:
-        ended_in(handling[-1], log, expectation)
+        ended_in(session.handling[-1], log, expectation)
 
     return run
 

@@ -21,7 +21,6 @@ from .operand_values import Operands, OperandValues, operands_of
 class FlowCompiler(ExpressionCompiler):
     """Statements that decide which statements run."""
 
-    handling: list[BaseException]  # errors that `except` blocks are busy with
     block: Callable[[list[ast.stmt], Scope], Closure]
 
     def if_(self, node: ast.If, scope: Scope) -> Closure:
@@ -132,32 +131,31 @@ class FlowCompiler(ExpressionCompiler):
     def handler(self, node: ast.ExceptHandler, scope: Scope) -> tuple[Closure | None, Any]:
         kinds = None if node.type is None else self.expression(node.type, scope)
         body = self.block(node.body, scope)
-        name, handling = node.name, self.handling
+        name = node.name
         store = self.store(name, scope, node) if name else None
         forget = self.forget(name, scope, node) if name else None
 
         def run(frame: list[Any], error: BaseException) -> Any:
             if store is not None:
                 store(frame, value_of(error))
-            handling.append(error)
+            session.handle(error)
             try:
                 return body(frame)
             finally:
-                handling.pop()
+                session.handling.pop()
                 if forget is not None:
                     _quietly(forget, frame)
 
         return kinds, run
 
     def raise_(self, node: ast.Raise, scope: Scope) -> Closure:
-        handling = self.handling
         if node.exc is None:
 
             def run_again(frame: list[Any]) -> None:
                 state.origin = node
-                if not handling:
+                if not session.handling:
                     raise RuntimeError("No active exception to reraise")
-                raise handling[-1]
+                raise session.handling[-1]
 
             return run_again
         value_of_error = self.expression(node.exc, scope)

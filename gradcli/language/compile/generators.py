@@ -189,18 +189,18 @@ def try_steps(compiler: Any, node: ast.Try, scope: Scope) -> Steps:
 
 def handler_steps(compiler: Any, node: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
     kinds = None if node.type is None else compiler.expression(node.type, scope)
-    body, handling = steps(compiler, node.body, scope), compiler.handling
+    body = steps(compiler, node.body, scope)
     store = compiler.store(node.name, scope, node) if node.name else None
     forget = compiler.forget(node.name, scope, node) if node.name else None
 
     def run(frame: list[Any], error: BaseException) -> Generator[Any, Any, Any]:
         if store is not None:
             store(frame, value_of(error))
-        handling.append(error)
+        session.handle(error)
         try:
             return (yield from body(frame))
         finally:
-            handling.remove(error)
+            session.handling.remove(error)
             if forget is not None:
                 _quietly(forget, frame)
 

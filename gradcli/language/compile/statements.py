@@ -34,7 +34,6 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
         super().__init__(program, store)
         self.overrides = overrides
         self.class_boxes = {}
-        self.handling: list[BaseException] = []  # errors that `except` blocks are busy with
         self.log: Log | None = None  # of expectations, where they are checked
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:
@@ -248,7 +247,7 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
             return expectations.holds(test, kept, log, expectation)
         if what == "missed":
             return expectations.missed(log, expectation)
-        return expectations.met(self.handling, log, expectation)
+        return expectations.met(log, expectation)
 
     def echoed(self, node: ast.Expr, scope: Scope) -> Closure:
         """The last value of a cell."""

@@ -284,9 +284,10 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: COMPARE[word] for name, word in COMPARED.items()},
     "abs": abs, "truth": bool, "index": _index, "contains": contains, "getitem": get_item,
     "setitem": set_item, "delitem": delete_item, "length_hint": length,
-    "concat": arithmetic.BINARY["Add"],
+    "concat": arithmetic.BINARY["Add"], "iconcat": arithmetic.IN_PLACE["Add"],
+
+    "call": lambda obj, /, *args, **kwargs: call(obj, args, kwargs),
 }  # fmt: skip
 MODULES = {
-    "functools": FUNCTOOLS,
     "operator": {**functions(_OPERATORS), **classes([itemgetter, attrgetter, methodcaller])},
 }

@@ -425,6 +425,8 @@ MODULES = {
     },
     "heapq": functions({
         "heappush": _on_list(_push), "heappop": _on_list(_pop), "heapify": _on_list(_heapify),
+        "merge": lambda *iterables, key=None, reverse=False: Lazy("generator", iter(sort_items(
+            [item for part in iterables for item in iterate(part)], key=key, reverse=reverse))),
         "heappushpop": _on_list(_push_pop), "heapreplace": _on_list(_replaced),
         "nlargest": _extremes(True), "nsmallest": _extremes(False),
     }),

@@ -148,12 +148,35 @@ class redirect_stdout:
         self._before: Any = None
 
     def __enter__(self) -> Any:
-        write = get_attribute(self._target, "write")
-        self._before, session.write = session.write, lambda text: call(write, (text,), {})
+        write = None if self._target is None else get_attribute(self._target, "write")
+        self._before = session.write
+        session.write = lambda text: None if write is None else call(write, (text,), {})
         return self._target
 
     def __exit__(self, *error: object) -> None:
         session.write = self._before
+
+
+class redirect_stderr:
+    """What the program writes to sys.stderr goes to a file of its own."""
+
+    _torch_name = "contextlib.redirect_stderr"
+    PUBLIC = ()
+    __slots__ = ("_before", "_target")
+
+    def __init__(self, new_target: Any) -> None:
+        self._target = new_target
+        self._before: Any = None
+
+    def __enter__(self) -> Any:
+        self._before, session.write_error = (
+            session.write_error,
+            get_attribute(self._target, "write"),
+        )
+        return self._target
+
+    def __exit__(self, *error: object) -> None:
+        session.write_error = self._before
 
 
 class ExitStack:
@@ -312,7 +335,7 @@ class catch_warnings:
 MODULES: dict[str, dict[str, Any]] = {
     "contextlib": {
         **functions({"contextmanager": _context_manager}),
-        **classes([nullcontext, suppress, closing, redirect_stdout, ExitStack]),
+        **classes([nullcontext, suppress, closing, redirect_stdout, redirect_stderr, ExitStack]),
         "ContextDecorator": base_type("ContextDecorator", "contextlib", _decorator_class),
         "AbstractContextManager": base_type("AbstractContextManager", "contextlib"),
     },

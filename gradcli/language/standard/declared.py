@@ -10,11 +10,12 @@ from ..attributes import MISSING, get_attribute, set_attribute
 from ..builtins.containers import make_dict
 from ..builtins.types import host_type
 from ..calls import call
-from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method, slots_of
+from ..class_making import METACLASSES, TYPE, Parts, made_class
+from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method
 from ..formatting import quoted
-from ..instances import Property
+from ..instances import Property, slots_of
 from ..modules import MODULES as TABLE
-from ..operations import COMPARE, check_key, type_name
+from ..operations import COMPARE, check_key, collect, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance, Type
 from .collected import make_record
@@ -111,9 +112,13 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
     fields: dict[str, Field] = {}
     for base in reversed(kind.order[1:]):
         fields.update(base.table.get(FIELDS, {}))
-    for name in kind.fields:
+    alone = bool(options.get("kw_only"))
+    for name, noted in kind.fields.items():
+        if noted.rpartition(".")[2] == "KW_ONLY":
+            alone = True
+            continue
         fields[name] = _field(kind, name)
-        fields[name].kw_only |= bool(options.get("kw_only"))
+        fields[name].kw_only |= alone
     defaulted = False
     for name, field in fields.items():
         if field.init and defaulted and not field.has_default() and not field.kw_only:
@@ -143,6 +148,21 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
         add_method(kind, "__hash__", _hash)
     kind.frozen = bool(options.get("frozen"))
     return kind
+
+
+def _made_dataclass(
+    cls_name: str, fields: Any, *, bases: tuple[Any, ...] = (), namespace: Any = None,
+    **options: Any,
+) -> ClassValue:  # fmt: skip
+    """make_dataclass"""
+    table, noted = dict(namespace or {}), dict[str, str]()
+    for one in collect(fields):
+        name, *more = (one,) if type(one) is str else collect(one)
+        noted[name] = "Any"
+        if more[1:]:
+            table[name] = more[1]
+    parts = Parts(cls_name, cls_name, bases, table, None, noted, [None])
+    return _as_dataclass(made_class(parts, {}), options)
 
 
 _ORDERS = {"lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
@@ -319,21 +339,24 @@ _TYPING: dict[str, Any] = {
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
 _ABC = base_type("ABC", "abc", _abstract_class)
+_ABC_META = base_type("ABCMeta", "abc", EMPTY_BASES[TYPE])
+METACLASSES[_ABC_META] = (_ABC,)
 MODULES: dict[str, dict[str, Any]] = {
     "abc": {
-        "ABC": _ABC, "ABCMeta": base_type("ABCMeta", "abc"),
+        "ABC": _ABC, "ABCMeta": _ABC_META,
         **functions({"abstractmethod": _abstract_method}),
         "abstractproperty": Builtin("abstractproperty", lambda f: Property(_abstract_method(f))),
     },
     "dataclasses": {
         "field": Builtin("field", lambda **options: Field(**options)),
         **functions({
-            "dataclass": _dataclass, "asdict": _as_dict, "astuple": _as_tuple,
+            "dataclass": _dataclass, "make_dataclass": _made_dataclass,
+            "asdict": _as_dict, "astuple": _as_tuple,
             "replace": _replaced, "is_dataclass": lambda obj: _is_dataclass(obj),
             "fields": lambda obj: tuple(_kept(obj).values()),
         }),
         **classes([Field]), "FrozenInstanceError": host_type(FrozenInstanceError),
-        "InitVar": Annotation("dataclasses.InitVar"),
+        "InitVar": Annotation("dataclasses.InitVar"), "KW_ONLY": Annotation("dataclasses.KW_ONLY"),
     },
     "typing": _TYPING, "typing_extensions": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (

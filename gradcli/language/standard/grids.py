@@ -71,7 +71,7 @@ def _save_image(tensor: Any, fp: Any, format: Any = None, **options: Any) -> Non
     with no_grad():
         grid = _make_grid(tensor, **options)
         levels = grid.mul(255).add_(0.5).clamp_(0, 255).permute(1, 2, 0).to(resolve("uint8"))
-    content: Content = fp.content if type(fp) is MemoryFile else new_file(fp)
+    content: Content = fp.content if isinstance(fp, MemoryFile) else new_file(fp)
     content.saved = levels.contiguous()
     content.size = int(levels.numel())
 

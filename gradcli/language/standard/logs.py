@@ -14,7 +14,7 @@ from ...engine.run_state import run_state
 from ...engine.settable import Takes
 from ..adoption import VALUES
 from ..attributes import KEPT_BYTES, get_attribute
-from ..calls import call
+from ..calls import call, is_callable
 from ..formatting import format_method, percent, text
 from ..operations import DICTS, collect
 from ..session import session
@@ -117,16 +117,46 @@ class Formatter(_Extensible):
 PLAIN_FORMATTER = Formatter()
 
 
+class Filter(_Extensible):
+    """Lets records pass whose logger has a name, or is below it."""
+
+    _torch_name = "logging.Filter"
+    PUBLIC = ("filter", "name")
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def filter(self, record: Any) -> bool:
+        name = get_attribute(record, "name")
+        return not self.name or name == self.name or name.startswith(self.name + ".")
+
+
+def _passes(filters: list[Any], record: Any) -> bool:
+    """Whether all let it pass: objects with `filter`, or functions."""
+    for one in filters:
+        answer = call(one if is_callable(one) else get_attribute(one, "filter"), (record,), {})
+        if not answer:
+            return False
+    return True
+
+
+def _added(filters: list[Any], one: Any) -> None:
+    session.budget.charge_bytes(KEPT_BYTES)
+    if not any(known is one for known in filters):
+        filters.append(one)
+
+
 class Handler(_Extensible):
     """Where records go; a class of the program says it in `emit`."""
 
     _torch_name = "logging.Handler"
     PUBLIC: tuple[str, ...] = (
         "level", "formatter", "handle", "emit", "format", "setFormatter", "setLevel", "flush",
-        "close", "acquire", "release",
+        "close", "acquire", "release", "addFilter", "removeFilter", "filters",
     )  # fmt: skip
 
     def __init__(self, level: Any = 0) -> None:
+        self.filters: list[Any] = []
         self.level = _level(level)
         self.formatter: Any = None
 
@@ -141,8 +171,16 @@ class Handler(_Extensible):
         return text(call(get_attribute(formatter, "format"), (record,), {}))
 
     def handle(self, record: Any) -> bool:
+        if not _passes(self.filters, record):
+            return False
         self.emit(record)
         return True
+
+    def addFilter(self, filter: Any) -> None:
+        _added(self.filters, filter)
+
+    def removeFilter(self, filter: Any) -> None:
+        self.filters = [one for one in self.filters if one is not filter]
 
     def emit(self, record: Any) -> None:
         raise NotImplementedError("emit must be implemented by Handler subclasses")
@@ -208,7 +246,7 @@ class Logger:
     PUBLIC = ("name", "level", "handlers", "propagate", "disabled", "parent", "debug", "info",
               "warning", "warn", "error", "critical", "fatal", "exception", "log", "setLevel",
               "getEffectiveLevel", "isEnabledFor", "addHandler", "removeHandler", "hasHandlers",
-              "getChild")  # fmt: skip
+              "getChild", "addFilter", "removeFilter", "filters")  # fmt: skip
     TAKES: Mapping[str, Takes] = {
         "propagate": Takes.VALUE, "disabled": Takes.VALUE, "handlers": Takes.VALUE,
     }  # fmt: skip
@@ -217,6 +255,7 @@ class Logger:
         self.name = name
         self.level = _level(level)
         self.handlers: Any = []
+        self.filters: list[Any] = []
         self.propagate: Any = True
         self.disabled: Any = False
 
@@ -257,6 +296,12 @@ class Logger:
     def removeHandler(self, hdlr: Any) -> None:
         self.handlers = [one for one in collect(self.handlers) if one is not hdlr]
 
+    def addFilter(self, filter: Any) -> None:
+        _added(self.filters, filter)
+
+    def removeFilter(self, filter: Any) -> None:
+        self.filters = [one for one in self.filters if one is not filter]
+
     def hasHandlers(self) -> bool:
         return bool(self._reached())
 
@@ -278,6 +323,8 @@ class Logger:
         if not self.isEnabledFor(level):
             return
         record = LogRecord(self.name, level, msg, args)
+        if not _passes(self.filters, record):
+            return
         handlers = self._reached()
         if not handlers and level >= LEVELS["WARNING"]:
             session.notes.setdefault(NOT_SHOWN)
@@ -381,6 +428,6 @@ MODULES: dict[str, dict[str, Any]] = {
             "debug", "info", "warning", "warn", "error", "critical", "exception")}),
         **functions({"log": _log, "basicConfig": _configure, "disable": _disable,
                      "getLogger": get_logger, "getLevelName": _level_name}),
-        **classes([Handler, StreamHandler, FileHandler, NullHandler, Formatter, Logger]),
+        **classes([Handler, StreamHandler, FileHandler, NullHandler, Formatter, Filter, Logger]),
     },
 }  # fmt: skip

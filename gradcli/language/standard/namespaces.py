@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from ..attributes import KEPT_BYTES, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
+from ..builtins.types import OF_PYTHON
+from ..calls import is_callable
 from ..formatting import quoted
-from ..operations import equal
+from ..operations import equal, type_name
 from ..session import session
+from ..values import Bound, Builtin, Function, Namespace as Module, Type
 from .publishing import called, classes
 
 
@@ -73,6 +77,40 @@ def _unname(value: Namespace, name: str) -> None:
 
 for _kind in (Namespace, SimpleNamespace):
     SPECIAL[_kind], SPECIAL_SET[_kind], SPECIAL_DELETE[_kind] = _named, _name, _unname
+
+
+class Reference:
+    """weakref.ref: the object, as long as something else holds it."""
+
+    _torch_name = "weakref.ReferenceType"
+    PUBLIC = ()
+    __slots__ = ("_held",)
+
+    def __init__(self, object: Any, callback: Any = None) -> None:
+        try:
+            self._held: Any = weakref.ref(object)
+        except TypeError:
+            message = f"cannot create weak reference to '{type_name(object)}' object"
+            raise TypeError(message) from None
+
+    def __call__(self) -> Any:
+        return self._held()
+
+
+def _method(function: Any, instance: Any, /) -> Bound:
+    """types.MethodType"""
+    if not is_callable(function):
+        raise TypeError("first argument must be callable")
+    return Bound(function.name if type(function) is Function else "method", instance, function)
+
+
 MODULES: dict[str, dict[str, Any]] = {
-    "types": {"SimpleNamespace": classes([SimpleNamespace])[SimpleNamespace.__name__]},
-}
+    "types": {
+        "SimpleNamespace": classes([SimpleNamespace])[SimpleNamespace.__name__],
+        "MethodType": Type("method", Bound, _method),
+        **{name: OF_PYTHON[kind] for name, kind in (
+            ("FunctionType", Function), ("LambdaType", Function), ("ModuleType", Module),
+            ("NoneType", type(None)), ("BuiltinFunctionType", Builtin))},
+    },
+    "weakref": {"ref": classes([Reference])["Reference"]},
+}  # fmt: skip

@@ -41,7 +41,7 @@ class UnpicklingError(PickleError):
 
 
 def _content(f: Any, fresh: bool) -> Content:
-    if type(f) is MemoryFile:
+    if isinstance(f, MemoryFile):
         return f.content
     return new_file(f) if fresh else content_of(f)
 
@@ -55,7 +55,10 @@ def _stored(value: Any, seen: dict[int, Any]) -> Any:
     if type(value) is list or type(value) is tuple:
         return type(value)([_stored(item, seen) for item in value])
     if type(value) is dict or type(value) is OrderedDict:
-        return type(value)((key, _stored(item, seen)) for key, item in value.items())
+        made = type(value)((key, _stored(item, seen)) for key, item in value.items())
+        if hasattr(value, "_metadata"):  # the state of a module, which knows its version
+            made._metadata = value._metadata  # type: ignore[attr-defined]
+        return made
     return value
 
 
@@ -65,7 +68,7 @@ def kept_copy(value: Any) -> Any:
     if type(foreign) is Function:
         name = foreign.code.qualified
         raise AttributeError(f"Can't get local object '{name}'")
-    return deeply_copied(_stored(value, {}))
+    return deeply_copied(_stored(value, {}), asking=False)
 
 
 def _save(obj: Any, f: Any, *more: Any, **options: Any) -> None:
@@ -110,7 +113,7 @@ def _untrusted(value: Any, depth: int, code: bool = False) -> Any:
 
 def _load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *,
-    weights_only: Any = True, mmap: Any = None,
+    weights_only: Any = True, mmap: Any = None, encoding: Any = "utf-8",
 ) -> Any:  # fmt: skip
     content = _content(f, False)
     if content.saved is None and not content.size:

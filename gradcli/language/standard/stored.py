@@ -12,6 +12,7 @@ import numpy
 
 from ...arrays.values import element_type, host, wrap
 from ...engine.run_state import run_state
+from ..builtins.modules import deeply_copied
 from ..builtins.types import host_type
 from ..costs import charge_text
 from ..formatting import quoted, text
@@ -27,17 +28,17 @@ PARSED = 200  # bytes and steps that a number takes on its way from text
 
 def _named(file: Any, ending: str) -> Any:
     """NumPy adds an ending to a name that has none."""
-    if type(file) is MemoryFile or word_of(file).endswith(ending):
+    if isinstance(file, MemoryFile) or word_of(file).endswith(ending):
         return file
     return word_of(file) + ending
 
 
 def _fresh(file: Any) -> Content:
-    return file.content if type(file) is MemoryFile else new_file(file)
+    return file.content if isinstance(file, MemoryFile) else new_file(file)
 
 
 def _content(file: Any) -> Content:
-    return file.content if type(file) is MemoryFile else content_of(file)
+    return file.content if isinstance(file, MemoryFile) else content_of(file)
 
 
 def _copied(array: Any) -> Any:
@@ -81,7 +82,7 @@ def _lines(fname: Any, words: str) -> list[str]:
         if not is_file(fname):
             raise FileNotFoundError(words.format(word_of(fname)))
         whole = content_of(fname).text
-    elif type(fname) is MemoryFile:
+    elif isinstance(fname, MemoryFile):
         whole = fname.read()
     else:
         return [str(line) for line in collect(fname)]
@@ -144,7 +145,7 @@ def _savetxt(
 
 
 def _dump(obj: Any, file: Any, protocol: Any = None) -> None:
-    if type(file) is not MemoryFile:
+    if not isinstance(file, MemoryFile):
         raise TypeError("file must have a 'write' attribute")
     held = file.content.saved
     values = held if type(held) is _Pickles else _Pickles()
@@ -177,7 +178,7 @@ def _read(data: Any) -> Any:
         raise TypeError(f"a bytes-like object is required, not '{type_name(data)}'")
     if data not in _texts.values:
         raise UnpicklingError("invalid load key")
-    return kept_copy(_texts.values[data])
+    return deeply_copied(_texts.values[data])
 
 
 class _Pickles:
@@ -191,7 +192,7 @@ class _Pickles:
 
 
 def _loaded(file: Any) -> Any:
-    if type(file) is not MemoryFile:
+    if not isinstance(file, MemoryFile):
         raise TypeError("file must have 'read' and 'readline' attributes")
     held = file.content.saved
     if type(held) is not _Pickles:
@@ -204,7 +205,7 @@ def _loaded(file: Any) -> Any:
     if place >= len(held.found):
         raise EOFError("Ran out of input")
     held.read[session.number_of(file)] = place + 1
-    return kept_copy(held.found[place])
+    return deeply_copied(held.found[place])
 
 
 # ---------------------------------------------------------------- csv
@@ -262,10 +263,12 @@ class Writer:
         self, csvfile: Any, dialect: Any = None, delimiter: str = ",", quotechar: Any = '"',
         quoting: Any = csv.QUOTE_MINIMAL, lineterminator: Any = None,
     ) -> None:  # fmt: skip
-        if type(csvfile) is not MemoryFile:
+        if not isinstance(csvfile, MemoryFile):
             raise TypeError('argument 1 must have a "write" method')
         self._file = csvfile
         self._form = {"delimiter": delimiter, "quotechar": quotechar, "quoting": quoting}
+        # Python writes both characters, and a file reads them back as the one of its lines.
+        self._end = lineterminator or ("\n" if csvfile.name else "\r\n")
 
     def writerow(self, row: Any) -> int:
         line = io.StringIO()
@@ -273,7 +276,7 @@ class Writer:
         values = ["" if value is None else value if type(value) in numbers else text(value)
                   for value in collect(row)]  # fmt: skip
         csv.writer(line, **self._form).writerow(values)  # type: ignore[arg-type]
-        return self._file.write(line.getvalue().replace("\r\n", "\n"))
+        return self._file.write(line.getvalue().replace("\r\n", str(self._end)))
 
     def writerows(self, rows: Any) -> None:
         for row in collect(rows):
@@ -311,7 +314,7 @@ ARRAYS = functions({
 MODULES: dict[str, Any] = {
     "pickle": {
         **functions({"dump": _dump, "load": _loaded, "dumps": _dumps, "loads": _read}),
-        "PickleError": host_type(PickleError),
+        "PickleError": host_type(PickleError), "HIGHEST_PROTOCOL": 5, "DEFAULT_PROTOCOL": 4,
         "PicklingError": host_type(PicklingError),
         "UnpicklingError": host_type(UnpicklingError),
     },

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...engine.run_state import run_state
 from ..attributes import STATICS
 from ..builtins.containers import make_dict
-from ..builtins.errors import ERRORS, to_raise
+from ..builtins.errors import ERRORS, to_raise, value_of
 from ..builtins.types import host_type
+from ..calls import call
 from ..costs import charge_text
 from ..operations import type_name
 from ..session import session
@@ -384,6 +386,8 @@ class Stream:
         if self._shown:
             session.budget.charge_output(s)
             session.write(s)
+        elif session.write_error is not None:
+            call(session.write_error, (s,), {})
         return len(s)
 
     def flush(self) -> None:
@@ -396,6 +400,17 @@ class Stream:
 def leave(code: Any = None, /) -> None:
     """sys.exit"""
     raise to_raise(ErrorValue(ERRORS["SystemExit"], () if code is None else (code,)))
+
+
+def current_error() -> ErrorValue | None:
+    """sys.exception: the error that the innermost `except` is busy with."""
+    return value_of(session.handling[-1]) if session.handling else None
+
+
+def _error_facts() -> tuple[Any, Any, None]:
+    """sys.exc_info; there are no frames to look at."""
+    error = current_error()
+    return (None, None, None) if error is None else (error.kind, error, None)
 
 
 class _Recursion:
@@ -415,16 +430,22 @@ def _set_recursion_limit(limit: int) -> None:
 _VERSION_INFO = make_record(
     "sys.version_info".replace(".", "_"), ["major", "minor", "micro", "releaselevel", "serial"], {}
 )
+_FLOAT_INFO = make_record("sys_float_info", [
+    "max", "max_exp", "max_10_exp", "min", "min_exp", "min_10_exp", "dig", "mant_dig", "epsilon",
+    "radix", "rounds",
+], {})  # fmt: skip
 SYS: dict[str, Any] = {
     **functions({
         "exit": leave, "getrecursionlimit": lambda: recursion.limit,
         "setrecursionlimit": _set_recursion_limit,
         "getsizeof": lambda object, default=0: 56,
         "getdefaultencoding": lambda: "utf-8",
+        "exc_info": _error_facts, "exception": current_error,
     }),
     "argv": [FILE], "path": [], "modules": {}, "stdout": Stream(True), "stderr": Stream(False),
     "maxsize": 2**63 - 1, "platform": "linux", "byteorder": "little",
     "version": "3.13.0", "executable": "", "version_info": _VERSION_INFO.construct(*VERSION),
+    "float_info": _FLOAT_INFO.construct(*sys.float_info),
 }  # fmt: skip
 PLATFORM = functions({
     "system": lambda: "Linux", "python_version": lambda: "3.13.0", "machine": lambda: "x86_64",

@@ -20,7 +20,7 @@ from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
 from ..costs import SMALL, charge_shown, charge_text
-from ..formatting import quoted
+from ..formatting import quoted, text
 from ..operations import DICTS, type_name
 from ..session import session
 from ..values import Builtin, Lazy, stands_for, stepwise
@@ -40,6 +40,34 @@ STRING: dict[str, Any] = {
 def _capwords(s: str, sep: str | None = None) -> str:
     charge_shown(s)
     return string.capwords(s, sep)
+
+
+class Template:
+    """string.Template"""
+
+    _torch_name = "string.Template"
+    PUBLIC = ("substitute", "safe_substitute", "template")
+    __slots__ = ("template",)
+
+    def __init__(self, template: Any) -> None:
+        if type(template) is not str:
+            raise TypeError(f"expected string or bytes-like object, got '{type_name(template)}'")
+        self.template = template
+
+    def _filled(self, method: str, given: Any, named: dict[str, Any]) -> str:
+        names = {**(stands_for(given) or {}), **named}
+        said = {name: text(value) for name, value in names.items()}
+        longest = max(map(len, said.values()), default=0)
+        session.budget.charge_bytes((self.template.count("$") + 1) * longest * 4)
+        charge_shown(self.template)
+        made: str = getattr(string.Template(self.template), method)(said)
+        return made
+
+    def substitute(self, mapping: Any = None, /, **kws: Any) -> str:
+        return self._filled("substitute", mapping, kws)
+
+    def safe_substitute(self, mapping: Any = None, /, **kws: Any) -> str:
+        return self._filled("safe_substitute", mapping, kws)
 
 
 # ---------------------------------------------------------------- unicodedata
@@ -280,7 +308,27 @@ def _charge_walk(value: Any) -> None:
     charge_text(quoted(value))
 
 
-def _dumps(obj: Any, *, default: Any = None, **options: Any) -> str:
+class JSONEncoder:
+    """json.JSONEncoder, for classes whose `default` says how an object of theirs is written."""
+
+    _torch_name = "json.encoder.JSONEncoder"
+    EXTENSIBLE = True
+    PUBLIC = ("default", "encode")
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+
+    def default(self, o: Any) -> Any:
+        raise TypeError(f"Object of type {type_name(o)} is not JSON serializable")
+
+    def encode(self, o: Any) -> str:
+        return _dumps(o, **{"default": get_attribute(self, "default"), **self._options})
+
+
+def _dumps(obj: Any, *, cls: Any = None, default: Any = None, **options: Any) -> str:
+    if cls is not None:
+        named = options if default is None else {"default": default, **options}
+        return str(call(get_attribute(call(cls, (), named), "encode"), (obj,), {}))
     for name in options:
         if name not in ("indent", "sort_keys", "ensure_ascii", "separators", "skipkeys",
                         "allow_nan"):  # fmt: skip
@@ -372,11 +420,11 @@ def _indent(text: str, prefix: str, predicate: Any = None) -> str:
 
 
 MODULES: dict[str, dict[str, Any]] = {
-    "string": {**STRING, **functions({"capwords": _capwords})},
+    "string": {**STRING, **functions({"capwords": _capwords}), **classes([Template])},
     "re": RE, "unicodedata": UNICODE,
     "json": {
         **functions({"dumps": _dumps, "loads": _loads, "dump": _dump, "load": _load}),
-        "JSONDecodeError": host_type(JSONDecodeError),
+        "JSONDecodeError": host_type(JSONDecodeError), **classes([JSONEncoder]),
     },
     "pprint": {
         **functions({"pformat": lambda object, *places, **options: _layout(

@@ -150,6 +150,7 @@ def _det_gradient(grad: Any, result: Any, A: Any) -> Any:
 det_row = operator(
     "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
     node="LinalgDetBackward0",
+    undifferentiable="LU",
     where="hidden",
     check=lambda A: check_floating_square(A, "linalg.det", "lu_cpu"),
     forward=_determinant,
@@ -197,6 +198,7 @@ def _slogdet_gradient(grads: Sequence[Any], sign: Any, A: Any, dtype: Any) -> An
 slogdet_row = operator(
     "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
     node="LinalgSlogdetBackward0",
+    undifferentiable="LU",
     where="hidden",
     check=lambda A: check_floating_square(A, "linalg.slogdet"),
     forward=_log_determinant,
@@ -382,6 +384,7 @@ solve_row = operator(
     "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
     "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     node="LinalgSolveExBackward0",
+    undifferentiable="LU",
     where="hidden",
     forward=_solution,
     joint={

@@ -175,6 +175,7 @@ layer = operator(
     "int hidden_size, int num_layers, bool has_biases, bool bidirectional, bool batch_first, "
     "bool train) -> (Tensor result0, Tensor result1, Tensor result2, Tensor result3)",
     node="MkldnnRnnLayerBackward0",
+    undifferentiable="result3",
     where="torch",
     forward=_layer,
     joint={("input", "weight0", "weight1", "weight2", "weight3", "hx_", "cx_"): _through_time},

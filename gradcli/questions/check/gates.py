@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from ...diagnostics import command
 from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording import holding
@@ -53,7 +53,7 @@ def gates(
         for word in has:
             if word in asked and not (word in ALWAYS and name in failed):
                 said = "None" if word == "none" else f"all {word}" if word == "zero" else word
-                advice = f"help: gradcli why {fact.file} {shlex.quote(name)}"
+                advice = "help: " + command("why", fact.file, name)
                 problem = Problem(word, f"{name}.grad is {said}", line, advice=(advice,))
                 yield culprits.of_gradient(name, problem) if word in ALWAYS else problem
     if "stale" in asked:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from ...diagnostics import ExitStatus, most_urgent
 from ...recording.facts.check import EdgeCheck, FileCheck, LeafCheck, Problem
+from .numeric.operation import NOTHING_TIMES
 from .numeric.survey import EQUAL, Survey
 
 HIDDEN = "note: another wrong derivative cancels it, or none of it reaches a leaf"
@@ -111,6 +112,8 @@ def _finite(leaf: LeafCheck) -> bool:
 
 def handed(edge: EdgeCheck) -> str:
     """What an operation passes back, and what it should."""
+    if edge.cause.endswith(NOTHING_TIMES):  # the first of several elements, perhaps not the leaf's
+        return f"passes nan to {edge.argument}"
     element = list(edge.element) if edge.element else ""
     return f"{edge.node} passes {edge.analytic:.6g} to {edge.argument}{element}, {_slope(edge)}"
 

@@ -126,7 +126,7 @@ class Training:
         parameter = track.is_parameter if track is not None else is_parameter(tensor)
         if track is not None:
             self._names[id(track)] = name
-        before = [] if tensor is None else self.optimizers.before(tensor)
+        before = [] if tensor is None else self.optimizers.before(tensor)[0]
         self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser, before))
 
     def _named(self) -> Iterator[tuple[str, int | None, Any]]:

@@ -204,7 +204,8 @@ def _compared_with(verdict: str, track: Track, other: Track, training: Training)
 
 
 def _not_reached(leaf: Leaf, training: Training) -> Iterator[Weighed]:
-    if not training.ran.recording.passes.count:
+    rows = training.flow.last or training.flow.first
+    if not rows or rows[-1].one.failed:  # which might have reached it
         return
     siblings = any(other.track is not None and other.owner == leaf.owner and other is not leaf
                    for other in training.leaves)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, command
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
@@ -39,6 +39,8 @@ from .later import give, later_names
 from .names import Naming
 from .nodes import run_node
 from .roots import began
+
+MOST_LISTED = 8  # leaves to choose from
 
 
 class Options(NamedTuple):
@@ -109,7 +111,7 @@ def _live(request: Request, write: Callable[[str], None] | None, asked: Options)
     again = seen.changed_since and not asked.is_computed and ran.error is None
     if again and not (request.path or "").endswith(".py"):  # a script may write files
         seed_torch()
-        then = LivePass(seen.count, stops=True)
+        then = LivePass(seen.last, stops=True)
         then.total = seen.count
         stopped = execute(request, None, hearing(then, asked.wrt))
         ran = stopped._replace(printed=ran.printed, warnings=ran.warnings)
@@ -230,14 +232,13 @@ def _ends(labels: Labels, options: Options, of: Spot) -> Ends:
 
 def _only_leaf(labels: Labels, ways: Ways | None, of: Spot, options: Options) -> str:
     """Without --wrt: the one leaf there is."""
-    named = {} if ways is None else labels.of(ways, {})
-    leaves = {spot.position(ways) for spot in labels.spots if ways and spot.node is None}
-    names = [name for position, name in named.items() if position in leaves]
+    names = [] if ways is None else labels.leaves(ways)
     if len(names) == 1:
         return names[0]
-    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    given = f"--of {options.of[0]} " if options.of else ""
-    advice = f"gradcli paths FILE {given}--wrt {names[0]}" if names else ""
+    left = len(names) - MOST_LISTED
+    listed = ", ".join(names[:MOST_LISTED]) + (f" and {left:,} more" if left > 0 else "")
+    given = ("--of", options.of[0]) if options.of else ()
+    advice = command("paths", "FILE", *given, "--wrt", names[0]) if names else ""
     known = f"; the leaves of {of.name} are {listed}" if names else ""
     raise UsageError(f"--wrt NAME is missing{known}", advice)
 

@@ -182,6 +182,15 @@ class Labels:
                 labels[position] = label
         return labels
 
+    def leaves(self, ways: Ways) -> list[str]:
+        """The leaves of a graph by the names that the pass knew them by, in order of binding."""
+        assert self.ran.program is not None
+        known = leaves_of(self.ran.program, self.ran.recording)
+        own = {self.spot_of(leaf.tensor).position(ways): leaf.name for leaf in known}
+        ends = {spot.position(ways) for spot in self.spots if spot.node is None}
+        named = self.of(ways, {place: name for place, name in own.items() if place is not None})
+        return [name for place, name in named.items() if place in ends]
+
     def texts(self, ways: Ways, named: dict[Position, str]) -> dict[Position, str]:
         """A label for every position on a way: its name, its expression, its node."""
         assert self.ran.program is not None

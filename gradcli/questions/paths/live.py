@@ -77,7 +77,8 @@ class LivePass(Spectator):
     """Observes names, and translates the graph of a pass when it has ended: before an update."""
 
     def __init__(self, number: int | None, *, stops: bool) -> None:
-        self.number, self.count, self.stops = number, 0, stops
+        self.number, self.stops = number, stops
+        self.count = self.last = 0  # passes so far, and which of them was the last without an error
         self.total = 0  # passes of the program; 0 while that is not known
         self.changed_since = False  # whether a tensor was changed in place behind the last pass
         self.inner: dict[str, Any] = {}  # modules that only functions know
@@ -87,7 +88,7 @@ class LivePass(Spectator):
         self.roots: tuple[Any, ...] = ()
         self.seeds: tuple[Any, ...] = ()
         self.origin: Any = None
-        self.running: list[tuple[tuple[Any, ...], tuple[Any, ...], Any]] = []
+        self.running: list[tuple[int, tuple[Any, ...], tuple[Any, ...], Any]] = []
 
     def bound(self, name: str, value: Any) -> None:
         self.bound_inside(None, name, value)
@@ -112,7 +113,8 @@ class LivePass(Spectator):
         inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         self.hooks = []
-        self.running.append((tuple(roots), tuple(gradients), current_origin()))
+        self.count += 1
+        self.running.append((self.count, tuple(roots), tuple(gradients), current_origin()))
 
     def failed(self, freed: list[Any]) -> None:
         self.running.pop()
@@ -130,15 +132,14 @@ class LivePass(Spectator):
                 REPLAYED[kind](made, Replayed(own, before, after))
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        roots, seeds, self.origin = self.running.pop()
-        self.count += 1
-        if self.number in (None, self.count):
+        self.last, roots, seeds, self.origin = self.running.pop()
+        if self.number in (None, self.last):
             self.translation = Translation()
             with redirect_stdout(StringIO()):  # of a checkpoint its function runs once more
                 self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
             self._replay_hooks()
             self.changed_since = False
-            if self.stops and self.number == self.count:
+            if self.stops and self.number == self.last:
                 raise Enough
 
     def changed(self, tensor: Any) -> None:
@@ -202,7 +203,7 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
             naming.passed_over(scope, name)
     recording = recording_of(naming, live)
     if live.roots:
-        one = Pass(live.count, True, False, False)
+        one = Pass(live.last, True, False, False)
         one.origin = live.origin
         one.roots, one.gradients = live.roots, tuple(map(own, live.seeds))
         recording.passes.kept[one.number], recording.passes.count = one, live.total

@@ -139,7 +139,16 @@ class Translation:
         order = list(nodes_below([root]))
         ends = [node for node in order if is_end(node)]
         inner = sorted((node for node in order if not is_end(node)), key=sequence_of)
-        for node in (*ends, *inner):
+        waiting = [*reversed(inner), *ends]
+        while waiting:
+            node = waiting[-1]
+            # A view that is given a new node when it is used comes behind its user.
+            later = [edge for edge, _ in node.next_functions
+                     if edge is not None and id(edge) not in self.nodes]  # fmt: skip
+            if later:
+                waiting += later
+                continue
+            waiting.pop()
             if id(node) not in self.nodes:
                 made = self._translated(node)
                 self.nodes[id(node)] = (node, made)

@@ -135,15 +135,15 @@ def _with_gradient(report: WhyReport, case: Case) -> WhyReport:
 # Why nothing was tried, by verdict. These need no cure, or say themselves what is missing.
 WELL = frozenset({"fine", "large", "tiny", "unexplained"})
 UNTRIED = {
-    "unused": "no fix was tried: which part of the result should use it, no program can say",
+    "unused": "no fix was tried: only you know which part of the result should use it",
     "masked": "no fix was tried: which elements are taken is what the program is about",
-    "not-stepped": "no fix was tried: which optimizer should have it, no program can say",
-    "symmetric": "no fix was tried: which numbers to begin with, no program can say",
+    "not-stepped": "no fix was tried: only you know which optimizer should have it",
+    "symmetric": "no fix was tried: only you know which numbers to begin with",
     "not-updated": "no fix was tried: the tensor would change, and not its gradient",
     "not-registered": "no fix was tried: an optimizer would step on it, and its numbers change",
-    "comparison": "no fix was tried: a way that is taken or not has no slope",
-    "integer": "no fix was tried: a number of a place has no slope",
-    "eval-mode": "no fix was tried: which turns are training, no program can say",
+    "comparison": "no fix was tried: which branch is taken has no slope",
+    "integer": "no fix was tried: an index has no slope",
+    "eval-mode": "no fix was tried: only you know which iterations train",
     "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
 UNKNOWN = "no automatic fix is known for this"

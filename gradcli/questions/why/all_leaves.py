@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
 from ...recording.facts.reasons import WhyReport
 from ...recording.holding import named_tensors, parameters
-from ...recording.sides import AnyTensor, is_leaf
+from ...recording.sides import AnyTensor, is_leaf, is_parameter
 from ..errors import error_fact
 from ..graph import collected
 from ..question import Question
 from . import reported
+from .case import Case
 from .provenance import Provenance
+from .rebound import rebound_finding
 from .rebound_later import in_last_pass
 
 MOST = 1000  # leaves that are judged
@@ -23,8 +26,9 @@ MOST = 1000  # leaves that are judged
 def why_reports(
     request: Request, write: Callable[[str], None] | None
 ) -> tuple[Ran, WhyReport, list[WhyReport]]:
-    """Runs the program; what holds for all of it, and the verdict on every leaf that requires grad,
-    each by one name; where none does, on every tensor of floats that a name holds."""
+    """Runs the program; what holds for all of it, and the verdict on every parameter and every
+    leaf that requires grad, each by one name; where none does, on every tensor of floats that a
+    name holds."""
     provenance = Provenance()
     ran = execute(request, write, provenance.recording)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
@@ -41,14 +45,15 @@ def every_leaf(ran: Ran, provenance: Provenance) -> list[Question]:
 
 
 def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
-    """The requested tensors, in the order of a table of tensors, then what only functions name and
-    names that stood for a leaf once; a loop's name is no name."""
+    """The requested tensors and frozen parameters, in the order of a table of tensors, then names
+    that stood for a leaf once and what only functions name; a loop's name is no name."""
     if ran.outcome is None:
         return
     found = collected(ran.outcome, texts=False, recording=ran.recording)
     pairs = list(zip(found.tensors, found.held, strict=True))
-    leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].requires_grad]
-    others = [*_inside(ran, provenance), *_rebound(ran, provenance)]
+    leaves = [pair for pair in pairs if pair[0].is_leaf
+              and (pair[0].requires_grad or pair[0].kind == "parameter")]  # fmt: skip
+    others = list(_inside(ran, provenance))
     if not others and all(fact.kind == "leaf" for fact, _ in leaves):
         leaves = [pair for pair in pairs if pair[0].is_leaf and pair[0].dtype.startswith("float")
                   and pair[0].kind != "buffer"]  # fmt: skip
@@ -63,24 +68,23 @@ def _leaves(ran: Ran, provenance: Provenance) -> Iterator[Question]:
             yield Question(name, tensor, None)
 
 
-def _rebound(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
-    """Names of computed tensors that were bound to a leaf before: w = w - lr * w.grad."""
-    assert ran.outcome is not None
-    for name, tensor in named_tensors(ran.outcome.bindings, AnyTensor):
-        if is_leaf(tensor) or not tensor.requires_grad:
-            continue
-        before = (bound for _, _, bound in provenance.flow.bindings.get(name, ()))
-        if any(is_leaf(bound) and bound.requires_grad for bound in before):
-            yield name, tensor
-
-
 def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]:
-    """The leaves behind the names that functions had last; an object is `self` where it has no
-    other name."""
+    """What names of a leaf were bound again to, w = w - lr * w.grad, and the leaves behind the
+    names that functions had last; an object is `self` where it has no other name."""
     assert ran.outcome is not None
     bindings = ran.outcome.bindings
     held = {name: one for name, one in provenance.flow.inside().items() if name not in bindings}
-    found = (*named_tensors(held, AnyTensor), *parameters(held, AnyTensor))
-    for name, tensor in sorted(found, key=lambda pair: pair[0].startswith("self")):
-        if is_leaf(tensor) and tensor.requires_grad:
+    inner = sorted(_held(held), key=lambda pair: pair[0].startswith("self"))
+    for name, tensor in [*_held(bindings), *inner]:
+        if not tensor.requires_grad or is_leaf(tensor):
+            continue
+        if rebound_finding(Case(ran, provenance, name, tensor, None)) is not None:
             yield name, tensor
+    for name, tensor in inner:
+        if is_leaf(tensor) and (tensor.requires_grad or is_parameter(tensor)):
+            yield name, tensor
+
+
+def _held(bindings: dict[str, Any]) -> list[tuple[str, AnyTensor]]:
+    """The tensors of these names, in containers and objects too."""
+    return [*named_tensors(bindings, AnyTensor), *parameters(bindings, AnyTensor)]

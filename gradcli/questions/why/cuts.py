@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Set
+from itertools import islice
 
 from ...diagnostics import Span
 from ...recording.sides import is_parameter
@@ -123,7 +124,18 @@ def cuts_beside(case: Case, one: Pass) -> list[Step]:
     comparison or an integer only chooses."""
     alive = case.along([case.value], live_only=True)
     found = _ends_of_graph(case, alive, case.behind(one.roots))
-    return [step for step in found if step.out >= one.since and verdict_of(step) not in WEAK]
+    return [
+        step for step in found if step.out >= one.since and verdict_of(step) not in WEAK
+        and not _in_forward(case, step.node)
+    ]  # fmt: skip
+
+
+def _in_forward(case: Case, node: ast.AST) -> bool:
+    """Whether a place is in the forward of a Function, which never records gradients."""
+    return any(
+        isinstance(part, ast.ClassDef) and any(name_of(base) == "Function" for base in part.bases)
+        for part in case.ancestors(node)
+    )
 
 
 def _ends_of_graph(case: Case, alive: set[int], leading: Set[int]) -> list[Step]:
@@ -293,6 +305,15 @@ def _of_scores(case: Case, node: ast.AST) -> str:
 def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> None:
     """What had switched gradients off: a `with`, a decorator, a call."""
     switch = decorator_of(case, step.node) or step.switch
+    if any(switch is one.node and one.kind == "tensor" for one in case.steps):
+        switch = None  # it is only the first of what was computed without them
+    if switch is None and (calls := _reentrant(case)):
+        finding.causes += [Remark(call, "runs it without gradients, and no input requires grad")
+                           for call in calls]  # fmt: skip
+        edits += [
+            edit for call in calls for edit in with_keyword(case, call, "use_reentrant", "False")
+        ]
+        return
     if switch is None or switch is step.node or not case.is_here(switch):
         return
     if any(remark.node is switch for remark in finding.causes):
@@ -306,6 +327,17 @@ def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> No
         if word in text:
             edits.append(replace(case, switch, text.replace(word, other)))
             break
+
+
+def _reentrant(case: Case) -> list[ast.Call]:
+    """The calls of a checkpoint that runs its function without gradients."""
+    return [
+        part for part in case.provenance.parts
+        if isinstance(part, ast.Call) and name_of(part).startswith("checkpoint") and any(
+            word.arg == "use_reentrant" and ast.unparse(word.value) != "False"
+            for word in part.keywords
+        )
+    ]  # fmt: skip
 
 
 def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
@@ -333,8 +365,8 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
         return [replace(case, node, f"{text[:place]}r{text[place:]}")]
     if verdict in ("detached", "data", "item"):
         outer = case.parents.get(id(node))
-        if isinstance(outer, ast.Attribute) and outer.attr == "numpy":
-            return []  # an array would still be outside
+        if _is_array(case, node):
+            return []  # it would still be outside
         if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
             return with_keyword(case, node, "use_reentrant", "False")
         if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
@@ -363,6 +395,17 @@ def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
                 return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
             return [(within_brackets(case, node), text)]
     return []
+
+
+def _is_array(case: Case, node: ast.AST) -> bool:
+    """Whether an array is made of a value at once: x.detach().cpu().numpy()"""
+    for part in islice(case.ancestors(node), 1, None):
+        if isinstance(part, ast.Attribute) and part.attr == "numpy":
+            return True
+        if not isinstance(part, ast.Attribute) and getattr(part, "func", None) is not node:
+            return False
+        node = part
+    return False
 
 
 def _above(case: Case, one: ast.expr, other: ast.expr) -> str:
@@ -403,6 +446,8 @@ def _switched_on(case: Case, step: Step, finding: Finding) -> str:
     if decorator_of(case, step.node) in marked:
         return f"leave out: @{case.text(marked[-1])}"
     statement = case.statement(marked[-1])
+    if (call := marked[-1]) in _reentrant(case):
+        return advised(case, call, with_keyword(case, call, "use_reentrant", "False"))
     if name_of(marked[-1]) == "set_grad_enabled" and isinstance(statement, ast.Expr):
         return f"torch.set_grad_enabled(True) before line {line}"
     return ADVICE["no-grad"]

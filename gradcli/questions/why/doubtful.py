@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..cure import Edit
-from ..doubts import Worry, worries
+from ..doubts import Worry, eval_call, worries
 from ..slips import slips
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, is_space, replace
@@ -83,6 +83,9 @@ def _not_log(case: Case, worry: Worry, finding: Finding) -> None:
 
 def _resting(case: Case, worry: Worry, finding: Finding) -> None:
     finding.sentence = f"{case.name}.grad is there, but {worry.sentence}."
+    call = eval_call(case.ran)
+    if call is not None:
+        finding.causes.append(Remark(call, "from here on it is in eval mode"))
     finding.causes.append(Remark(worry.doubt.place, "trains in eval mode"))
 
 
@@ -92,9 +95,12 @@ _MAKERS = {"broadcast": _broadcast, "twice": _twice, "not-log": _not_log, "resti
 def _without(case: Case, node: ast.Call) -> list[Edit]:
     """The scores in place of their softmax."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    if owner is not None and not is_space(case, owner):
-        return [replace(case, node, case.whole(owner))]
-    return [replace(case, node, case.whole(node.args[0]))] if node.args else []
+    given = next(iter(node.args), None)
+    if isinstance(given, ast.Constant | ast.UnaryOp):  # x.softmax(-1), not self.softmax(x)
+        given = None
+    if given is None and owner is not None and not is_space(case, owner):
+        given = owner
+    return [] if given is None else [replace(case, node, case.whole(given))]
 
 
 def _renamed(case: Case, names: dict[str, str]) -> list[Edit]:

@@ -64,7 +64,7 @@ def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
 
 def _passes(case: Case, wanted: int) -> list[Pass]:
     """The pass in which the gradient went bad, and the first one in which any did."""
-    numbers = [entry.number for entry in case.entries if entry.bad & wanted]
+    numbers = [entry.number for entry in case.added if entry.bad & wanted]
     if not numbers:
         return []
     kept = {one.number: one for one in case.passes.passes}
@@ -211,7 +211,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
             "inf-born", _sentence(case, wanted, f"the slope of {place} is infinite there")
         )
         finding.causes.append(Remark(origin, f"{node_name(node)} makes it on the way back"))
-        finding.trials += bounded(case, origin)
+        _against(case, finding, birth)
         return finding
     mask = _mask(gradients, birth)
     if mask is not None:
@@ -221,8 +221,9 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     finding = Finding("nan-born-backward", _sentence(case, wanted, why))
     if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
         finding.causes.append(Remark(origin_of(before.node), "an infinite slope on the way back"))
-        finding.causes.append(Remark(origin, f"{node_name(node)} multiplies it by 0"))
-        finding.trials += bounded(case, origin_of(before.node))
+        how = "adds infinities of both signs" if _of_both_signs(birth) else "multiplies it by 0"
+        finding.causes.append(Remark(origin, f"{node_name(node)} {how}"))
+        _against(case, finding, before)
     else:
         equal = name_of(origin) in ("eigh", "svd")
         divides = ": it divides by the differences of values that are equal" if equal else ""
@@ -231,6 +232,27 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         finding.trials += bounded(case, origin)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
     return finding
+
+
+def _of_both_signs(birth: Applied) -> bool:
+    """Whether what came to a node is infinite both ways, and it sums: as a matrix product does."""
+    given = [array for array in map(array_of, birth.grads) if array is not None]
+    shapes = {array.shape for array in map(array_of, birth.results) if array is not None}
+    return any(
+        array.shape not in shapes and (array == numpy.inf).any() and (array == -numpy.inf).any()
+        for array in given
+    )
+
+
+def _against(case: Case, finding: Finding, birth: Applied) -> None:
+    """What helps against an infinity on the way back; float16 is too small for its number."""
+    halves = [
+        one for one in birth.results if one is not None and str(one.dtype).endswith(".float16")
+    ]
+    if any(_is_bad(array_of(one), INF) for one in halves):
+        finding.facts.append("float16 has no number above 65504: scale the loss less")
+    else:
+        finding.trials += bounded(case, origin_of(birth.node))
 
 
 def _opposed(case: Case, birth: Applied | None) -> Finding | None:

@@ -13,6 +13,7 @@ from ...recording.sides import array_of, is_leaf, is_parameter
 from ..question import question_of
 from .case import Case, Finding, Remark
 from .edits import advised, wrap
+from .values import name_of
 
 ROUNDING = 1e-6  # of a number: a smaller step is lost
 
@@ -54,13 +55,26 @@ def _unchanged(case: Case, one: Optimizer) -> Finding | None:
             finding.advice = f"step() after line {case.line(last)}, and zero_grad() before it"
     elif has_no_rate(one):
         finding.sentence += " has the learning rate 0."
-        finding.advice = "a learning rate above 0; a scheduler changes it too"
+        finding.advice = "a learning rate above 0"
+        _scheduled(case, one, finding)
     elif _is_lost(case, one):
         finding.sentence += " changes it by less than its last digit."
         finding.advice = "a larger learning rate"
     else:
         return None  # the program gave it back its values
     return finding
+
+
+def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
+    """Says that the optimizer was made with another rate, and marks the only scheduler."""
+    first = [group.get("initial_lr", 0) for group in getattr(one.object, "param_groups", ())]
+    if not any(first):
+        return
+    finding.sentence = f"{finding.sentence[:-1]}, to which a scheduler has changed it."
+    made = [node for body in case.program.body for node in ast.walk(body)
+            if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
+    if len(made) == 1:
+        finding.others.append(Remark(made[0], "changes the learning rate"))
 
 
 def _is_lost(case: Case, one: Optimizer) -> bool:
@@ -103,6 +117,7 @@ KINDS: dict[type[ast.expr], str] = {
     ast.Dict: "dictionary", ast.DictComp: "dictionary",
 }  # fmt: skip
 HELD: dict[type, str] = {list: "list", tuple: "list", dict: "dictionary"}
+SCHEDULER = re.compile(r"(LR|Restarts|OnPlateau|Scheduler|^get_\w*schedule\w*)$")  # functions
 INDEXED = re.compile(r"\.(\w+)(?:\.\d+|\[)")  # layers in net.layers[0].weight
 
 
@@ -199,8 +214,10 @@ def _left_out(case: Case, made: list[Optimizer]) -> Finding:
         near = [one for one in stepped if _is_near(case, one)] or stepped
         finding.causes.append(Remark(near[-1].origin, f"made without {name}"))
         finding.advice = f"give {case.code} to this optimizer too"
-        if near[-1] in case.passes.optimizers.before(case.tensor) and case.made is not None:
-            _made_later(case, finding, case.made.node)
+        before, place = case.passes.optimizers.before(case.tensor)
+        place = place if case.made is None else case.made.node
+        if near[-1] in before and case.is_here(place):
+            _made_later(case, finding, place)
     return finding
 
 

@@ -49,10 +49,10 @@ class LocalFact(NamedTuple):
 class EdgeFact(NamedTuple):
     """What a node did for one of its inputs.
 
-    `then` is "passed on" (it goes to step `step`), "stored" (in the `.grad` of a leaf, at that
+    `then` is "handed on" (it goes to step `step`), "stored" (in the `.grad` of a leaf, at that
     step), "waits" (more has to come for that leaf; `step` then stores the sum), "kept back" (no
-    input that was requested lies behind), "nothing" (no gradient was computed), "constant" (the
-    input does not require grad).
+    input that was requested lies behind), "nothing" (no gradient was computed, or the pass stopped
+    before it arrived), "constant" (the input does not require grad).
     """
 
     name: str

@@ -21,6 +21,7 @@ from .quotient import Quotient, Sides
 
 EXACT = 1e-6
 NEAR = 1e-3  # how far to move to see which number of the output moves
+NOTHING_TIMES = "multiplies 0 by a slope that is infinite or NaN"
 
 
 class Finding(NamedTuple):
@@ -145,10 +146,10 @@ def cause(
     """Why the two may differ, as far as the numbers show it; `library` is whose derivative it is,
     where it is none of the program's."""
     if not math.isfinite(slope):
+        if math.isnan(slope) and not found.value:
+            return f"{node} {NOTHING_TIMES}"
         if not found.finite or found.error > abs(found.value) * 0.1:
             return f"{node} has no bounded slope here"
-        if not found.value:
-            return f"{node} multiplies 0 by a slope without bound: {slope}"
         return f"the operation returns {slope} where its slope is {found.value:.6g}"
     if not found.finite:
         return "the operation has no value next to this one"

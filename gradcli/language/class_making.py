@@ -1,0 +1,195 @@
+"""language: how a class comes about: what it tells its parts and the classes above it, metaclasses.
+
+A metaclass is a class of the program that builds on `type`; the classes that it makes are records
+like any other, and hold it in `meta`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..engine.run_state import run_state
+from ..named import NamedTuple
+from .attributes import MISSING, STATICS
+from .builtins import types as types_room
+from .calls import call
+from .class_attributes import OF_OBJECTS
+from .classes import EMPTY_BASES, ClassValue, constructed, make_class
+from .grammar import is_foreign
+from .operations import DICTS
+from .session import session
+from .sets import Set
+from .values import Instance, Type
+
+TYPE = types_room.OF_PYTHON[Type]
+BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
+# Types that may stand as a metaclass, and what a class made by one has among its bases: ABCMeta.
+METACLASSES: dict[Type, tuple[Type, ...]] = {TYPE: ()}
+
+
+class Parts(NamedTuple):
+    """A class statement that has run; `box` is where super() finds the class."""
+
+    name: str
+    qualified: str
+    bases: tuple[Any, ...]
+    table: dict[str, Any]
+    doc: str | None
+    fields: dict[str, str]
+    box: list[ClassValue | None]
+
+
+class _Making:
+    """The class statements whose metaclass is at work."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: list[Parts] = []
+
+
+_making = run_state(_Making())
+
+
+def above(bases: Iterable[Any]) -> tuple[Any, ...]:
+    """The bases of a class; what builds on dict and its like needs a room of its own."""
+    found = tuple(bases)
+    if not any(type(base) is Type and base.host in BUILT_ON for base in found):
+        return found
+    from .builtin_bases import on_builtins
+
+    return on_builtins(found)
+
+
+def made_class(parts: Parts, named: dict[str, Any]) -> Any:
+    """What a class statement binds to its name; `named` are the arguments beside its bases."""
+    given = named.pop("metaclass", None)
+    if given is not None and type(given) not in (ClassValue, Type):
+        return call(given, (parts.name, parts.bases, parts.table), named)
+    if type(given) is Type and given not in METACLASSES:
+        raise TypeError(f"{given.name} as a metaclass is not part of the language")
+    owners = given.order if type(given) is ClassValue else ()
+    for base in (given, *(base for owner in owners for base in owner.bases)):
+        parts = parts._replace(bases=(*parts.bases, *METACLASSES.get(base, ())))
+    meta = _meta_of(parts.bases, given)
+    if meta is None:
+        return _finished(parts, None, named)
+    facts = parts.name, parts.bases, parts.table
+    _making.parts.append(parts)
+    try:
+        new = meta.find("__new__")
+        if new is MISSING:
+            value = _finished(parts, meta, named)
+        else:
+            value = call(getattr(new, "function", new), (meta, *facts), named)
+    finally:
+        _making.parts.pop()
+    start = meta.find("__init__")
+    if start is not MISSING and type(value) is ClassValue and value.meta is meta:
+        call(start, (value, *facts), named)
+    return value
+
+
+def _meta_of(bases: tuple[Any, ...], given: Any) -> ClassValue | None:
+    """The metaclass of a class: the given one, or that of a base."""
+    found: ClassValue | None = given if type(given) is ClassValue else None
+    for base in bases:
+        meta = base.meta if type(base) is ClassValue else None
+        if meta is None or (found is not None and meta in found.order):
+            continue
+        if found is not None and found not in meta.order:
+            raise TypeError(
+                "metaclass conflict: the metaclass of a derived class must be a (non-strict) "
+                "subclass of the metaclasses of all its bases"
+            )
+        found = meta
+    return found
+
+
+def _finished(parts: Parts, meta: ClassValue | None, named: dict[str, Any]) -> Any:
+    """Makes the class; its entries and the classes above it hear of that."""
+    kind = make_class(
+        parts.name, parts.qualified, above(parts.bases), parts.table, parts.doc, parts.fields
+    )
+    if type(kind) is not ClassValue:
+        return kind
+    kind.meta, parts.box[0] = meta, kind
+    for word, entry in list(parts.table.items()):
+        hears = entry.kind.find("__set_name__") if isinstance(entry, Instance) else MISSING
+        if hears is not MISSING:
+            call(hears, (entry, kind, word), {})
+    hears = kind.find("__init_subclass__", after=kind)
+    if hears is not MISSING:
+        call(getattr(hears, "function", hears), (kind,), named)
+    elif named and kind.make is None:  # which a TypedDict has
+        raise TypeError(f"{kind.name}.__init_subclass__() takes no keyword arguments")
+    return kind
+
+
+def _is_meta(kind: Any) -> bool:
+    return type(kind) is ClassValue and any(TYPE in owner.bases for owner in kind.order)
+
+
+def new_class(meta: Any, *facts: Any, **named: Any) -> Any:
+    """type.__new__(meta, name, bases, table)"""
+    name, bases, table = _checked(facts)
+    known = _making.parts[-1] if _making.parts else None
+    if known is None or known.name != name:
+        known = Parts(name, name, bases, table, None, {}, [None])
+    return _finished(known._replace(bases=bases, table=dict(table)), meta, named)
+
+
+def _checked(facts: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    if len(facts) != 3:
+        raise TypeError("type.__new__() takes exactly 3 arguments")
+    name, bases, table = facts
+    if type(name) is not str or type(bases) is not tuple or type(table) is not dict:
+        raise TypeError("type() takes a name, a tuple of bases and a dictionary")
+    for word in table:
+        if type(word) is not str:
+            raise TypeError("__prepare__() must return a mapping of names")
+        if is_foreign(word):
+            raise AttributeError(f"the name {word!r} is not part of the language")
+    session.budget.charge(len(table) + 1)
+    return name, bases, table
+
+
+def _called(meta: ClassValue, *facts: Any, **named: Any) -> Any:
+    """Meta(name, bases, table)"""
+    name, bases, table = _checked(facts)
+    parts = Parts(name, name, bases, dict(table), None, {}, [None])
+    return made_class(parts, {**named, "metaclass": meta})
+
+
+def _metaclass(kind: ClassValue) -> ClassValue:
+    kind.make = _called
+    return kind
+
+
+def _type_builtin(*args: Any, **named: Any) -> Any:
+    """type(value), or type(name, bases, table), which is a class statement in one line."""
+    if len(args) == 1:
+        return types_room.type_call(*args)
+    name, bases, table = _checked(args)
+    return made_class(Parts(name, name, bases, dict(table), None, {}, [None]), named)
+
+
+def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """super().__new__(cls), in a metaclass too"""
+    return (new_class if _is_meta(kind) else _new_object)(kind, *args, **kwargs)
+
+
+def _hears_nothing(kind: ClassValue, **named: Any) -> None:
+    """super().__init_subclass__()"""
+    if named:
+        raise TypeError(f"{kind.name}.__init_subclass__() takes no keyword arguments")
+
+
+_new_object = OF_OBJECTS["__new__"]
+OF_OBJECTS.update({"__new__": _new, "__init_subclass__": _hears_nothing})
+EMPTY_BASES[TYPE] = _metaclass
+types_room.CONSTRUCT["type"] = _type_builtin
+STATICS["type", "__new__"] = new_class
+STATICS["type", "__call__"] = constructed
+STATICS["type", "__init__"] = lambda *facts, **named: None
