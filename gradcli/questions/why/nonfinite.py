@@ -213,6 +213,9 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     if mask is not None:
         return _masked(case, birth, mask)
     before = _birth(applied, ways, INF)
+    if before is not None:
+        if births := _infinite_operands(case, gradients.one, origin_of(before.node)):
+            return _forward(case, births[0], INF, then=NAN)
     why = f"{place} makes it on the way back"
     finding = Finding("nan-born-backward", _sentence(case, wanted, why))
     if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
