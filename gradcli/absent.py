@@ -131,7 +131,7 @@ ABSENT: dict[str, str] = {
         "NestedIOFunction custom_function_call hooks"
     ),
     "torch.func": "debug_unwrap functionalize rearrange replace_all_batch_norm_modules_",
-    "torch.distributions": "ExponentialFamily Wishart constraint_registry",
+    "torch.distributions": "Wishart constraint_registry",
     "torch.distributions.constraints": "MixtureSameFamilyConstraint dependent is_dependent",
     "torch.distributions.utils": (
         "SymInt Tensor euler_constant is_tensor_like lazy_property tril_matrix_to_vec "

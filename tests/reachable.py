@@ -26,7 +26,7 @@ from gradcli.engine.returns import Named
 from gradcli.engine.size import Size
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.tensor_type import Layout, MemoryFormat
-from gradcli.language import values
+from gradcli.language import sets, values
 from gradcli.language.adoption import adopt
 from gradcli.language.attributes import MISSING, get_attribute
 from gradcli.language.budget import Budget, LimitReached
@@ -218,8 +218,8 @@ CLOSED = {
     type(None), bool, int, float, complex, str, bytes, list, tuple, range, slice,
     type(...), type(NotImplemented), Layout, MemoryFormat, *DICTS, *VIEWS, Size, DType, Device,
     RemovableHandle, FunctionContext, values.Annotation, values.Bound,
-    values.Builtin, values.ErrorValue, values.FrozenSet, values.Function, values.Lazy,
-    values.Namespace, values.Plain, values.Set, values.Type, ClassValue, Super, Property,
+    values.Builtin, values.ErrorValue, sets.FrozenSet, values.Function, values.Lazy,
+    values.Namespace, values.Plain, sets.Set, values.Type, ClassValue, Super, Property,
     StaticMethod, ClassMethod,
 }  # fmt: skip
 

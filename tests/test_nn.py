@@ -55,6 +55,6 @@ def test_a_convolution_of_many_windows_is_made_in_pieces(
         return [out, x.grad, layer.weight.grad]
 
     whole = run()
-    monkeypatch.setattr("gradcli.operators.nn.convolution.MOST_WINDOWS", 2000)
+    monkeypatch.setattr("gradcli.operators.nn.convolution_kernels.MOST_WINDOWS", 2000)
     for piece, expected in zip(run(), whole, strict=True):
         assert gradcli.allclose(piece, expected, atol=1e-6)

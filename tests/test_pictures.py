@@ -329,13 +329,22 @@ def test_a_long_name_is_divided_between_its_words(tmp_path: Path) -> None:
     """And of numbers that do not fit on a wire their range is told."""
     (tmp_path / "p.expr").write_text(
         "first_projection_of_the_input_embedding = tensor([[0.1, -0.2, 2.3]], requires_grad=True)\n"
-        "y = (first_projection_of_the_input_embedding * 1.2345).sin().sum()\ny.backward()\n"
+        "y = (first_projection_of_the_input_embedding * 12.345).sin().sum()\ny.backward()\n"
     )
     svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
     leaf = next(words_of(g) for g in boxes(svg) if "leaf" in g.attrib["class"])
     assert leaf[:2] == ["first_projection_of_the_input_", "embedding"]
     rows = [row for wire in wires(svg) for row in words_of(wire)]
-    assert "= -1.18…1.23" in rows and not any(row.endswith("…") for row in rows)
+    assert "= -12.3…4.07" in rows and not any(row.endswith("…") for row in rows)
+
+
+def test_three_numbers_are_written_out(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(
+        "w = tensor([-0.1234, -0.2345, -0.3456], requires_grad=True)\n(w * w).sum().backward()\n"
+    )
+    svg = here("trace", str(tmp_path / "p.expr"), "--format", "svg").stdout
+    leaf = next(words_of(g) for g in boxes(svg) if "leaf" in g.attrib["class"])
+    assert "grad [-0.2468, -0.4690, -0.6912]" in leaf
 
 
 def test_depth_draws_that_many_levels() -> None:

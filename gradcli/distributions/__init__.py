@@ -20,6 +20,7 @@ _PLACES = {
         "Poisson"
     ),
     "distribution": "Distribution",
+    "exp_family": "ExponentialFamily",
     "gammas": "Beta Chi2 Dirichlet FisherSnedecor Gamma StudentT",
     "joint": "Independent MultivariateNormal",
     "kl": "kl_divergence register_kl",

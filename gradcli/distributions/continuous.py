@@ -10,6 +10,7 @@ from ..engine.limits import finfo
 from ..engine.mode import no_grad
 from . import constraints
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .operations import run, standard_normal, together, type_of
 
 
@@ -31,7 +32,7 @@ class _Placed(Distribution):
         return self.loc
 
 
-class Normal(_Placed):
+class Normal(_Placed, ExponentialFamily):
     _torch_name = "torch.distributions.normal.Normal"
 
     @property
@@ -134,7 +135,7 @@ def _like(value: Any, shape: Any) -> Any:
     return run("empty", shape, **type_of(value))
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     PUBLIC: tuple[str, ...] = ("rate", "cdf", "icdf")
     _torch_name = "torch.distributions.exponential.Exponential"
     has_rsample = True

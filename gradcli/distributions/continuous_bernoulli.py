@@ -9,10 +9,11 @@ from typing import Any
 from ..engine.mode import enable_grad, no_grad
 from . import constraints
 from .chances import Toss, binary_entropy
+from .exp_family import ExponentialFamily
 from .operations import clipped_probs, run, together, type_of
 
 
-class ContinuousBernoulli(Toss):
+class ContinuousBernoulli(Toss, ExponentialFamily):
     """Close to 1/2, within `lims`, its formulas are Taylor's series."""
 
     PUBLIC: tuple[str, ...] = ()

@@ -13,11 +13,12 @@ from . import constraints, drawing
 from .chances import Chances, Toss, binary_entropy
 from .constraints import Constraint
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .gammas import Gamma
 from .operations import clipped_probs, run, together, type_of
 
 
-class Bernoulli(Toss):
+class Bernoulli(Toss, ExponentialFamily):
     _torch_name = "torch.distributions.bernoulli.Bernoulli"
     support = constraints.boolean
 
@@ -221,7 +222,7 @@ class Geometric(Toss):
         return binary_entropy(self.logits, self.probs) / self.probs
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     PUBLIC: tuple[str, ...] = ("rate",)
     _torch_name = "torch.distributions.poisson.Poisson"
 

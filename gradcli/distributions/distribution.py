@@ -45,7 +45,7 @@ class Distribution:
     )  # fmt: skip
     TAKES: Mapping[str, Takes] = {"*": Takes.PLAIN}
     EXTENSIBLE = True
-    FROM_CLASS = (
+    FROM_CLASS: tuple[str, ...] = (
         "has_rsample", "has_enumerate_support", "arg_constraints", "support", "mean", "mode",
         "variance", "stddev", "batch_shape", "event_shape",
     )  # fmt: skip
@@ -66,9 +66,9 @@ class Distribution:
             parameters = [*self._parameters(computed=True)]
         except NotImplementedError:
             warnings.warn(
-                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = "
-                "{}` or initialize the distribution with `validate_args=False` to turn off "
-                "validation.",
+                f"{_class_text(self)} does not define `arg_constraints`. Please set "
+                "`arg_constraints = {}` or initialize the distribution with `validate_args=False` "
+                "to turn off validation.",
                 stacklevel=3,
             )
             return
@@ -136,8 +136,9 @@ class Distribution:
             support: Constraint = self.support
         except NotImplementedError:
             warnings.warn(
-                f"{type(self)} does not define `support` to enable sample validation. Please "
-                "initialize the distribution with `validate_args=False` to turn off validation.",
+                f"{_class_text(self)} does not define `support` to enable sample validation. "
+                "Please initialize the distribution with `validate_args=False` to turn off "
+                "validation.",
                 stacklevel=2,
             )
             return
@@ -232,6 +233,12 @@ class Distribution:
 
 
 HOME = __name__.rpartition(".")[0] + "."
+
+
+def _class_text(value: Distribution) -> str:
+    """A class as print shows it, under PyTorch's name."""
+    kind = type(value)
+    return f"<class '{kind._torch_name}'>" if "_torch_name" in kind.__dict__ else str(kind)
 
 
 def parameter_text(value: Any) -> str:

@@ -36,7 +36,8 @@ def _tensor(values: list[float], like: Any) -> Any:
 
 def poisson(input: Any, generator: Generator | None = None) -> Any:
     """torch.poisson"""
-    _check("poisson", "input", 1, input)
+    if not isinstance(input, Tensor) or input.dtype.category == FLOATING:
+        _check("poisson", "input", 1, input)
     if generator is not None and not isinstance(generator, Generator):
         kind = name_in_messages(type(generator))
         raise TypeError(
@@ -44,8 +45,9 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
         )
     source, _ = _sources(generator)
     state.charge(input.numel() * DRAWN)
-    made: Any = from_array(source.poisson(_array(input), input.dtype))
-    return made.to(input.device)
+    wide = input.float() if input.dtype.is_reduced else input
+    made: Any = from_array(source.poisson(_array(wide), input.dtype))
+    return made.to(input.dtype).to(input.device)
 
 
 def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:

@@ -9,6 +9,7 @@ from ..autograd.function import Function
 from ..engine.limits import finfo
 from . import constraints
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .operations import run, standard_normal, together
 
 
@@ -29,7 +30,7 @@ class _Dirichlet(Function):
         return slope * (grad - (drawn * grad).sum(-1, True))
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     PUBLIC: tuple[str, ...] = ("concentration", "rate")
     _torch_name = "torch.distributions.gamma.Gamma"
     has_rsample = True
@@ -89,7 +90,7 @@ class Chi2(Gamma):
         return self.concentration * 2
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     PUBLIC: tuple[str, ...] = ("concentration",)
     _torch_name = "torch.distributions.dirichlet.Dirichlet"
     has_rsample = True
@@ -140,7 +141,7 @@ class Dirichlet(Distribution):
         return most - ((alpha - 1.0) * alpha.digamma()).sum(-1)
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     PUBLIC: tuple[str, ...] = ("concentration1", "concentration0")
     _torch_name = "torch.distributions.beta.Beta"
     has_rsample = True

@@ -11,6 +11,7 @@ from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .continuous_bernoulli import ContinuousBernoulli
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .gammas import Beta, Dirichlet, Gamma
 from .joint import Independent, MultivariateNormal
 from .kl_pairs import PAIRS
@@ -235,6 +236,12 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     return decorator
 
 
+_CROSS = (
+    "The cross KL-divergence between different exponential families cannot" + 29 * " "
+    + "be computed using Bregman divergences"
+)  # fmt: skip
+
+
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """How far one distribution is from another."""
     formulas = {**FORMULAS, **registered.formulas} if registered.formulas else FORMULAS
@@ -242,6 +249,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
         for second in type(q).__mro__:
             if (first, second) in formulas:
                 return formulas[first, second](p, q)
+    if isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
+        raise NotImplementedError(_CROSS)
     raise NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
     )

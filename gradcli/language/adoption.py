@@ -26,18 +26,17 @@ from ..engine.tensor_type import Layout, MemoryFormat
 from .annotations import Annotation
 from .libraries import HOMES, TENSORS, publishes
 from .operations import VIEWS
+from .sets import FrozenSet, Set
 from .values import (
     CALLER,
     Bound,
     Builtin,
     ErrorValue,
-    FrozenSet,
     Function,
     Instance,
     Lazy,
     Namespace,
     Plain,
-    Set,
     Type,
     stands_for,
 )

@@ -20,7 +20,8 @@ from .costs import (
 from .formatting import percent
 from .operations import DICTS, VIEWS, as_set, extend
 from .session import session
-from .values import Instance, Set
+from .sets import Set
+from .values import Instance
 
 # Exact types whose operators cost no more than a look at a word: no guard before them.
 LIGHT = frozenset({float, Tensor, bool, complex, type(None)})

@@ -31,7 +31,8 @@ from .operations import (
     set_item,
     type_name,
 )
-from .values import Builtin, Instance, Lazy, Set, Type, stands_for
+from .sets import Set
+from .values import Builtin, Instance, Lazy, Type, stands_for
 
 Method = Callable[..., Any]
 

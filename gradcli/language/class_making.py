@@ -19,7 +19,8 @@ from .classes import EMPTY_BASES, ClassValue, constructed, make_class
 from .grammar import is_foreign
 from .operations import DICTS
 from .session import session
-from .values import Instance, Set, Type
+from .sets import Set
+from .values import Instance, Type
 
 TYPE = types_room.OF_PYTHON[Type]
 BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})

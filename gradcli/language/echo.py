@@ -13,7 +13,7 @@ from typing import Any
 
 from .formatting import quoted
 from .session import session
-from .values import Set
+from .sets import Set
 
 WIDTH = 79
 MOST = 1000  # items that are shown

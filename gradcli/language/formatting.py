@@ -20,17 +20,16 @@ from .libraries import NUMBERS, TENSORS
 from .operations import DICTS, VIEWS, get_item, type_handlers, type_name
 from .redaction import published
 from .session import MAX_DEPTH, session
+from .sets import FrozenSet, Set
 from .values import (
     Bound,
     Builtin,
     ErrorValue,
-    FrozenSet,
     Function,
     Instance,
     Lazy,
     Namespace,
     Plain,
-    Set,
     Type,
     slice_parts,
     stands_for,

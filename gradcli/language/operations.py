@@ -20,7 +20,8 @@ from .costs import (
     width_of,
 )  # fmt: skip
 from .session import session
-from .values import FrozenSet, Instance, Lazy, Set, slice_parts, stands_for
+from .sets import FrozenSet, Set
+from .values import Instance, Lazy, slice_parts, stands_for
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS: frozenset[Any] = frozenset({dict, OrderedDict, defaultdict, Counter})

@@ -49,7 +49,8 @@ class Labels:
         mark = about.get(KEY)
         if mark is not None and mark.origin is not None:
             return False
-        origin = self._place(root) or origin or state.origin or NOWHERE
+        known = self._place(root) if self.unseen else None
+        origin = known or origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
         is_packed = self.packs is not None and self.packs(False) is not None
         if mark is None:
@@ -68,7 +69,7 @@ class Labels:
 
     def _place(self, node: Any) -> Any:
         """Where one that came up unseen was made; None of others."""
-        number = self.side.sequence(node) if self.unseen else 0
+        number = self.side.sequence(node)
         places = (place for first, end, place in reversed(self.unseen) if first <= number < end)
         return next(places, None)
 

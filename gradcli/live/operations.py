@@ -57,41 +57,42 @@ class Operations:
 
     def mode(self) -> Any:
         """What sees each operation within it."""
-        heard, sorts = self._heard, self.sorts
+        torch, recorder, side = self.recorder.torch, self.recorder, self.side
+        sorts, special, sort_of, made = self.sorts, self._special, self._sort, self._made
+        passes, plain, others, spot_of = recorder.passes, self.plain, self.others, self.text.spot
+        transform, is_traced, frame_at = side.transform, side.is_traced, sys._getframe
 
-        class Mode(self.recorder.torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+        class Mode(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
             """Hands every operation on."""
 
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
+                """`types` are the classes of tensors that could observe the call themselves. In one
+                piece, for it runs at each operation, and the caches hold other things by then."""
                 sort = sorts.get(function)
-                if sort == SILENT:
+                if sort == SILENT or recorder.stepping is not None or is_traced():
                     return function(*args, **kwargs) if kwargs else function(*args)
-                return heard(function, sort, types, args, kwargs or NOTHING)
+                is_plain = (sort_of(function) if sort is None else sort) == PLAIN
+                if is_plain and (kwargs or (args and args[-1] is True)):
+                    is_plain = not _may_change(function, args, kwargs)
+                if (
+                    not is_plain or passes.running or others() or not plain.issuperset(types)
+                    or transform() is not None
+                ):  # fmt: skip
+                    return special(function, args, kwargs or NOTHING)
+                spot = spot_of(frame_at(1))
+                if (node := spot.node) is not None:
+                    state.origin = node
+                return made(spot, node, function, args, kwargs or NOTHING)
 
         return Mode()
 
-    def _heard(
-        self, function: Any, sort: int | None, types: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # fmt: skip
-        """`types` are the classes of tensors that could observe the call themselves."""
-        recorder = self.recorder
-        if recorder.stepping is not None or self.side.tracing() is not None:
-            return function(*args, **kwargs)
-        is_plain = (self._sort(function) if sort is None else sort) == PLAIN
-        if is_plain and (kwargs or (args and args[-1] is True)):
-            is_plain = not _may_change(function, args, kwargs)
-        if not is_plain or self.others() or not self.plain.issuperset(types):
-            return self._special(function, args, kwargs)
-        if recorder.passes.running or self.side.transform() is not None:
-            return self._special(function, args, kwargs)
-        spot = self.text.spot(sys._getframe(2))
-        node = spot.node
-        if node is not None:
-            state.origin = node
-        call = spot.call if recorder.tape is None else self.taped(spot)
+    def _made(
+        self, spot: Any, node: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Calls one that only makes something, and tells of that."""
+        call = spot.call if self.recorder.tape is None else self.taped(spot)
         try:
             result = call(function, args, kwargs)
         except Exception as error:
@@ -105,7 +106,7 @@ class Operations:
             elif isinstance(result, self.side.tensor) and self._is_leaf(result):
                 self.observer.required(result)
             is_reported = spot.is_reported or self.labels.modules
-            if recorder.on_cut is not None or not is_reported:
+            if self.recorder.on_cut is not None or not is_reported:
                 self._tell_unreported(spot, function, args, kwargs, result)
         except Enough:
             raise
@@ -149,7 +150,7 @@ class Operations:
         if name in ("__set__", "__delete__"):
             self._setting(function, args)
             changing = function not in (self.set_grad, self.delete_grad, self.set_requires_grad)
-            if function == self.set_grad and self._is_library(sys._getframe(3)):
+            if function == self.set_grad and self._is_library(sys._getframe(2)):
                 return function(*args, **kwargs)  # as zero_grad() does it
         with self.side.hands_off():
             before = self.versions(args, kwargs) if changing else ()
@@ -186,7 +187,7 @@ class Operations:
     def _is_read_by_library(self, tensor: Any) -> bool:
         """Whether code of others reads a gradient, and PyTorch has nothing to say about that."""
         is_plain = type(tensor) in self.plain and (tensor.is_leaf or tensor.retains_grad)
-        return bool(is_plain and self._is_library(sys._getframe(4)))
+        return bool(is_plain and self._is_library(sys._getframe(3)))
 
     def taped(self, spot: Any) -> Any:
         """What makes a call, and keeps how it was made."""
@@ -333,6 +334,8 @@ class Operations:
     def _used(self, function: Any, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
         kind = self.side.tensor
+        if len(args) > 1 and not result.shape:
+            self.observer.reduced(args)
         for value in args:
             if not isinstance(value, kind) or not value.requires_grad:
                 break

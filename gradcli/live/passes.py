@@ -70,9 +70,10 @@ class PassTeller:
         recorder = self.recorder
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None or self._is_unreported(args):
+        side = recorder.side
+        if side.transform() is not None or side.is_traced() or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
-        with recorder.side.hands_off():
+        with side.hands_off():
             if not all(map(self._is_told, roots)):
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
@@ -86,7 +87,7 @@ class PassTeller:
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
-        observer, side = recorder.observer, recorder.side
+        observer = recorder.observer
         with side.hands_off():
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)

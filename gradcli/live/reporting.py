@@ -79,7 +79,8 @@ class Reporter:
         return safe
 
     def _is_elsewhere(self) -> bool:
-        return get_ident() != self.thread or self.side.transform() is not None
+        side = self.side
+        return get_ident() != self.thread or side.transform() is not None or side.is_traced()
 
     # ------------------------------------------------------------ expressions
 
@@ -210,7 +211,9 @@ class Reporter:
 
     def returned(self, number: int, value: Any) -> Any:
         """A function is about to return."""
-        self.listener.returned(self.nodes[number], value)  # type: ignore[arg-type]
+        if not self._is_elsewhere():
+            with self.off():
+                self.listener.returned(self.nodes[number], value)  # type: ignore[arg-type]
         return value
 
     def managing(self, number: int) -> None:

@@ -352,7 +352,9 @@ class Module(metaclass=NamedInTorch):
     def state_dict(
         self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Any]:
-        return state.gather(self, destination, prefix, keep_vars)
+        found = state.gather(self, destination, prefix, keep_vars)
+        found._metadata = {}  # type: ignore[attr-defined]  # it is of the newest version
+        return found
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         return state.load(self, state_dict, strict, assign)

@@ -103,7 +103,8 @@ def check_name(module: Module, name: Any, what: str, kind: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{what} name should be a string. Got {typename(name)}")
     if "." in name:
-        raise KeyError(f'{what} name can\'t contain "."')
+        got = f", got: {name}" if what == "module" else ""
+        raise KeyError(f'{what} name can\'t contain "."{got}')
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
     if has(module, name) and name not in module.__dict__[kind]:

@@ -47,6 +47,8 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
     missing: list[str] = []
     wrong: list[str] = []
     expected: set[str] = set()
+    # A dictionary of no known version may be older than the counter of batch norms.
+    versioned = hasattr(given, "_metadata")
     for path, inner in module.named_modules(remove_duplicate=False):
         head = path + "." if path else ""
         for kind in ("_parameters", "_buffers"):
@@ -56,7 +58,8 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
                 key = head + name
                 expected.add(key)
                 if key not in given:
-                    missing.append(key)
+                    if versioned or name != "num_batches_tracked":
+                        missing.append(key)
                     continue
                 _copy(inner, kind, name, value, key, given[key], assign, wrong)
     unexpected = [key for key in given if key not in expected]

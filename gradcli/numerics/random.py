@@ -214,6 +214,8 @@ class Generator(Twister, metaclass=NamedInC):
 
     def poisson(self, rates: Any, dtype: DType) -> Any:
         """torch.poisson: one number for each rate."""
+        if dtype.category != FLOATING:
+            raise _unsupported("poisson_cpu", dtype)
         if rates.size and not rates.min() >= 0:
             raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
 
@@ -235,7 +237,8 @@ class Generator(Twister, metaclass=NamedInC):
     def bernoulli_each(self, p: Any, p_dtype: DType, dtype: DType) -> Any:
         """Bernoulli with a probability for each element."""
         if p_dtype.category != FLOATING:
-            raise _unsupported("bernoulli_tensor_cpu_p_", p_dtype)
+            word = "self" if p_dtype.category == COMPLEX else "p"
+            raise _unsupported(f"bernoulli_tensor_cpu_{word}_", p_dtype)
         if not ((p >= 0) & (p <= 1)).all():
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error "

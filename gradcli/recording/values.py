@@ -91,7 +91,7 @@ class Values(Spectator):
                 if len(newest) > self._room:
                     self._forget()
                 return
-        elif sides.live is not None and isinstance(tensor, sides.live.tensor):
+        elif (live := sides.live) is not None and isinstance(tensor, live.tensor):
             if (node := tensor.grad_fn) is not None:
                 running = self.modules.running
                 self._put(node, tensor, running[-1] if running else None, False)

@@ -26,7 +26,8 @@ from ..operations import (
     less,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, FrozenSet, Lazy, Set, stands_for
+from ..sets import FrozenSet, Set
+from ..values import UNBOUND, Lazy, stands_for
 from .arguments import all_named
 from .byte_strings import to_bytes
 

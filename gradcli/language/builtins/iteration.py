@@ -24,7 +24,8 @@ from ..operations import (
     type_name,
 )  # fmt: skip
 from ..session import session
-from ..values import UNBOUND, FrozenSet, Lazy, Set, Type, stepwise
+from ..sets import FrozenSet, Set
+from ..values import UNBOUND, Lazy, Type, stepwise
 from .containers import make_dict, make_frozenset, make_set, reduce_lazy, sort_items
 from .errors import name_of, to_raise
 from .types import CONSTRUCT

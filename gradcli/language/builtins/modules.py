@@ -14,7 +14,8 @@ from ..formatting import quoted
 from ..members import TABLES, members_of
 from ..operations import DICTS, type_handlers
 from ..session import session
-from ..values import Builtin, Instance, Set, Type
+from ..sets import Set
+from ..values import Builtin, Instance, Type
 from .containers import make_dict
 from .types import OF_LIBRARY
 

@@ -28,7 +28,8 @@ from ..members import members_of
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, members
 from ..operations import check_key, type_handlers, type_name
 from ..session import session
-from ..values import UNBOUND, Builtin, FrozenSet, Instance, Namespace, make_slice, stands_for
+from ..sets import FrozenSet
+from ..values import UNBOUND, Builtin, Instance, Namespace, make_slice, stands_for
 from .arguments import named
 from .errors import ERRORS, Raised, matches
 from .iteration import FUNCTIONS, LAZY_TYPES

@@ -14,18 +14,8 @@ from ..annotations import Annotation
 from ..libraries import libraries, published, publishes
 from ..operations import VIEWS, type_name
 from ..session import session
-from ..values import (
-    Bound,
-    Builtin,
-    ErrorValue,
-    FrozenSet,
-    Function,
-    Lazy,
-    Namespace,
-    Plain,
-    Set,
-    Type,
-)
+from ..sets import FrozenSet, Set
+from ..values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Plain, Type
 from .arguments import name_inherited
 
 CONSTRUCT: dict[str, Callable[..., Any]] = {}  # filled by the rooms that make the values

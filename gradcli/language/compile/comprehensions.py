@@ -10,7 +10,8 @@ from ...engine.mode import state
 from ..names import Scope
 from ..operations import check_key, iterate
 from ..session import session
-from ..values import UNBOUND, Closure, Lazy, Set, stepwise
+from ..sets import Set
+from ..values import UNBOUND, Closure, Lazy, stepwise
 from .calls import CallCompiler, qualified_name
 from .names import Store
 

@@ -21,7 +21,8 @@ from ..members import TABLES
 from ..names import Scope
 from ..operations import check_key, get_item, iterate
 from ..session import session
-from ..values import Closure, Set, make_slice, stands_for
+from ..sets import Set
+from ..values import Closure, make_slice, stands_for
 from .calls import StarredError
 from .names import NOTHING
 from .operand_values import OperandValues

@@ -55,7 +55,10 @@ def _stored(value: Any, seen: dict[int, Any]) -> Any:
     if type(value) is list or type(value) is tuple:
         return type(value)([_stored(item, seen) for item in value])
     if type(value) is dict or type(value) is OrderedDict:
-        return type(value)((key, _stored(item, seen)) for key, item in value.items())
+        made = type(value)((key, _stored(item, seen)) for key, item in value.items())
+        if hasattr(value, "_metadata"):  # the state of a module, which knows its version
+            made._metadata = value._metadata  # type: ignore[attr-defined]
+        return made
     return value
 
 

@@ -273,6 +273,8 @@ hardtanh_backward = operator(
 def _check_hardtanh(self: Any, min_val: float, max_val: float) -> None:
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if self.dtype.word == "Byte" and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
 
 
 hardtanh = operator(

@@ -14,7 +14,6 @@ from ..conventions import (
     chosen,
     floating_only,
     full_precision,
-    real_only,
     unimplemented,
     wrap_dim,
 )
@@ -332,7 +331,7 @@ prelu_kernel = operator(
     node="PreluKernelBackward0",
     where="hidden",
     dtype="promote",
-    refuse=real_only("prelu_cpu"),
+    refuse=floating_only("prelu_cpu"),
     forward=lambda xp, self, weight: xp.where(self > 0, self, weight * self),
     joint={
         ("self", "weight"): lambda grad, self, weight: prelu_kernel_backward(grad, self, weight)

@@ -11,6 +11,7 @@ from ..conventions import (
     COMPLEX,
     Late,
     real_by_rule,
+    real_only,
     unimplemented,
 )
 from ..shape.constants import zeros_as
@@ -190,6 +191,7 @@ copysign = operator(
     node="CopysignBackward0",
     inplace="copysign_",
     dtype="promote_float",
+    refuse=real_only("copysign_cpu"),
     forward=lambda xp, self, other: xp.copysign(self, other),
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     other=lambda grad: zeros_as(grad),
@@ -204,6 +206,7 @@ operator(
     node="CopysignBackward1",
     inplace="copysign_",
     dtype="promote_float",
+    refuse=real_only("copysign_cpu"),
     forward=lambda xp, self, other: xp.copysign(self, xp.asarray(other, dtype=self.dtype)),
     self=lambda grad, self, result: grad * masked_fill(result / self, self == 0, 0),
     doc="The magnitude of self with the sign of a number.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
-from ..conventions import COMPLEX, Late, floating_only, unimplemented
+from ..conventions import COMPLEX, INTEGERS, Late, floating_only, unimplemented
 from ..shape.cast import alike
 from ..shape.constants import number_as, zeros_as
 
@@ -15,7 +15,7 @@ power_of_number = Late("pow.Scalar")
 LOG_2 = 0.6931471805599453
 
 _FRACTIONS_ONLY = dict.fromkeys(
-    ("Bool", "Byte", "Char", "Short", "Int", "Long"),
+    (*INTEGERS, "Bool", *COMPLEX),
     (RuntimeError, "torch.frexp() only supports floating-point dtypes"),
 )
 

@@ -9,7 +9,7 @@ from ...engine.dtypes import FLOATING, default_dtype
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import entropy
 from ...numerics.special import in_double
-from ..conventions import Late, full_precision, native
+from ..conventions import Late, full_precision, native, real_only
 from .error_function import erf
 
 exp = Late("exp")
@@ -31,6 +31,7 @@ entr = operator(
     node="SpecialEntrBackward0",
     dtype="promote_float",
     where="special",
+    refuse=real_only("entr_cpu"),
     forward=_entropy,
     reduced=Reduced(entropy),
     self=lambda grad, self: grad * -(log(self) + 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.dtypes import promote_types
 from ...engine.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import number, rounded_quotient
 from ..conventions import COMPLEX, Late, unimplemented
@@ -78,6 +79,9 @@ def _check_mode(self: Any, other: Any, rounding_mode: str | None) -> None:
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
+    kind = promote_types(self.dtype, other.dtype) if hasattr(other, "dtype") else self.dtype
+    if rounding_mode is not None and kind.word in ("Bool", *COMPLEX):
+        raise NotImplementedError(f"\"div_{rounding_mode}_cpu\" not implemented for '{kind.word}'")
 
 
 def _by_mode(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
@@ -209,6 +213,7 @@ operator(
     node="torch::autograd::NotImplemented",
     dtype="scalar",
     where="torch",
+    refuse=unimplemented("remainder_cpu", "Bool", *COMPLEX),
     forward=_remainder,
     domain=Domain(0, None, of="other"),
     doc="Remainder of a number.",

@@ -9,7 +9,7 @@ from ...engine.carriers import ARRAYS
 from ...engine.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import odds, times_logarithm
 from ...numerics.special import in_double, special
-from ..conventions import COMPLEX, Late, floating_only, real_only, unimplemented
+from ..conventions import COMPLEX, Late, floating_only, real_by_rule, real_only, unimplemented
 from ..shape.constants import number_as, zeros_as
 from .circular import cos, sin
 from .comparison import logical_and
@@ -365,6 +365,7 @@ heaviside = operator(
     inplace="heaviside_",
     dtype="promote",
     check=_one_type,
+    refuse=real_by_rule("heaviside is not yet implemented for complex tensors."),
     forward=lambda xp, self, values: xp.where(
         xp.equal(self, 0), values, xp.greater(self, 0).astype(self.dtype)
     ),

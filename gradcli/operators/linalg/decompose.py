@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import catalogue, composite, operator, warn
 from ..conventions import check_floating, check_square
 from ..elementwise.complex_parts import is_complex
@@ -15,6 +16,7 @@ from ..shape.rearrange import tril, triu
 from ..shape.select import slice_
 from ..shape.squeeze import unsqueeze
 from ..shape.transposed import mh
+from .convergence import singular_values, symmetric_eigenvalues
 from .inverse import column_major, floating, named_outputs
 from .product import matmul_of
 from .triangular import solve_triangular
@@ -69,7 +71,7 @@ scaled_by = operator(
 
 
 def _eigh_kernel(xp: Any, A: Any, UPLO: str, compute_v: bool) -> tuple[Any, Any]:
-    values, vectors = xp.linalg.eigh(A, UPLO)
+    values, vectors = symmetric_eigenvalues(xp, A, UPLO, compute_v)
     return values, column_major(xp, vectors)
 
 
@@ -131,7 +133,7 @@ eigh = composite(
 
 eigvalsh = composite(
     "eigvalsh(Tensor A, str UPLO='L') -> Tensor",
-    lambda A, UPLO: eigh_row.run(A, UPLO, True)[0],
+    lambda A, UPLO: eigh_row.run(A, UPLO, A.requires_grad and state.grad_enabled)[0],
     where="linalg",
     doc="Eigenvalues of a symmetric matrix, in ascending order.",
     samples=("torch.linalg.eigvalsh(a + a.t())", "torch.linalg.eigvalsh(c + c.mT)"),
@@ -144,7 +146,7 @@ eigvalsh = composite(
 def _svd_kernel(
     xp: Any, A: Any, full_matrices: bool, compute_uv: bool, driver: str | None
 ) -> tuple[Any, Any, Any]:
-    left, values, right = xp.linalg.svd(A, full_matrices=full_matrices)
+    left, values, right = singular_values(xp, A, full_matrices=full_matrices)
     return column_major(xp, left), values, column_major(xp, right)
 
 

@@ -100,7 +100,7 @@ def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     from ..shape.shape import expand
 
     common = promote_types(x1.dtype, x2.dtype)
-    if common.category < FLOATING:
+    if common.category != FLOATING:
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {common.word}"
         )

@@ -20,6 +20,8 @@ def _eigen_kernel(xp: Any, A: Any) -> tuple[Any, Any]:
     if not A.size:
         kind = xp.result_type(A.dtype, xp.complex64)
         return xp.zeros(A.shape[:-1], dtype=kind), xp.zeros(A.shape, dtype=kind)
+    if not bool(xp.isfinite(A).all()):
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = xp.linalg.eig(A)
     kind = xp.result_type(A.dtype, xp.complex64)
     return values.astype(kind), column_major(xp, vectors.astype(kind))

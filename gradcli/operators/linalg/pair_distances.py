@@ -93,17 +93,30 @@ def _euclidean(xp: Any, x1: Any, x2: Any) -> Any:
     return xp.sqrt(xp.maximum(left @ xp.swapaxes(right, -1, -2), 0))
 
 
+def _check_product(x1: Any, x2: Any) -> None:
+    """The words of the product that the distances come from."""
+    one, two = x1.dtype, x2.dtype
+    if one is two:
+        return
+    if x1.ndim == x2.ndim == 2:
+        said = f"m1 and m2 to have the same dtype, but got: {one.c_word} != {two.c_word}"
+        raise RuntimeError(f"expected {said}")
+    raise RuntimeError(f"expected scalar type {two.word} but found {one.word}")
+
+
 def _euclidean_backward(grad: Any, x1: Any, x2: Any, result: Any) -> tuple[Any, Any]:
     ratio = catalogue.row("masked_fill.Scalar")(grad / result, result == 0, 0)
     first = x1 * sum_dims(ratio, (-1,), True) - matmul_of(ratio, x2)
     sums = catalogue.row("unsqueeze")(sum_dims(ratio, (-2,), False), -1)
-    return first, x2 * sums - matmul_of(mt(ratio), x1)
+    second = x2 * sums - matmul_of(mt(ratio), x1)
+    return sum_to(first, x1.shape), sum_to(second, x2.shape)
 
 
 euclidean = operator(
     "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
     node="EuclideanDistBackward0",
     where="hidden",
+    check=_check_product,
     forward=_euclidean,
     joint={("x1", "x2"): lambda grad, x1, x2, result: _euclidean_backward(grad, x1, x2, result)},
     cost=lambda x1, x2: x1.numel() // max(x1.shape[-1], 1) * x2.shape[-2],

@@ -14,6 +14,7 @@ from ..shape.select import slice_
 from ..shape.shape import flatten, reshape
 from ..shape.squeeze import squeeze_dim, unsqueeze
 from ..shape.transposed import mh, moved, mt
+from .convergence import nan_clause, singular_values, symmetric_eigenvalues
 from .decompose import check_matrix, svd_row, write_over
 from .inverse import check_floating_square, inv_ex_row, inverse_of, named_outputs, solve
 from .product import matmul_of, product_of
@@ -40,10 +41,10 @@ def _tolerance(xp: Any, values: Any, shape: Sequence[int], atol: Any, rtol: Any)
 
 def _pinv_kernel(xp: Any, self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if hermitian:
-        values, vectors = xp.linalg.eigh(self)
+        values, vectors = symmetric_eigenvalues(xp, self, "L")
         left, right, size = vectors, xp.conj(vectors.swapaxes(-1, -2)), xp.abs(values)
     else:
-        left, values, right = xp.linalg.svd(self, full_matrices=False)
+        left, values, right = singular_values(xp, self, full_matrices=False)
         size = values
     keep = size > _tolerance(xp, size, self.shape, atol, rtol)
     inverse = xp.where(keep, 1 / xp.where(keep, values, 1), 0).astype(self.dtype)
@@ -146,9 +147,9 @@ def _check_rank(A: Any) -> None:
 
 def _rank(xp: Any, A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if hermitian:
-        values = xp.abs(xp.linalg.eigvalsh(A))
+        values = xp.abs(symmetric_eigenvalues(xp, A, "L", False)[0])
     else:
-        values = xp.linalg.svd(A, compute_uv=False)
+        values = singular_values(xp, A, compute_uv=False)
     atol, rtol = (_column(bound) for bound in (atol, rtol))
     return (values > _tolerance(xp, values, A.shape, atol, rtol)).sum(-1)
 
@@ -199,12 +200,23 @@ cond = composite(
 # ---- least squares
 
 
+# PyTorch asserts that there is no NaN, and says so at length.
+_FAULT = (
+    'false INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/'
+    'BatchLinearAlgebra.cpp":1613, please report a bug to PyTorch. torch.linalg.lstsq: {}Argument '
+    "4 has illegal value. Most certainly there is a bug in the implementation calling the backend "
+    "library."
+)
+
+
 def _lstsq_kernel(
     xp: Any, self: Any, b: Any, rcond: float | None, driver: str | None
 ) -> tuple[Any, Any, Any, Any]:
     vector = b.ndim == 1 or self.ndim - 1 == b.ndim
     right = b[..., None] if vector else b
     wide = "complex128" if self.dtype.kind == "c" else "float64"
+    if bool(xp.isnan(self).any()):
+        raise RuntimeError(_FAULT.format(nan_clause(xp, self)))
     solution = xp.linalg.pinv(self.astype(wide)) @ right.astype(wide)
     solution = solution.astype(self.dtype)
     rows, columns = self.shape[-2:]

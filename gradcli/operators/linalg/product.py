@@ -241,6 +241,7 @@ bmm = operator(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     node="BmmBackward0",
     check=check_bmm,
+    refuse=unimplemented("bmm", "Bool"),
     forward=multiplied,
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),

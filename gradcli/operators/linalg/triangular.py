@@ -1,46 +1,38 @@
-"""Operators: triangular systems and Cholesky factors."""
+"""Operators: triangular systems."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ...engine.errors import _LinAlgError
 from ...engine.operator import composite, operator, warn
 from ..conventions import (
-    INTEGERS,
-    REDUCED,
-    check_floating,
     check_precision,
     check_square,
-    unimplemented,
 )
 from ..shape.rearrange import tril, triu
-from ..shape.transposed import mh, mt
+from ..shape.transposed import mt
 from .inverse import (
-    batch_clause,
-    check_floating_square,
     column_major,
     named_outputs,
     solved,
     to_sizes,
 )
-from .product import matmul_of, product_of
-
-# ---- triangular systems
+from .product import matmul_of
 
 
-def _triangle(xp: Any, A: Any, upper: bool, unitriangular: bool) -> Any:
+def _part(xp: Any, A: Any, upper: bool, unitriangular: bool, transposed: bool = False) -> Any:
     part = xp.triu(A) if upper else xp.tril(A)
     if unitriangular:
         eye = xp.eye(A.shape[-1], dtype=A.dtype)
         part = part * (1 - eye) + eye
-    return part
+    return part.swapaxes(-1, -2) if transposed else part
 
 
 def _triangular_solution(
     xp: Any, A: Any, B: Any, upper: bool, left: bool, unitriangular: bool
 ) -> Any:
-    part = _triangle(xp, A, upper, unitriangular)
+    part = _part(xp, A, upper, unitriangular)
     if left:
         return column_major(xp, xp.asarray(solved(xp, part, B)))
     return solved(xp, part.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
@@ -109,156 +101,11 @@ solve_triangular = operator(
 )
 
 
-# ---- Cholesky factors
+# ---- under the older name
 
 
-def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[Any, Any]:
-    lower = xp.tril(A) if not upper else xp.tril(xp.conj(A.swapaxes(-1, -2)))
-    wide = "complex128" if A.dtype.kind == "c" else "float64"
-    flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype(wide)
-    info = xp.zeros(flat.shape[0], dtype="int32")
-    size = flat.shape[-1]
-    factor = xp.zeros_like(flat)
-    for k in range(size):
-        rest = flat[:, k, k].real - (xp.abs(factor[:, k, :k]) ** 2).sum(-1)
-        info = xp.where(~(rest > 0) & (info == 0), k + 1, info).astype("int32")
-        root = xp.sqrt(xp.where(rest > 0, rest, 1))
-        factor[:, k, k] = root
-        row = xp.conj(factor[:, k, None, :k])
-        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * row).sum(-1)
-        factor[:, k + 1 :, k] = below / root[:, None]
-    result = factor.reshape(A.shape).astype(A.dtype)
-    result = xp.conj(result.swapaxes(-1, -2)).copy() if upper else result
-    return column_major(xp, result), info.reshape(A.shape[:-2])
-
-
-def _cholesky_gradient(grad: Any, L: Any, upper: bool) -> Any:
-    """L^-H (tril(L^H gL), symmetric, halved) L^-1."""
-    if upper:
-        L, grad = mh(L), mh(grad)
-    phi = tril(matmul_of(mh(L), grad), 0)
-    phi = (phi + mh(tril(phi, -1))) * 0.5
-    half = solve_triangular(mh(L), phi, True, True, False)
-    return solve_triangular(L, half, False, False, False)
-
-
-cholesky_row = operator(
-    "_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
-    "(Tensor L, Tensor info)",
-    node="LinalgCholeskyExBackward0",
-    where="hidden",
-    holomorphic=False,
-    forward=_cholesky_kernel,
-    self=lambda grads, L, upper: _cholesky_gradient(grads[0], L, upper),
-    doc="The Cholesky factor, and the order of the first minor that is not positive.",
-    samples=("torch.linalg.cholesky(a @ a.t())",),
-)
-
-
-def _refuse_indefinite(info: Any, name: str) -> None:
-    data = info._data
-    if data.size and bool((data != 0).any()):
-        clause, order = batch_clause(data)
-        raise _LinAlgError(
-            f"{name}: {clause}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
-        )
-
-
-def _cholesky(self: Any, upper: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
-    factor, info = cholesky_row.run(self, upper, False)
-    _refuse_indefinite(info, "linalg.cholesky")
-    return factor
-
-
-cholesky = composite(
-    "cholesky.linalg(Tensor self, *, bool upper=False) -> Tensor",
-    _cholesky,
-    where="linalg",
-    doc="Cholesky decomposition: a triangular L with L L^T = A, of a positive-definite matrix.",
-    samples=("torch.linalg.cholesky(a @ a.t())", "torch.linalg.cholesky(a @ a.t(), upper=True)"),
-    errors=("torch.linalg.cholesky(-a)", "torch.linalg.cholesky(x)"),
-)
-
-
-def _cholesky_ex(self: Any, upper: bool, check_errors: bool) -> Any:
-    check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
-    return named_outputs("linalg_cholesky_ex", ("L", "info"), cholesky_row.run(self, upper, False))
-
-
-composite(
-    "cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
-    "(Tensor L, Tensor info)",
-    _cholesky_ex,
-    where="linalg",
-    doc="The Cholesky factor, and the order of the first minor that is not positive.",
-    samples=("torch.linalg.cholesky_ex(a @ a.t())[0]", "torch.linalg.cholesky_ex(a @ a.t()).info"),
-)
-
-old_cholesky = operator(
-    "cholesky(Tensor self, bool upper=False) -> Tensor",
-    node="CholeskyBackward0",
-    holomorphic=False,
-    check=lambda self, upper: _check_old(self),
-    forward=lambda xp, self, upper: _old_cholesky(xp, self, upper),
-    self=lambda grad, result, upper: _cholesky_gradient(grad, result, upper),
-    jacobian="triangular",
-    doc="The Cholesky factor under its older name.",
-    samples=("torch.cholesky(a @ a.t())", "(a @ a.t()).cholesky(upper=True)"),
-)
-
-
-def _check_old(self: Any) -> None:
-    warn(
-        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
-        "future PyTorch release."
-    )
-    check_square(self, "cholesky")
-    check_floating(self, "cholesky_cpu")
-
-
-def _old_cholesky(xp: Any, self: Any, upper: bool) -> Any:
-    factor, info = _cholesky_kernel(xp, self, upper, False)
-    if bool((info != 0).any()):
-        clause, order = batch_clause(info)
-        raise _LinAlgError(
-            f"cholesky: {clause}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
-        )
-    return factor
-
-
-def _cholesky_solution(xp: Any, self: Any, input2: Any, upper: bool) -> Any:
-    return column_major(xp, solved(xp, _squared(xp, input2, upper), self))
-
-
-def _squared(xp: Any, factor: Any, upper: bool) -> Any:
-    """The matrix of a Cholesky factor; what lies beyond its triangle is not looked at."""
-    factor = xp.triu(factor) if upper else xp.tril(factor)
-    turned = factor.swapaxes(-1, -2).conj()
-    return turned @ factor if upper else factor @ turned
-
-
-def _cholesky_solve_gradients(
-    grad: Any, self: Any, input2: Any, result: Any, upper: bool, needs: Any
-) -> tuple[Any, Any]:
-    into_self = cholesky_solve(grad, input2, upper)
-    into_factor = None
-    if needs["input2"]:
-        common = matmul_of(into_self, mh(result))
-        common = common + mh(common)
-        into_factor = -(matmul_of(input2, common) if upper else matmul_of(common, input2))
-    return into_self if needs["self"] else None, into_factor
-
-
-def _check_system(b: Any, A: Any) -> None:
-    for word, matrix in (("b", b), ("u", A)):
-        if matrix.ndim < 2:
-            raise RuntimeError(
-                f"{word} should have at least 2 dimensions, but has {matrix.ndim} dimensions "
-                "instead"
-            )
+def check_old_system(b: Any, A: Any, name: str) -> None:
+    """What the older names say of a system whose matrices do not fit."""
     if b.dtype is not A.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {b.dtype.word} and A "
@@ -269,57 +116,93 @@ def _check_system(b: Any, A: Any) -> None:
         raise RuntimeError(
             f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
         )
-    if columns != tall:
+    if tall != rows:
         raise RuntimeError(
-            "Incompatible matrix sizes for cholesky_solve: each A matrix is "
-            f"{rows} by {columns} but each b matrix is {tall} by {wide}"
+            f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {columns} but each "
+            f"b matrix is {tall} by {wide}"
         )
-    check_precision(b, "cholesky_solve_cpu", empty=True)
+    check_precision(b, f"{name}_cpu", empty=True)
 
 
-def _check_factor(self: Any) -> None:
-    check_square(self, "cholesky_inverse")
-    check_precision(self, "cholesky_inverse_out_cpu", empty=True)
+def _check_old_triangular(self: Any, A: Any, *settings: bool) -> None:
+    for name, tensor in (("b", self), ("A", A)):
+        if tensor.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it "
+                f"has {tensor.ndim} dimensions instead"
+            )
+    check_old_system(self, A, "triangular_solve")
 
 
-cholesky_solve = operator(
-    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
-    node="CholeskySolveBackward0",
-    holomorphic=False,
-    check=lambda self, input2, upper: _check_system(self, input2),
-    forward=_cholesky_solution,
+def _old_gradients(
+    grads: Sequence[Any],
+    A: Any,
+    solution: Any,
+    upper: bool,
+    transpose_: bool,
+    unit: bool,
+    needs: Any,
+) -> tuple[Any, Any]:
+    of_solution, of_copy = grads
+    into_b = into_a = None
+    if of_solution is not None:
+        into_b = triangular_row(of_solution, A, upper, not transpose_, unit)[0]
+        if needs["A"]:
+            product = (
+                matmul_of(solution, mt(into_b)) if transpose_ else matmul_of(into_b, mt(solution))
+            )
+            into_a = triu(-product, int(unit)) if upper else tril(-product, -int(unit))
+    if of_copy is not None:
+        into_a = of_copy if into_a is None else into_a + of_copy
+    return into_b if needs["self"] else None, into_a
+
+
+triangular_row = operator(
+    "_triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    node="TriangularSolveBackward0",
+    where="hidden",
+    check=_check_old_triangular,
+    forward=lambda xp, self, A, upper, transpose, unitriangular: (
+        column_major(xp, solved(xp, _part(xp, A, upper, unitriangular, transpose), self)),
+        column_major(xp, A),
+    ),
     joint={
-        ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
-            _cholesky_solve_gradients(grad, self, input2, result, upper, needs)
+        ("self", "A"): lambda grads, self, A, solution, upper, transpose, unitriangular, needs: (
+            _old_gradients(grads, A, solution, upper, transpose, unitriangular, needs)
         )
     },
-    doc="The solution of a system whose matrix is given by its Cholesky factor.",
-    computes="solve(input2 @ input2.mT, self)",
-    samples=("torch.cholesky_solve(b, a.tril())", "b.cholesky_solve(a.triu(), upper=True)"),
-    errors=("v.cholesky_solve(a)", "a.cholesky_solve(v)", "d.cholesky_solve(a)",
-            "x.cholesky_solve(a)", "a.cholesky_solve(x)"),
-)  # fmt: skip
+    doc="The solution of a triangular system, and a copy of its matrix.",
+    samples=("torch.triangular_solve(b, a)[0]",),
+)
 
 
-def _cholesky_inverse_gradient(grad: Any, L: Any, result: Any, upper: bool) -> Any:
-    common = grad + mh(grad)
-    common = matmul_of(result, matmul_of(common, result))
-    return -(matmul_of(L, common) if upper else matmul_of(common, L))
+def _old_triangular(self: Any, A: Any, *settings: bool) -> Any:
+    warn(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be "
+        "removed in a future PyTorch release."
+    )
+    return triangular_row.run(self, A, *settings)
 
 
-cholesky_inverse = operator(
-    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
-    node="CholeskyInverseBackward0",
-    holomorphic=False,
-    refuse=unimplemented("cholesky_inverse_out_cpu", *INTEGERS, "Bool", *REDUCED),
-    check=lambda self, upper: _check_factor(self),
-    forward=lambda xp, self, upper: column_major(
-        xp,
-        xp.linalg.inv(_squared(xp, self, upper)),
+composite(
+    "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    lambda self, A, upper, transpose, unitriangular: named_outputs(
+        "triangular_solve",
+        ("solution", "cloned_coefficient"),
+        _old_triangular(self, A, upper, transpose, unitriangular),
     ),
-    self=lambda grad, self, result, upper: _cholesky_inverse_gradient(grad, self, result, upper),
-    doc="The inverse of a matrix that is given by its Cholesky factor.",
-    computes="inverse(self @ self.mT)",
-    samples=("torch.cholesky_inverse(a.tril())", "a.triu().cholesky_inverse(upper=True)"),
-    errors=("v.cholesky_inverse()", "x.cholesky_inverse()"),
+    doc="The solution of a triangular system under its older name.",
+    samples=(
+        "torch.triangular_solve(b, a)[0]",
+        "b.triangular_solve(a, upper=False, transpose=True).solution",
+    ),
+    errors=(
+        "torch.triangular_solve(v, a)",
+        "torch.triangular_solve(b, v)",
+        "torch.triangular_solve(b, a.double())",
+        "torch.triangular_solve(b, a[:, :2])",
+        "torch.triangular_solve(b[:2], a)",
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...engine.dtypes import FLOATING
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...engine.run_state import run_state
 from ...numerics.rounding import precise
@@ -41,7 +42,8 @@ def _attention(
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     mask = _mask(query, key, attn_mask, is_causal)
-    factor = math.sqrt(1.0 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    width = max(query.shape[-1], 1)
+    factor = math.sqrt(1.0 / math.sqrt(width) if scale is None else scale)
     scores = (query * factor).matmul(key.transpose(-2, -1) * factor)
     if mask is not None:
         scores = scores + mask
@@ -192,6 +194,11 @@ def _check_attention(query: Any, key: Any, value: Any, mask: Any, dropout_p: flo
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {mask.dtype.c_word} and  query.dtype: {query.dtype.c_word} instead."
         )
+    if query.dtype.category < FLOATING:
+        raise RuntimeError(f"expected scalar type Float but found {query.dtype.word}")
+    if query.dtype.is_complex:
+        word = query.dtype.word
+        raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{word}'")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
 from typing import Any
 
 from ...engine.layout import (
@@ -16,6 +14,7 @@ from ...engine.layout import (
 )
 from ...engine.operator import Reduced, composite, operator
 from ..conventions import Late
+from . import convolution_kernels as kernels
 from .convolution_checks import (
     check_groups,
     check_input,
@@ -24,145 +23,12 @@ from .convolution_checks import (
     check_weight,
     expanded,
 )
-from .windows import each, padded, scatter, windows
+from .windows import each
 
 transpose = Late("transpose.int")
 slice_ = Late("slice.Tensor")
 view = Late("view")
 expand = Late("expand")
-
-
-# Products of two matrices, from which on NumPy's library adds them alike however the operands lie.
-_PACKED = 1_000_000
-
-
-def _grouped(x: Any, groups: int, dim: int) -> Any:
-    """Splits the channels' dimension into (groups, channels of a group)."""
-    shape = x.shape
-    return x.reshape((*shape[:dim], groups, shape[dim] // groups, *shape[dim + 1 :]))
-
-
-def _windows_of(
-    xp: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, count: Any, groups: int
-) -> Any:
-    """A view (batch, groups, channels of a group, *count, *kernel)."""
-    wide = padded(xp, x, padding, padding)
-    return windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, count)
-
-
-def _columns(view: Any, ndim: int) -> Any:
-    """The windows as matrices (groups, elements of a window, windows)."""
-    shape = view.shape
-    order = (1, 2, *range(3 + ndim, 3 + 2 * ndim), 0, *range(3, 3 + ndim))
-    held, many = shape[2] * prod(shape[3 + ndim :]), shape[0] * prod(shape[3 : 3 + ndim])
-    return view.transpose(order).reshape((shape[1], held, many))
-
-
-def _channel_rows(x: Any, groups: int) -> Any:
-    """Images as matrices (groups, channels of a group, batch and places)."""
-    parts = _grouped(x, groups, 1)
-    order = (1, 2, 0, *range(3, parts.ndim))
-    size = parts.shape[0] * prod(parts.shape[3:])
-    return parts.transpose(order).reshape((groups, parts.shape[2], size))
-
-
-def _filters(weight: Any, groups: int) -> Any:
-    """Kernels as matrices (groups, kernels of a group, elements of a window)."""
-    return weight.reshape((groups, weight.shape[0] // groups, prod(weight.shape[1:])))
-
-
-# Elements of the windows that are made at once, unless those of one example are more.
-MOST_WINDOWS = 1 << 27
-
-
-def _examples_at_once(held: int) -> int:
-    """How many, where the windows of one have so many elements."""
-    return max(1, MOST_WINDOWS // max(1, held))
-
-
-def _in_pieces(xp: Any, work: Callable[[Any], Any], x: Any, held: int) -> Any:
-    """work(x), a few examples at a time where their windows would take too much memory."""
-    step = _examples_at_once(held)
-    if x.shape[0] <= step:
-        return work(x)
-    return xp.concatenate([work(x[at : at + step]) for at in range(0, x.shape[0], step)])
-
-
-def _product(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b for batches of matrices; a single product keeps its sign, also that of -1 * 0."""
-    return a * b if a.shape[-1] == 1 else xp.matmul(a, b)
-
-
-def _correlate(
-    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    ndim, kernel = len(stride), weight.shape[2:]
-    count = tuple(
-        (size + 2 * p - d * (k - 1) - 1) // s + 1
-        for size, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
-    )
-
-    def correlated(part: Any) -> Any:
-        view = _windows_of(xp, part, kernel, stride, padding, dilation, count, groups)
-        out = _product(xp, _filters(weight, groups), _columns(view, ndim))
-        out = out.reshape((*out.shape[:2], part.shape[0], *count))
-        return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
-
-    return _in_pieces(xp, correlated, x, x.shape[1] * prod(kernel) * prod(count))
-
-
-def _joined(out: Any) -> Any:
-    """Groups and channels of a group become channels again."""
-    batch, groups, inner = out.shape[:3]
-    return out.reshape((batch, groups * inner, *out.shape[3:]))
-
-
-def _spread(
-    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any, groups: int,
-    settle: Any = None,
-) -> Any:  # fmt: skip
-    """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
-    ndim, count, kernel = len(stride), x.shape[2:], weight.shape[2:]
-    held = weight.shape[1] * groups * prod(kernel) * prod(count)
-    if x.shape[0] > _examples_at_once(held):
-        others = (weight, stride, padding, dilation, shape, groups, settle)
-        return _in_pieces(xp, lambda part: _spread(xp, part, *others), x, held)
-    values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
-    values = values.reshape((groups, weight.shape[1], *kernel, x.shape[0], *count))
-    places = range(3 + ndim, 3 + 2 * ndim)
-    values = values.transpose((2 + ndim, 0, 1, *places, *range(2, 2 + ndim)))
-    wide = tuple(size + 2 * p for size, p in zip(shape, padding, strict=True))
-    reach = tuple(
-        max(w, (n - 1) * s + d * (k - 1) + 1)
-        for w, n, s, d, k in zip(wide, count, stride, dilation, kernel, strict=True)
-    )
-    values = values if settle is None else settle(values)
-    out = scatter(xp, values, reach, stride, dilation, settle)
-    cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
-    out = out[(Ellipsis, *cut)]
-    return _joined(out)
-
-
-def _weight_gradient(
-    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int,
-    settle: Any = None,
-) -> Any:  # fmt: skip
-    if settle is not None:  # one example after the other
-        total = xp.zeros((), dtype=x.dtype)
-        for place in range(x.shape[0]):
-            part = slice(place, place + 1)
-            total = settle(total + _weight_gradient(
-                xp, grad[part], x[part], kernel, stride, padding, dilation, groups
-            ))  # fmt: skip
-        return total
-    view = _windows_of(xp, x, kernel, stride, padding, dilation, grad.shape[2:], groups)
-    rows, columns = _channel_rows(grad, groups), _columns(view, len(stride))
-    kernels, held = rows.shape[1], columns.shape[1]
-    if held > 1 and (kernels == 1 or rows[0].size * held < _PACKED):
-        out = _product(xp, rows, xp.ascontiguousarray(columns.transpose(0, 2, 1)))
-    else:  # the columns, which are most of it, stay as they lie
-        out = _product(xp, columns, rows.transpose(0, 2, 1)).transpose(0, 2, 1)
-    return xp.ascontiguousarray(out).reshape((grad.shape[1], view.shape[2], *kernel))
 
 
 def _laid_out(out: Any, input: Any, weight: Any) -> Any:
@@ -175,75 +41,6 @@ def _laid_out(out: Any, input: Any, weight: Any) -> Any:
             return relaid(out, (out.shape[1] * out.shape[2], 1, out.shape[1]))
         return row_major(out)
     return channels(out, input if suggests_channels_last(input) else weight)
-
-
-def _convolution(
-    xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, output_padding: Any, groups: int, settle: Any = None,
-) -> Any:  # fmt: skip
-    if transposed:
-        shape = tuple(
-            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
-            for n, s, p, d, k, o in zip(
-                x.shape[2:],
-                stride,
-                padding,
-                dilation,
-                weight.shape[2:],
-                output_padding,
-                strict=True,
-            )
-        )
-        out = _spread(xp, x, weight, stride, padding, dilation, shape, groups, settle)
-    else:
-        out = _correlate(xp, x, weight, stride, padding, dilation, groups)
-    if bias is not None:
-        out = out + bias.reshape((1, -1) + (1,) * len(stride))
-    return out.astype(x.dtype, copy=False)
-
-
-def _elements(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-    output_padding: Any, groups: Any,
-) -> int:  # fmt: skip
-    """What the kernels make on the way: the windows as matrices, and the result."""
-    sizes, kernel = input.shape[2:], weight.shape[2:]
-    if transposed:
-        windows, channels = prod(sizes), weight.shape[1] * max(1, int(groups))
-        made = channels
-        places = prod((n - 1) * s + k for n, s, k in zip(sizes, stride, kernel, strict=False))
-    else:
-        windows, channels, made = 1, input.shape[1], weight.shape[0]
-        for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation, strict=False):
-            windows *= max(0, n + 2 * p - d * (k - 1) - 1) // max(1, s) + 1
-        places = windows
-    held = int(windows * channels * prod(kernel))
-    batch = input.shape[0]
-    at_once = min(batch, _examples_at_once(held))
-    return int(at_once * held + batch * 2 * places * made + input.numel())
-
-
-def _convolution_backward(
-    xp: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any,
-    dilation: Any, transposed: bool, output_padding: Any, groups: int, output_mask: Any,
-    settle: Any = None,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    to_input = to_weight = to_bias = None
-    kernel = weight.shape[2:]
-    if output_mask[0]:
-        if transposed:
-            to_input = _correlate(xp, grad, weight, stride, padding, dilation, groups)
-            to_input = to_input[(Ellipsis, *(slice(size) for size in x.shape[2:]))]
-        else:
-            to_input = _spread(
-                xp, grad, weight, stride, padding, dilation, x.shape[2:], groups, settle
-            )
-    if output_mask[1]:
-        pair = (x, grad) if transposed else (grad, x)
-        to_weight = _weight_gradient(xp, *pair, kernel, stride, padding, dilation, groups, settle)
-    if output_mask[2]:
-        to_bias = grad.sum(axis=(0, *range(2, grad.ndim)))
-    return to_input, to_weight, to_bias
 
 
 def _swapped(x: Any) -> Any:
@@ -260,8 +57,11 @@ def _double_weight(
     out = convolution(
         _swapped(first), _swapped(second), None, dilation, padding, stride, False, zeros, 1
     )
-    out = _swapped(out)
-    for place, size in enumerate(weight.shape[2:], 2):
+    return _cropped(_swapped(out), weight)
+
+
+def _cropped(out: Any, like: Any) -> Any:
+    for place, size in enumerate(like.shape[2:], 2):
         if out.shape[place] > size:
             out = slice_(out, place, 0, size, 1)
     return out
@@ -305,10 +105,7 @@ def _double_input(
     zeros = (0,) * len(stride)
     if transposed:
         out = convolution(grad_output, ggw, None, stride, padding, dilation, False, zeros, groups)
-        for place, size in enumerate(input.shape[2:], 2):
-            if out.shape[place] > size:
-                out = slice_(out, place, 0, size, 1)
-        return out
+        return _cropped(out, input)
     extra = tuple(
         size - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, n, s, p, d, k in zip(
@@ -339,19 +136,11 @@ convolution_backward = operator(
     f"{_SETTINGS}, bool[] output_mask) -> (Tensor result0, Tensor result1, Tensor result2)",
     node="ConvolutionBackwardBackward0",
     where="hidden",
-    forward=_convolution_backward,
+    forward=kernels.backward,
     reduced=Reduced(
-        lambda kind, *given: _convolution_backward(kind.xp, *given, settle=_steps(kind))
+        lambda kind, *given: kernels.backward(kind.xp, *given, settle=_steps(kind))
     ),
-    joint={
-        ("grad_output", "input", "weight"): (
-            lambda grads, grad_output, input, weight, stride, padding, dilation, transposed,
-            output_padding, groups, needs: _double(
-                grads, grad_output, input, weight, stride, padding, dilation, transposed,
-                output_padding, groups, needs,
-            )
-        )
-    },
+    joint={("grad_output", "input", "weight"): _double},
     zero="cancels",
     jacobian="convolution",
     doc="The gradients of convolution.",
@@ -363,11 +152,11 @@ convolution = operator(
     node="ConvolutionBackward0",
     where="hidden",
     forward=lambda xp, input, weight, *settings: _laid_out(
-        _convolution(xp, input, weight, *settings), input, weight
+        kernels.forward(xp, input, weight, *settings), input, weight
     ),
     reduced=Reduced(
         lambda kind, input, weight, *settings: _laid_out(
-            _convolution(kind.xp, input, weight, *settings, settle=_steps(kind)), input, weight
+            kernels.forward(kind.xp, input, weight, *settings, settle=_steps(kind)), input, weight
         )
     ),
     joint={
@@ -379,7 +168,7 @@ convolution = operator(
             )
         )
     },
-    cost=_elements,
+    cost=kernels.elements,
     acts="product",
     jacobian="convolution",
     doc="Convolution (cross-correlation) of an input with a kernel.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..conventions import INTEGERS
+
 SIDES = ("depth", "height", "width")
 
 
@@ -136,14 +138,18 @@ def _crossed(sizes: Any) -> str:
 def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
     if x.device == weight.device:
         if x.dtype.name == "bool" and (bias is None or bias.dtype is x.dtype):
-            name = f"slow_conv{'_transpose' if transposed else ''}{max(x.ndim - 2, 2)}d_cpu"
-            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+            name = "compute_columns3d" if x.ndim == 5 else "slow_conv2d_cpu"
+            if not transposed:
+                raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
         if bias is not None and bias.dtype is not x.dtype and not transposed:
             raise RuntimeError(
                 f"Input type ({x.dtype.c_word}) and bias type ({bias.dtype.c_word}) should be the "
                 "same"
             )
         if x.dtype is weight.dtype:
+            if transposed and x.dtype.word in (*INTEGERS[:-1], "Bool"):
+                name = f"slow_conv_transpose{max(x.ndim - 2, 2)}d_out_cpu"
+                raise NotImplementedError(f"\"{name}\" not implemented for '{x.dtype.word}'")
             return
         images = x.dtype.name == "float32" and x.ndim < 5 and x.shape[0] > 1  # oneDNN's
         if not images:

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...engine.dtypes import FLOATING
 from ...engine.operator import composite, operator, warn
+from ..conventions import floating_only
 from ..linalg.product import bmm
 from ..shape.shape import view
 from ..shape.transposed import transpose
@@ -265,6 +267,7 @@ def _declare(ndim: int) -> Any:
             )
         },
         check=lambda input, grid, *settings: _check(ndim, input, grid, settings[0]),
+        refuse=floating_only(("grid_sampler_2d_cpu_kernel_impl", "grid_sampler3d_cpu")[ndim - 2]),
         cost=lambda input, grid, *settings: (
             grid.numel() // max(grid.shape[-1], 1) * input.shape[1]
         ),
@@ -301,6 +304,8 @@ def _check(ndim: int, input: Any, grid: Any, mode: int) -> None:
         )
     if ndim == 3 and mode == BICUBIC:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input.dtype is not grid.dtype and input.dtype.category == FLOATING:
+        raise RuntimeError(f"expected scalar type {input.dtype.word} but found {grid.dtype.word}")
 
 
 _ROWS = {ndim: _declare(ndim) for ndim in (2, 3)}

@@ -295,6 +295,8 @@ composite(
 
 
 def _kl_div_kernel(input: Any, target: Any, number: int, log_target: bool) -> Any:
+    if input.dtype.is_complex or target.dtype.is_complex:
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     # PyTorch's compiler works out the right operand first, and the order of nodes shows it.

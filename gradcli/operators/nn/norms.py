@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.dtypes import FLOATING
 from ...engine.mode import no_grad
 from ...engine.operator import catalogue, composite
 from ..conventions import check_mixed, native, shape_text
@@ -221,6 +222,8 @@ def _rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None)
             f"Given normalized_shape={shape}, expected input with shape [*{expected}], but got "
             f"input of size{list(input.shape)}"
         )
+    if input.dtype.category < FLOATING:
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{input.dtype.word}'")
     if eps is None:
         eps = 2.220446049250313e-16 if input.dtype.name == "float64" else 1.1920928955078125e-07
     dims = list(range(input.ndim - len(shape), input.ndim))

@@ -7,6 +7,7 @@ from typing import Any
 from ...engine.limits import as_element
 from ...engine.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import add_at
+from ..conventions import unimplemented
 from ..shape.constants import zeros_of
 
 # ---- constants; negative sizes cut
@@ -149,6 +150,7 @@ def _declare(mode: str, ndim: int) -> Any:
         forward=lambda xp, self, padding: _taken(xp, self, padding, mode),
         self=lambda grad, self, padding: backward(grad, self, padding),
         check=_check_reflection if mode == "reflect" else None,
+        refuse=unimplemented(name, "Bool"),
         cost=lambda self, padding: _padded_numel(self.shape, padding),
         doc="Widens dimensions by elements of the input itself.",
         samples=(f"F.pad({image}, {(1, 1) * ndim}, '{mode}')",),

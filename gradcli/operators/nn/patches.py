@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.operator import Reduced, composite, operator
-from ..conventions import check_floating
+from ..conventions import INTEGERS
 from .windows import padded, scatter, windows
 
 # ---- pixel and channel shuffles
@@ -239,9 +239,13 @@ def _unfold(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: A
             f"the array of sliding blocks as ({counts[0]}, {counts[1]}), but its components must "
             "be at least one."
         )
-    if input.dtype.name != "bool":
-        check_floating(input, "im2col_out_cpu")
+    _check_type(input, "im2col_out_cpu")
     return im2col.run(input, *settings)
+
+
+def _check_type(input: Any, kernel: str) -> None:
+    if input.dtype.word in INTEGERS and input.numel():
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.word}'")
 
 
 def _fold(
@@ -277,7 +281,7 @@ def _fold(
             f"Given {told}, calculated shape of the array of sliding blocks as ({rows}, "
             f"{columns}), which is too small (non-positive)"
         )
-    check_floating(input, "col2im_out_cpu")
+    _check_type(input, "col2im_out_cpu")
     return col2im.run(input, size, *settings)
 
 

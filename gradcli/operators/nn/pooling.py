@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.operator import Reduced, catalogue, operator
 from ...numerics.reduced_kernels import add_at
 from ...numerics.summation import sum_of_window
-from ..conventions import full_precision, real_only, size_at
+from ..conventions import COMPLEX, INTEGERS, REDUCED, size_at, unimplemented
 from ..shape.constants import zeros_of
 from .windows import each, padded, pooled_size, scatter, windows
 
@@ -233,7 +233,7 @@ def _declare_max(ndim: int) -> tuple[Any, Any]:
             backward(grads[0], self, kernel_size, stride, padding, dilation, ceil_mode, result1)
         ),
         check=_check_pool(ndim),
-        refuse={"Bool": f"\"max_pool{ndim}d\" not implemented for 'Bool'"},
+        refuse=unimplemented(f"max_pool{ndim}d", "Bool", *COMPLEX),
         zero="mask",
         jacobian="selection",
         doc="The largest element of each window, and where it stood.",
@@ -322,6 +322,10 @@ def _check_average(ndim: int) -> Any:
     return check
 
 
+# The kernels of means, and what each was not written for beside small integers.
+_AVERAGED = ("avg_pool2d",), ("avg_pool3d_out_frame", *REDUCED)
+
+
 def _declare_average(ndim: int) -> Any:
     image = "c" if ndim == 2 else "c[None]"
     window = (
@@ -362,7 +366,7 @@ def _declare_average(ndim: int) -> Any:
             divisor_override,
         ),
         check=_check_average(ndim),
-        refuse=full_precision("avg_pool3d_out_frame") if ndim == 3 else real_only("avg_pool2d"),
+        refuse=unimplemented(*_AVERAGED[ndim == 3], *INTEGERS[:-1], "Bool", *COMPLEX),
         jacobian="mean",
         doc="Average pooling: the mean of each window.",
         samples=(f"F.avg_pool{ndim}d({image}, 2)",),

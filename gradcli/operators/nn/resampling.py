@@ -1,16 +1,20 @@
-"""Operators: images resized: each dimension is resampled by a matrix of its own."""
+"""Operators: images resized, dimension by dimension."""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.operator import catalogue, composite, operator, warn
 from ...engine.signature import is_int
-from ..conventions import Late
+from ..conventions import COMPLEX, INTEGERS, Late, unimplemented
 
-# ---- the matrix (out, in) of one dimension
+# ---- what one dimension is resampled by: for each place of the output, places of the input and
+# their weights
+
+Taps = list[list[tuple[int, float]]]
 
 
 def _scale(size: int, out: int, align: bool, given: float | None) -> float:
@@ -19,25 +23,18 @@ def _scale(size: int, out: int, align: bool, given: float | None) -> float:
     return 1.0 / given if given is not None and given > 0 else size / out
 
 
-def _nearest(xp: Any, size: int, out: int, given: float | None, exact: bool, dtype: Any) -> Any:
-    scale = _scale(size, out, False, given)
-    matrix = xp.zeros((out, size), dtype=dtype)
-    for row in range(out):
-        place = math.floor((row + 0.5) * scale) if exact else math.floor(row * scale)
-        matrix[row, min(place, size - 1)] = 1
-    return matrix
+def _nearest(size: int, out: int, scale: float, align: bool, shift: float = 0.0) -> Taps:
+    return [[(min(math.floor((row + shift) * scale), size - 1), 1.0)] for row in range(out)]
 
 
-def _linear(xp: Any, size: int, out: int, given: float | None, align: bool, dtype: Any) -> Any:
-    scale = _scale(size, out, align, given)
-    matrix = xp.zeros((out, size), dtype=dtype)
+def _linear(size: int, out: int, scale: float, align: bool) -> Taps:
+    taps = []
     for row in range(out):
         at = row * scale if align else max((row + 0.5) * scale - 0.5, 0.0)
         low = min(int(at), size - 1)
         share = min(max(at - low, 0.0), 1.0)
-        matrix[row, low] += 1 - share
-        matrix[row, min(low + 1, size - 1)] += share
-    return matrix
+        taps.append([(low, 1 - share), (min(low + 1, size - 1), share)])
+    return taps
 
 
 def _cubic_weights(t: float) -> list[float]:
@@ -52,26 +49,20 @@ def _cubic_weights(t: float) -> list[float]:
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
-def _cubic(xp: Any, size: int, out: int, given: float | None, align: bool, dtype: Any) -> Any:
-    scale = _scale(size, out, align, given)
-    matrix = xp.zeros((out, size), dtype=dtype)
+def _cubic(size: int, out: int, scale: float, align: bool) -> Taps:
+    taps = []
     for row in range(out):
         at = row * scale if align else (row + 0.5) * scale - 0.5
         low = math.floor(at)
-        for offset, weight in enumerate(_cubic_weights(at - low), -1):
-            matrix[row, min(max(low + offset, 0), size - 1)] += weight
-    return matrix
+        weights = enumerate(_cubic_weights(at - low), -1)
+        taps.append([(min(max(low + offset, 0), size - 1), weight) for offset, weight in weights])
+    return taps
 
 
-def _matrix(
-    xp: Any, kind: str, size: int, out: int, given: float | None, align: bool, dtype: Any
-) -> Any:
-    if kind == "nearest":
-        return _nearest(xp, size, out, given, False, dtype)
-    if kind == "nearest_exact":
-        return _nearest(xp, size, out, given, True, dtype)
-    build = _cubic if kind == "bicubic" else _linear
-    return build(xp, size, out, given, align, dtype)
+_KINDS: dict[str, Callable[[int, int, float, bool], Taps]] = {
+    "nearest": _nearest,
+    "nearest_exact": functools.partial(_nearest, shift=0.5), "bicubic": _cubic,
+}  # fmt: skip
 
 
 def _resampled(
@@ -80,12 +71,32 @@ def _resampled(
     if x.dtype.kind != "f" and not kind.startswith("nearest"):  # pictures of bytes
         fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
         return xp.clip(xp.floor(fine + 0.5), 0, 255)
+    # A product with a matrix takes NaN and infinities everywhere, also to what does not see them.
+    spreads = kind.startswith("nearest") or not bool(xp.isfinite(x).all())
+    apply = _by_places if spreads else _by_matrix
     for place, (size, out) in enumerate(zip(sizes, outs, strict=True)):
         axis = x.ndim - len(outs) + place
-        matrix = _matrix(xp, kind, size, out, scales[place], align, x.dtype)
-        applied = xp.tensordot(x, matrix.T if back else matrix, axes=((axis,), (1,)))
-        x = xp.moveaxis(applied, -1, axis)
+        taps = _KINDS.get(kind, _linear)(size, out, _scale(size, out, align, scales[place]), align)
+        x = xp.moveaxis(apply(xp, xp.moveaxis(x, axis, 0), taps, size, back), 0, axis)
     return xp.ascontiguousarray(x)
+
+
+def _by_matrix(xp: Any, x: Any, taps: Taps, size: int, back: bool) -> Any:
+    matrix = xp.zeros((len(taps), size), dtype=x.dtype)
+    for row, parts in enumerate(taps):
+        for place, weight in parts:
+            matrix[row, place] += weight
+    applied = xp.tensordot(xp.moveaxis(x, 0, -1), matrix.T if back else matrix, axes=((-1,), (1,)))
+    return xp.moveaxis(applied, -1, 0)
+
+
+def _by_places(xp: Any, x: Any, taps: Taps, size: int, back: bool) -> Any:
+    made = xp.zeros((size if back else len(taps), *x.shape[1:]), dtype=x.dtype)
+    for row, parts in enumerate(taps):
+        for place, weight in parts:
+            to, come = (place, row) if back else (row, place)
+            made[to] += x[come] if weight == 1.0 else x.dtype.type(weight) * x[come]
+    return made
 
 
 # ---- a row for each kind and number of dimensions, with PyTorch's names of the scales
@@ -100,6 +111,12 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
     label = {"nearest_exact": "NearestExact"}.get(kind, kind.capitalize())
     base = f"{'_' if kind == 'nearest_exact' else ''}upsample_{kind}{ndim}d"
     node = f"Upsample{label}{ndim}DBackward"
+
+    kernel = f"compute_indices_weights_{kind.removesuffix('_exact').removeprefix('bi')}"
+    if ndim == 2 and kind != "bicubic":
+        kernel = f"upsample_{kind.removesuffix('_exact')}2d_channels_last"
+    kernel = kernel.replace("trilinear", "linear")
+    of_bytes = ndim == 2 or kind.startswith("nearest")  # pictures of bytes are resized
 
     def settings(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
         return (bool(rest[0]), rest[1:]) if aligned else (False, rest)
@@ -132,6 +149,7 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         layout="channels",
         forward=forward,
         self=formulas[0],
+        refuse=unimplemented(kernel, *INTEGERS[of_bytes:], "Bool", *COMPLEX),
         cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),
         jacobian="resampling",
         doc="An image resampled to another size.",

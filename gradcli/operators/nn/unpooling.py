@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.operator import composite, operator
+from ..conventions import floating_only
 from .pooling import _max_double, _product
 from .windows import each
 
@@ -57,6 +58,7 @@ max_unpool2d = operator(
     forward=_unpool,
     self=lambda grad, indices: _max_double(grad, indices, 2),
     check=lambda self, indices, output_size: _check_indices(self, indices, 2),
+    refuse=floating_only("max_unpool2d"),
     cost=lambda self, indices, output_size: self.numel() + _product(output_size),
     doc="Values put at flat places of an image of zeros.",
     samples=("F.max_unpool2d(*F.max_pool2d(c, 2, return_indices=True), 2)",),
@@ -73,6 +75,7 @@ max_unpool3d = operator(
     ),
     self=lambda grad, indices: _max_double(grad, indices, 3),
     check=lambda self, indices, output_size, stride, padding: _check_strides(self, indices, stride),
+    refuse=floating_only("max_unpool3d"),
     cost=lambda self, indices, output_size, *rest: self.numel() + _product(output_size),
     doc="Values put at flat places of a volume of zeros.",
     samples=("F.max_unpool3d(*F.max_pool3d(c[None], 2, return_indices=True), 2)",),

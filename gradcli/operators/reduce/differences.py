@@ -233,6 +233,8 @@ def _slope_of_ends(self: Any, steps: Any, dim: int) -> tuple[Any, Any]:
 def _gradient(self: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if self.dtype.word == "Byte":
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     given = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = [wrap_dim(d, self.ndim) for d in given]
     again = next((place for at, place in enumerate(dims) if place in dims[:at]), None)

@@ -9,7 +9,7 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.layout import once
 from ...engine.operator import Reduced, composite, operator
-from ..conventions import INTEGERS, check_precision, floating_only, unimplemented
+from ..conventions import COMPLEX, INTEGERS, check_precision, unimplemented
 
 # ---- numbers
 
@@ -89,7 +89,8 @@ def _histc(xp: Any, self: Any, bins: int, min: Any, max: Any, settle: Any = None
 
 histc = operator(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    refuse=floating_only("histogram_cpu"),
+    refuse=unimplemented("histogram_cpu", *INTEGERS) | unimplemented("linspace_cpu", "Bool")
+    | unimplemented("aminmax_cpu", *COMPLEX),
     check=_check_histc,
     cost=lambda self, bins, min, max: bins + self.numel(),
     forward=_histc,
@@ -136,7 +137,7 @@ def _binned(xp: Any, points: Any, edges: Sequence[Any], weight: Any, density: bo
     return hist.astype(points.dtype)
 
 
-_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool")
+_NO_HISTOGRAM = unimplemented("histogramdd", *INTEGERS, "Bool", *COMPLEX)
 
 
 def _one_line(xp: Any, self: Any, edges: Any, weight: Any, density: bool) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from ...engine.tensor import Tensor
 from ...language.names import Scope
 from ...language.tracing import Inner
 from ...recording.modules import is_distribution, is_module, named_parameters
+from ...recording.names import PLAIN
 from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
 from .marks import Marks
 from .numbered import HELD, Numbered
@@ -121,6 +122,12 @@ class Flow(Numbered):
 
     def has_cut(self, operands: tuple[Any, ...], result: Any) -> bool:
         """Whether an operation lost the graph, or goes on with something that had lost it."""
+        if not self.cut and getattr(result, "requires_grad", False):  # as of most
+            for one in operands:
+                if not getattr(one, "requires_grad", type(one) in PLAIN):
+                    break
+            else:
+                return False
         given = list(items(operands))
         tensors = [one for one in given if is_tensor(one)]
         leaves = isinstance(result, HELD) or (

@@ -21,7 +21,7 @@ WIRE = 30  # columns of the words on a wire
 PHRASE = 24  # columns of the words that say what a node does
 SHORT = 12  # columns of the name of one of several outputs
 FEW = 3  # elements that are written out
-ELEMENTS = 26  # columns of elements that are written out
+ELEMENTS = 27  # columns of elements that are written out: three with signs and four digits
 PARTS = 3  # gradients that are added before one's eyes
 
 
