@@ -29,6 +29,7 @@ from .side import TorchSide
 from .text import Text
 
 MOST = 100_000  # parameters that are known
+PACKING = {"_push_saved_tensors_default_hooks": 1, "_pop_saved_tensors_default_hooks": -1}
 OWN_HOOKS = 2  # of optimizers, before and after a step
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
@@ -125,6 +126,10 @@ class Recorder:
         function = self.torch.autograd.Function
         stack.enter_context(planted.replaced(function, "apply", self._applying))
         stack.enter_context(planted.replaced(self.optimizer, "add_param_group", self._adding))
+        if self.labels.packs is None:
+            for name, by in PACKING.items():
+                made = functools.partial(self.labels.counting, by)
+                stack.enter_context(planted.replaced(self.torch._C._autograd, name, made))
 
     def _registering(self, word: str, method: Any) -> Any:
         def register(*given: Any, **named: Any) -> Any:

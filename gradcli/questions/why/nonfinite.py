@@ -275,24 +275,24 @@ def _opposed(case: Case, one: Pass, birth: Applied | None) -> Finding | None:
     return finding
 
 
-def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[int]:
+def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[Any]:
     """The nodes of the pass that the tensor's gradient came through."""
     target = gradients.target()[0]
     found = {target}
     for one in reversed(applied):
-        if any(edge is not None and id(edge) in found for edge in edges_of(one.node)):
-            found.add(id(one.node))
+        if any(edge is not None and edge in found for edge in edges_of(one.node)):
+            found.add(one.node)
     return found
 
 
-def _birth(applied: list[Applied], ways: set[int], wanted: int) -> Applied | None:
+def _birth(applied: list[Applied], ways: set[Any], wanted: int) -> Applied | None:
     for one in applied:
-        if id(one.node) not in ways:
+        if one.node not in ways:
             continue
         if any(_is_bad(array_of(grad), wanted) for grad in one.grads):
             continue
         for place, edge in enumerate(edges_of(one.node)):
-            if edge is not None and id(edge) in ways and place < len(one.results):
+            if edge is not None and edge in ways and place < len(one.results):
                 if _is_bad(array_of(one.results[place]), wanted):
                     return one
     return None

@@ -204,10 +204,10 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
     ways = {gradients.target()[0]}
     for one in reversed(list((gradients.one.applied or {}).values())):
         leading = [place for place, edge in enumerate(edges_of(one.node))
-                   if edge is not None and id(edge) in ways]  # fmt: skip
+                   if edge is not None and edge in ways]  # fmt: skip
         if not leading:
             continue
-        ways.add(id(one.node))
+        ways.add(one.node)
         came = max((_norm(grad) for grad in one.grads), default=0.0)
         went = max(_norm(one.results[p]) for p in leading if p < len(one.results))
         if came > 0 and went > 0:
