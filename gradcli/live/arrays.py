@@ -23,6 +23,7 @@ class Arrays:
         with self.hands_off():
             tensor = self.in_line(value) if value.is_nested else value
             tensor = tensor.detach() if tensor.requires_grad else tensor
+            tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
             if tensor.dtype not in self.halves:
                 try:
                     return tensor.numpy()
