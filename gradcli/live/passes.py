@@ -36,7 +36,6 @@ class PassTeller:
         self.is_light = False  # one hook for each node is enough: none before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.holds_graph = False  # for a question that comes when the program has ended
-        self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks = ProgramHooks(recorder)
@@ -182,11 +181,7 @@ class PassTeller:
 
     def is_batched(self, gradient: Any) -> bool:
         """Whether it stands for several, as with is_grads_batched."""
-        keys = self.recorder.torch._C._dispatch_keys(gradient)
-        number = keys.raw_repr()
-        if number not in self.batched:
-            self.batched[number] = "Batched" in repr(keys)
-        return self.batched[number]
+        return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
 
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; an edge of the graph is not reported."""
