@@ -114,9 +114,8 @@ def guarded(function: Any, *arguments: Any) -> Any:
         return first_line(error)
 
 
-def _first_order(lib: Any, text: str) -> Any:
-    value, operands = evaluate(lib, text)
-    found = gradients(list(tensors(value, lib)), operands, lib, create=False)
+def _first_order(lib: Any, outputs: list[Any], operands: dict[str, Any]) -> Any:
+    found = gradients(outputs, operands, lib, create=False)
     return {
         name: [str(grad.dtype), list(grad.shape), values(grad)]
         for name, grad in zip(operands, found, strict=True)
@@ -146,7 +145,7 @@ def examine(lib: Any, text: str) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value, _ = evaluate(lib, text)
+            value, operands = evaluate(lib, text)
         except Exception as error:
             return {"error": first_line(error)}
         found = list(tensors(value, lib))
@@ -155,7 +154,7 @@ def examine(lib: Any, text: str) -> dict[str, Any]:
         facts: dict[str, Any] = {"kind": type(value).__name__}
         facts["tensors"] = [describe(tensor) for tensor in found]
         if any(tensor.requires_grad for tensor in found):
-            facts["gradients"] = guarded(_first_order, lib, text)
+            facts["gradients"] = guarded(_first_order, lib, found, operands)
             facts["again"] = guarded(_second_order, lib, text)
     return facts
 

@@ -25,7 +25,7 @@ def test_a_gpu_is_here() -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_samples(cuda: float, name: str) -> None:
+def test_samples_and_errors(cuda: float, name: str) -> None:
     for text in ROWS[name].samples:
         here, there = on("cpu", examine, gradcli, text), on("cuda", examine, gradcli, text)
         if "Mkldnn" in json.dumps(here):
@@ -33,10 +33,6 @@ def test_samples(cuda: float, name: str) -> None:
         if "cpu" not in text:  # a sample that goes there has a graph of its own
             assert apart(there, here, cuda) is None, text
             assert misplaced(text) == [], text
-
-
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.errors])
-def test_errors(cuda: float, name: str) -> None:
     for text in ROWS[name].errors:
         there = on("cuda", refuse, gradcli, text)
         assert apart(there, on("cpu", refuse, gradcli, text), cuda) is None, text

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import selectors
 import socket
 import struct
@@ -25,11 +28,10 @@ ROOT = Path(__file__).parent.parent
 PATIENCE = 120.0  # seconds
 PIPE = 1 << 16  # what a pipe holds until it is read
 NUMBER = struct.Struct("i")
-LOADED = (
-    "gradcli.command_line", "gradcli.commands.trace", "gradcli.pipeline.prepared",
-    "gradcli.pipeline.run", "gradcli.language.interpreter", "gradcli.questions.trace",
-    "gradcli.render.trace",
-)  # fmt: skip
+# The rooms of which a command loads what it needs, and operators of nearly every program.
+ROOMS = ("cli", "command_line", "commands", "pipeline", "questions", "render")
+OPERATORS = ("elementwise.arithmetic", "reduce.reduce", "reduce.sums", "shape.cast", "shape.shape",
+             "shape.squeeze")  # fmt: skip
 
 
 def run(
@@ -59,15 +61,14 @@ def started(
     request = {
         "words": words, "folder": str(folder or Path.cwd()), "environment": dict(environment),
     }  # fmt: skip
-    server = _server()
+    server = _server("torch" in words)
     _send(server, request, list(ends))
     ended: list[int] = []
     try:
         yield ended
         ended += NUMBER.unpack(server.recv(NUMBER.size))
     except BaseException:
-        server.close()  # its child may run on
-        _servers.clear()
+        _servers.pop("torch" in words).close()  # its child may run on
         raise
 
 
@@ -125,20 +126,21 @@ def _read(words: Sequence[str], *ends: int) -> list[bytes]:
     return list(found.values())
 
 
-_servers: list[socket.socket] = []
+_servers: dict[bool, socket.socket] = {}
 
 
-def _server() -> socket.socket:
-    if not _servers:
+def _server(live: bool) -> socket.socket:
+    """The process that forks; another one has loaded PyTorch too."""
+    if live not in _servers:
         here, there = socket.socketpair()
         process = subprocess.Popen(
-            [sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()],
-            env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT,
+            [sys.executable, __file__, str(there.fileno()), *["torch"] * live],
+            pass_fds=[there.fileno()], env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT,
         )  # fmt: skip
         there.close()
-        _servers.append(here)
+        _servers[live] = here
         atexit.register(_over, here, process)
-    return _servers[0]
+    return _servers[live]
 
 
 def _over(server: socket.socket, process: subprocess.Popen[bytes]) -> None:
@@ -192,12 +194,21 @@ def _become(request: Any, ends: list[int]) -> None:
     process()
 
 
-if __name__ == "__main__":
-    import gc
-    import importlib
+def load(*others: str) -> None:
+    """What commands load, all of a room; of the others what is installed."""
+    for name in others:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for name in OPERATORS:
+        importlib.import_module(f"gradcli.operators.{name}")
+    for room in ROOMS:
+        place = getattr(importlib.import_module(f"gradcli.{room}"), "__path__", ())
+        for module in pkgutil.walk_packages(place, f"gradcli.{room}."):
+            importlib.import_module(module.name)
 
-    for name in LOADED:
-        importlib.import_module(name)
+
+if __name__ == "__main__":
+    load(*sys.argv[2:])
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as connection:
