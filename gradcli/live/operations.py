@@ -334,7 +334,7 @@ class Operations:
     def _used(self, function: Any, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
         kind = self.side.tensor
-        if len(args) > 1 and not result.shape:
+        if len(args) > 1 and not result.dim():  # a nested tensor has no shape
             self.observer.reduced(args)
         for value in args:
             if not isinstance(value, kind) or not value.requires_grad:
