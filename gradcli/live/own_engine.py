@@ -38,10 +38,6 @@ class OwnSide(Side):
         self.homes = Homes()
         self.hands_off = nullcontext
 
-    def is_traced(self) -> bool:
-        """Nothing traces a program."""
-        return False
-
     def transform(self) -> None:
         """Transformed functions are reported like others."""
 
