@@ -203,3 +203,16 @@ def test_a_returned_gradient_says_which_steps_it_came_from(tmp_path: Path) -> No
     )
     own, live = (here("step", str(file), "--engine", engine).stdout for engine in ("own", "torch"))
     assert own == live and "from steps" in own
+
+
+def test_an_optimizer_of_the_program_steps_and_was_made_where_its_class_was_called(
+    tmp_path: Path,
+) -> None:
+    faults = sections(Path(__file__).parent / "programs" / "live_faults.txt")
+    title = "not-stepped | head.weight | an optimizer of the program's own"
+    file = tmp_path / "program.py"
+    file.write_text(faults[title], "utf-8")
+    for words in (("flow",), ("why", "head.weight", "--no-try"), ("why", "net.weight")):
+        told = (words[0], str(file), *words[1:])
+        own, live = (here(*told, "--engine", engine).stdout for engine in ("own", "torch"))
+        assert own == live and ("never changes" in own) is ("--no-try" in words)

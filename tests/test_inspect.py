@@ -21,6 +21,7 @@ from programs_under import sections
 
 import gradcli
 from gradcli import inspect
+from gradcli.live.planted import Planted
 from gradcli.live.printed import Printer
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -249,6 +250,35 @@ def test_apply_of_a_function_may_be_written_in_c(monkeypatch: pytest.MonkeyPatch
     assert torch.autograd.Function.__dict__["apply"] is plain
 
 
+def test_what_is_replaced_may_be_inherited() -> None:
+    """As the call of a compiled module is before PyTorch 2.9."""
+    base = type("Base", (), {"call": lambda self: "plain"})
+    inner = type("Inner", (base,), {})
+    planted = Planted()
+    with planted.replaced(inner, "call", lambda plain: lambda self: f"{plain(self)}, heard"):
+        assert (inner().call(), base().call()) == ("plain, heard", "plain")
+        planted.put_aside()
+        assert inner().call() == "plain"
+        planted.put_back()
+        assert inner().call() == "plain, heard"
+    assert "call" not in vars(inner)
+
+
+def test_nothing_is_unpacked_for_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where PyTorch does not give the innermost pack hook, as before 2.7."""
+    for known in (True, False):
+        if not known:
+            monkeypatch.delattr(torch._C._autograd, "_top_saved_tensors_default_hooks")
+        unpacked: list[Any] = []
+        w = torch.ones(2, requires_grad=True)
+        with inspect.record(steps=True) as run:
+            with torch.autograd.graph.saved_tensors_hooks(torch.clone, unpacked.append):
+                y = w.exp()
+            (y * w).sum()
+        run.trace()
+        assert not unpacked
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("title", "text"), SAME.items(), ids=list(SAME))
 def test_a_program_prints_the_same(title: str, text: str, tmp_path: Path) -> None:
@@ -367,9 +397,23 @@ OTHERWISE = {
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
     "data | x | 3 | a Variable of data": "unused",
-    # PyTorch's own warning has the sizes: it computes this loss by operations of its own.
-    "broadcast | net.weight | 4 | images of one pixel and rows of targets": "fine",
 }
+
+
+def test_a_function_of_the_running_frame_names_what_it_holds(tmp_path: Path) -> None:
+    """Its code is not rewritten: what its names hold is seen when an optimizer steps."""
+    file = tmp_path / "p.py"
+    file.write_text(
+        "import torch\nfrom torch import nn\nfrom gradcli import inspect\n"
+        "with inspect.record() as run:\n    def main():\n"
+        "        model = nn.Linear(3, 1)\n"
+        "        opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "        loss = model(torch.ones(2, 3)).mean()\n        opt.step()\n    main()\n"
+    )
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    answer = space["run"].why("model.weight")
+    assert (answer.verdict, answer.lines) == ("backward-not-called", (8,))
 
 
 def test_pytorch_is_imported_within_the_recording(tmp_path: Path) -> None:

@@ -410,6 +410,11 @@ def test_without_pytorch(tmp_path: Path) -> None:
     done = command("trace", str(file), "--engine", "torch", code="sys.modules['torch'] = None")
     assert done.returncode == 5
     assert "DeviceError: --engine torch: PyTorch is not installed" in done.stderr
+    made = "from types import SimpleNamespace as Made; sys.modules['torch'] = Made"
+    code = f"{made}(__version__='2.4.1+cu121', _C=Made(_FunctionBase=1))"
+    done = command("trace", str(file), "--engine", "torch", code=code)
+    assert done.returncode == 5
+    assert "DeviceError: --engine torch: PyTorch 2.4.1 is too old; it needs 2.6" in done.stderr
 
 
 @needs_torch

@@ -30,6 +30,16 @@ loss = f(torch.ones(2, 3), w)
 loss.backward()
 print(loss.item(), w.grad)
 """,
+    "by hand": """from functorch.compile import aot_function, nop
+
+def f(x):
+    return (x * 2).sin().sum()
+
+x = torch.ones(3, requires_grad=True)
+y = aot_function(f, nop)(x)
+y.backward()
+print(y.item(), x.grad)
+""",
     "method": """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -91,7 +101,8 @@ def test_the_compiler_reads_the_code_of_the_program(name: str) -> None:
     expected = printed(text)
     found = traced(text, "torch", "program.py")
     assert found["error"] is None and found["output"] == expected
-    leaf = {"function": "w", "method": "net.a.weight", "derivative": "x"}.get(name, "net.weight")
+    leaves = {"function": "w", "method": "net.a.weight", "derivative": "x", "by hand": "x"}
+    leaf = leaves.get(name, "net.weight")
     request = Request(text.encode(), "program.py", "program.py", engine="torch")
     _, report = why_report(request, leaf, trials=False)
     assert report.verdict == "fine"

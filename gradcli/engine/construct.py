@@ -211,7 +211,11 @@ def _on(array: Any, kind: TensorType, copy: bool) -> Any:
 def cast_array(array: Any, kind: TensorType) -> Any:
     """A conversion with PyTorch's rules: floats are cut to integers, NaN becomes the minimum."""
     if array.dtype.kind == "c" and kind.array_dtype.kind != "c":
-        array = array.real != 0 if kind.array_dtype.kind == "b" else array.real
+        if kind.array_dtype.kind == "b":
+            return array != 0
+        if array.size:
+            state.warn("Casting complex values to real discards the imaginary part")
+        array = array.real
     if array.dtype.kind == "f" and kind.array_dtype == numpy.uint8:  # elsewhere -1. would be 0
         array = array.astype("int64")
     return kind.settle(array) if kind.is_reduced else array.astype(kind.array_dtype)

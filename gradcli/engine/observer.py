@@ -72,6 +72,9 @@ class Observer:
         row, of another library's node the inputs in the order of its edges. `changed` is its
         result, which of an operation in place is an input with new values."""
 
+    def reduced(self, inputs: Sequence[Any]) -> None:
+        """An operation of PyTorch made one number of these, as a loss does."""
+
     def required(self, tensor: Any) -> None:
         """A leaf was made that requires grad, or a tensor was asked to."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Cause = tuple[Any, str]
 LEAF, SCALAR = "a leaf Variable that requires grad", "created only for scalar outputs"
 MOST = 4  # operands that are described
-OF_TYPES, OF_DEVICES = ("type", "Double", "Long", "Half"), ("device", "cuda")
+OF_TYPES, OF_DEVICES = ("type", "Double", "Long", "Half"), ("device", "cuda", "meta")
 NAMED = re.compile(r"\[[\w.]+ \[([\d, ]*)\]\].* is at version (\d+)")
 UNUSED = re.compile(r"Tensor at index (\d+) appears to not have been used")
 INPLACE, FREED = "modified by an inplace operation", "backward through the graph a second time"

@@ -14,7 +14,7 @@ from .own_code import OwnCode
 from .planted import Planted
 
 DYNAMO = "torch._dynamo"  # is loaded by the first use
-WRAPPER = "compile_wrapper"  # what stands for a compiled function
+WRAPPERS = "compile_wrapper", "_fn"  # what stands for a compiled function; the latter in 2.6
 
 
 def is_compiling() -> bool:
@@ -88,9 +88,10 @@ class CompiledRegions:
         def switch(callback: Any) -> Any:
             caller = sys._getframe(1)
             if self.frame is caller:
-                self.frame = None
+                self.frame, found = None, plain(callback)  # from here on no compiler looks on
                 self.resume()
-            elif self.held is None and callable(callback) and caller.f_code.co_name == WRAPPER:
+                return found
+            if self.held is None and callable(callback) and caller.f_code.co_name in WRAPPERS:
                 self.frame = caller
                 self.recorder.stand(caller)
                 self.pause()

@@ -36,6 +36,7 @@ class Labels:
         self.recorder, self.side = recorder, recorder.side
         autograd = recorder.torch._C._autograd
         self.packs = getattr(autograd, "_top_saved_tensors_default_hooks", None)
+        self.packing = 0  # pack hooks that are on, for a PyTorch that does not give the innermost
         self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.since = self.side.clock()  # nodes with smaller numbers were made before
         self.pending: list[Any] = []
@@ -52,7 +53,7 @@ class Labels:
         known = self._place(root) if self.unseen else None
         origin = known or origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
-        is_packed = self.packs is not None and self.packs(False) is not None
+        is_packed = self.packing > 0 if self.packs is None else self.packs(False) is not None
         if mark is None:
             mark = about[KEY] = Mark(origin, module, is_packed)
         else:
@@ -66,6 +67,15 @@ class Labels:
             if len(self.pending) > MOST:
                 self.settle()
         return True
+
+    def counting(self, by: int, plain: Any) -> Any:
+        """Pushes or pops pack hooks, and counts those that are on."""
+
+        def counted(*given: Any) -> Any:
+            self.packing += by
+            return plain(*given)
+
+        return counted
 
     def _place(self, node: Any) -> Any:
         """Where one that came up unseen was made; None of others."""

@@ -16,6 +16,7 @@ from ..opening import DeviceMissing
 
 PYTHONS = sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
 OURS = os.path.dirname(os.path.dirname(__file__))
+METADATA = "_input_metadata"  # of a node: what its outputs were, which an old PyTorch does not say
 INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
 
 
@@ -24,9 +25,13 @@ def require_torch(asked: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return import_module("torch")
+            torch = import_module("torch")
     except ImportError:
         raise DeviceMissing(f"{asked}: PyTorch is not installed", INSTALL) from None
+    if not hasattr(torch._C._FunctionBase, METADATA):
+        version = torch.__version__.partition("+")[0]
+        raise DeviceMissing(f"{asked}: PyTorch {version} is too old; it needs 2.6", INSTALL)
+    return torch
 
 
 def seed_torch() -> None:

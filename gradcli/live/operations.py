@@ -60,7 +60,7 @@ class Operations:
         torch, recorder, side = self.recorder.torch, self.recorder, self.side
         sorts, special, sort_of, made = self.sorts, self._special, self._sort, self._made
         passes, plain, others, spot_of = recorder.passes, self.plain, self.others, self.text.spot
-        transform, tracing, frame_at = side.transform, side.tracing, sys._getframe
+        transform, is_traced, frame_at = side.transform, side.is_traced, sys._getframe
 
         class Mode(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
             """Hands every operation on."""
@@ -71,7 +71,7 @@ class Operations:
                 """`types` are the classes of tensors that could observe the call themselves. In one
                 piece, for it runs at each operation, and the caches hold other things by then."""
                 sort = sorts.get(function)
-                if sort == SILENT or recorder.stepping is not None or tracing() is not None:
+                if sort == SILENT or recorder.stepping is not None or is_traced():
                     return function(*args, **kwargs) if kwargs else function(*args)
                 is_plain = (sort_of(function) if sort is None else sort) == PLAIN
                 if is_plain and (kwargs or (args and args[-1] is True)):
@@ -334,6 +334,8 @@ class Operations:
     def _used(self, function: Any, result: Any, args: tuple[Any, ...]) -> None:
         """Tells the inputs of a new node, where the arguments are those that it has edges for."""
         kind = self.side.tensor
+        if len(args) > 1 and not result.shape:
+            self.observer.reduced(args)
         for value in args:
             if not isinstance(value, kind) or not value.requires_grad:
                 break

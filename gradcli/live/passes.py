@@ -36,7 +36,6 @@ class PassTeller:
         self.is_light = False  # one hook for each node is enough: none before it runs
         self.keep_graph = self.create_graph = False  # options of the command line
         self.holds_graph = False  # for a question that comes when the program has ended
-        self.batched: dict[int, bool] = {}  # keys of gradients: whether they stand for several
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks = ProgramHooks(recorder)
@@ -70,9 +69,10 @@ class PassTeller:
         recorder = self.recorder
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
-        if recorder.side.transform() is not None or self._is_unreported(args):
+        side = recorder.side
+        if side.transform() is not None or side.is_traced() or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
-        with recorder.side.hands_off():
+        with side.hands_off():
             if not all(map(self._is_told, roots)):
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
@@ -86,7 +86,7 @@ class PassTeller:
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
-        observer, side = recorder.observer, recorder.side
+        observer = recorder.observer
         with side.hands_off():
             if outer:
                 observer.started(roots, gradients, keep, create, inputs or None, capture)
@@ -181,11 +181,7 @@ class PassTeller:
 
     def is_batched(self, gradient: Any) -> bool:
         """Whether it stands for several, as with is_grads_batched."""
-        keys = self.recorder.torch._C._dispatch_keys(gradient)
-        number = keys.raw_repr()
-        if number not in self.batched:
-            self.batched[number] = "Batched" in repr(keys)
-        return self.batched[number]
+        return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
 
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; an edge of the graph is not reported."""

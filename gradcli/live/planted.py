@@ -8,15 +8,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
+
+INHERITED = object()
 
 
 class Planted:
     """What one recording has put there."""
 
     def __init__(self) -> None:
-        # The owner, the name, PyTorch's value, that of the recording, and what stands there aside.
+        # The owner, the name, PyTorch's value (INHERITED: the owner has none of its own), that of
+        # the recording, and what stands there aside.
         self._values: list[tuple[Any, str, Any, Any, Callable[[], Any]]] = []
         self._hooks: list[Any] = []  # their handles
         self._held: list[tuple[Any, int, Any]] = []  # tables, numbers, and the hooks from there
@@ -28,19 +32,20 @@ class Planted:
     ) -> Iterator[None]:  # fmt: skip
         """Within it the name has what is made of PyTorch's value; `aside` makes of that what
         stands there while the rest is put aside, left out, PyTorch's own."""
-        plain = vars(owner)[name]
+        plain = getattr_static(owner, name)
+        own = vars(owner).get(name, INHERITED)
         mine = made(plain)
         if isinstance(mine, FunctionType):
             functools.update_wrapper(mine, plain)
-        entry = owner, name, plain, mine, functools.cache(
-            lambda: plain if aside is None else aside(mine))  # fmt: skip
+        entry = owner, name, own, mine, functools.cache(
+            lambda: own if aside is None else aside(mine))  # fmt: skip
         self._values.append(entry)
         setattr(owner, name, mine)
         try:
             yield
         finally:
             self._values.remove(entry)
-            setattr(owner, name, plain)
+            _set(owner, name, own)
 
     @contextmanager
     def hooked(self, *handles: Any) -> Iterator[None]:
@@ -56,7 +61,7 @@ class Planted:
     def put_aside(self) -> None:
         """PyTorch is as it was."""
         for owner, name, _, _, aside in self._values:
-            setattr(owner, name, aside())
+            _set(owner, name, aside())
         for handle in self._hooks:
             tables = (handle.hooks_dict_ref(), *(known() for known in handle.extra_dict_ref))
             self._held += [
@@ -71,3 +76,10 @@ class Planted:
         for table, number, hook in self._held:
             table[number] = hook
         self._held.clear()
+
+
+def _set(owner: Any, name: str, value: Any) -> None:
+    if value is not INHERITED:
+        setattr(owner, name, value)
+    elif name in vars(owner):
+        delattr(owner, name)

@@ -29,6 +29,7 @@ from .side import TorchSide
 from .text import Text
 
 MOST = 100_000  # parameters that are known
+PACKING = {"_push_saved_tensors_default_hooks": 1, "_pop_saved_tensors_default_hooks": -1}
 OWN_HOOKS = 2  # of optimizers, before and after a step
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
@@ -57,7 +58,7 @@ class Recorder:
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
         self.on_operation: Any = None  # called with each, where nothing else reports expressions
         self.on_parameter: Any = None  # called with each that a module is given
-        self.on_pass: Any = None  # notified of the frame that a pass is called from
+        self.on_pass: Any = None  # notified of the frame that a pass or a step is called from
         self.on_refused: Any = None  # notified of a pass that could not begin
         self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
@@ -125,6 +126,10 @@ class Recorder:
         function = self.torch.autograd.Function
         stack.enter_context(planted.replaced(function, "apply", self._applying))
         stack.enter_context(planted.replaced(self.optimizer, "add_param_group", self._adding))
+        if self.labels.packs is None:
+            for name, by in PACKING.items():
+                made = functools.partial(self.labels.counting, by)
+                stack.enter_context(planted.replaced(self.torch._C._autograd, name, made))
 
     def _registering(self, word: str, method: Any) -> Any:
         def register(*given: Any, **named: Any) -> Any:
@@ -218,6 +223,8 @@ class Recorder:
 
     def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.observer.stepping(optimizer)
+        if self.on_pass is not None and not self.passes.running:
+            self.on_pass(sys._getframe(1))
         if not any(given is not None for given in (*args[1:], *kwargs.values())):
             self._step_begins(optimizer)
 

@@ -79,7 +79,8 @@ class Reporter:
         return safe
 
     def _is_elsewhere(self) -> bool:
-        return get_ident() != self.thread or self.side.transform() is not None
+        side = self.side
+        return get_ident() != self.thread or side.transform() is not None or side.is_traced()
 
     # ------------------------------------------------------------ expressions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from math import isfinite
 from types import FunctionType, ModuleType
@@ -61,7 +61,10 @@ class TorchSide(Live):
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
-        self.tracing = torch._C._get_tracing_state
+        self.scripting = torch._C._get_tracing_state
+        kinds = torch._C._TorchDispatchModeKey
+        self.traces = [partial(torch._C._get_dispatch_mode, kind)
+                       for kind in (kinds.FUNCTIONAL, kinds.PROXY, kinds.FAKE)]  # fmt: skip
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
@@ -80,6 +83,11 @@ class TorchSide(Live):
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
         return unobserved(self.torch) if self.dispatching() else self.no_functions()
+
+    def is_traced(self) -> bool:
+        """Whether PyTorch only looks at a program, as TorchScript and aot_function do."""
+        is_aside = self.dispatching() and any(mode() is not None for mode in self.traces)
+        return bool(is_aside) or self.scripting() is not None
 
     def mark(self, node: Any) -> Mark:
         about = node.metadata
@@ -222,7 +230,7 @@ class TorchSide(Live):
 
     def bad(self, tensor: Any) -> int:
         is_known = tensor is self.finite[0] and self.finite[1] == version_of(tensor)
-        is_known = is_known or self.tracing() is not None  # a look would be part of the trace
+        is_known = is_known or self.is_traced()  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum

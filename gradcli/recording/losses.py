@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 import numpy
 
+from ..engine.origin import current_origin
 from .lines import Modules
 from .passes import Pass
 from .sides import array_of, edges_of, mark_of, origin_of, row_of, saved_by, saved_under
@@ -47,14 +48,17 @@ class Doubt(NamedTuple):
     number: int = 0
 
 
+Crossed: TypeAlias = tuple[tuple[tuple[int, ...], ...], int]  # shapes, which of them the target has
+
+
 class Losses(Spectator):
     """The doubts about a run, in the order in which they came up."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
         self.doubts: list[Doubt] = []
-        self.crossed: WeakKeyDictionary[Any, tuple[tuple[tuple[int, ...], ...], int]]
-        self.crossed = WeakKeyDictionary()
+        self.crossed: WeakKeyDictionary[Any, Crossed] = WeakKeyDictionary()
+        self.within: dict[int, tuple[Any, Crossed]] = {}  # in the operation at this place
         self.known: dict[int, Any] = {}  # calls whose first pass was looked into
         self.switched: dict[int, tuple[Any, Any]] = {}  # what training switches, what it is in
         self.trained: set[int] = set()  # calls that went back through them in training
@@ -67,11 +71,15 @@ class Losses(Spectator):
         """One operand of a difference takes no gradient: the target."""
         if len(inputs) < 2 or (row := row_of(node)) is None or row.role != "compares":
             return
-        one, other = (tuple(getattr(value, "shape", ())) for value in inputs[:2])
-        if len(one) != len(other) and squeezed(one) == squeezed(other) != ():
-            if prod(together(one, other)) > prod(one) == prod(other):
-                target = 0 if inputs[1].requires_grad else 1
-                self.crossed[mark_of(node)] = (one, other), target
+        if (crossed := _crossed(inputs)) is not None:
+            self.crossed[mark_of(node)] = crossed
+
+    def reduced(self, inputs: Sequence[Any]) -> None:
+        """An operation of PyTorch's made one number of these; its difference is made within it."""
+        crossed = _crossed(inputs) if len(self.within) < CALLS else None
+        if crossed is not None:
+            place = current_origin()
+            self.within[id(place)] = place, crossed
 
     # ---- modes
 
@@ -121,7 +129,8 @@ class Losses(Spectator):
     def _compared(self, call: Any, node: Any, row: Any, place: Any) -> None:
         edges = edges_of(node)
         if row.role == "compares":
-            shapes, target = self.crossed.get(mark_of(node), ((), 1))
+            within = self.within.get(id(place), (None, ((), 1)))[1]
+            shapes, target = self.crossed.get(mark_of(node), within)
             if shapes or any(_acts(edge) == "spreads" and origin_of(edge) in (None, place)
                              for edge in edges):  # fmt: skip
                 self.doubts.append(Doubt("broadcast", call, place, shapes=shapes, number=target))
@@ -135,6 +144,15 @@ class Losses(Spectator):
             if given is not None and numpy.max(given, initial=0) > ROUNDING:
                 word = "softmax" if _is_normalised(inner) else ""
                 self.doubts.append(Doubt("not-log", call, place, origin_of(inner), word))
+
+
+def _crossed(inputs: Sequence[Any]) -> Crossed | None:
+    """The shapes of two tensors where each element of one meets all of the other."""
+    one, other = (tuple(getattr(value, "shape", ())) for value in inputs[:2])
+    if len(one) != len(other) and squeezed(one) == squeezed(other) != ():
+        if prod(together(one, other)) > prod(one) == prod(other):
+            return (one, other), 0 if inputs[1].requires_grad else 1
+    return None
 
 
 def _acts(node: Any) -> str:

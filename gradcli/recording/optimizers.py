@@ -49,6 +49,7 @@ class Optimizers(Spectator):
 
     def __init__(self) -> None:
         self.known: dict[int, Optimizer] = {}  # by identity
+        self.makers: dict[int, Any] = {}  # the calls that make those of an interpreted program
         # Parameters that were made when there were so many optimizers, and where.
         self.late: dict[int, tuple[Any, int, Any]] = {}
 
@@ -58,7 +59,8 @@ class Optimizers(Spectator):
         if one is None:
             if len(self.known) >= MOST:
                 return
-            one = self.known[id(optimizer)] = Optimizer(optimizer, current_origin())
+            origin = self.makers.pop(id(optimizer), None) or current_origin()
+            one = self.known[id(optimizer)] = Optimizer(optimizer, origin)
         for parameter in islice(parameters, MOST - len(one.held)):
             one.held[id(parameter)] = ref(parameter)
             one.of_modules = one.of_modules or is_parameter(parameter)
@@ -80,6 +82,16 @@ class Optimizers(Spectator):
             one.steps += 1
             grads = (tensor.grad for tensor in one.tensors)
             one.idle += all(grad is None or is_blank(grad) for grad in grads)
+
+    def bound_inside(self, scope: Any, name: str, value: Any) -> None:
+        """A class of an interpreted program does not say where it is made, or that it steps: both
+        are called with their self."""
+        if getattr(type(value), "TELLS_STEPS", True) is False:
+            called = getattr(getattr(scope, "node", None), "name", "")
+            if called == "step":
+                self.stepping(value)
+            elif called == "__init__" and len(self.makers) < MOST:
+                self.makers.setdefault(id(value), current_origin())
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad` is about to be replaced."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .collect import Collected
@@ -34,7 +34,16 @@ class SavedNames:
         return names
 
 
-def _saved_tensors(node: Any, names: tuple[str, ...], kind: type) -> Iterator[tuple[str, Any, str]]:
+def _is_packed(node: Any, name: str) -> bool:
+    """Whether a pack hook holds it: reading it runs code of the program."""
+    try:
+        raw = getattr(node, f"_raw{name}", None)
+    except RuntimeError:  # several, which a pass freed
+        return False
+    return getattr(raw, "unpack_hook", None) is not None
+
+
+def _saved_tensors(node: Any, names: Sequence[str], kind: type) -> Iterator[tuple[str, Any, str]]:
     """(name, tensor or None, "freed", "changed" or "") for every tensor that the node saved."""
     for name in names:
         try:
@@ -68,7 +77,8 @@ def freed(collected: Collected, kind: type) -> tuple[int, int]:
         inner += 1
         flag = getattr(node, "freed", None)
         if flag is None:
-            flag = any(lost == "freed" for _, _, lost in _saved_tensors(node, names.of(node), kind))
+            read = [name for name in names.of(node) if not _is_packed(node, name)]
+            flag = any(lost == "freed" for _, _, lost in _saved_tensors(node, read, kind))
         gone += bool(flag)
     return gone, inner
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.conversion import BY_NAME, converted, default_dtype, device_named, on_library
 from ...engine.layout import formatted, suggests_channels_last
 from ...engine.limits import as_element
-from ...engine.operator import composite, operator
+from ...engine.operator import composite, operator, warn
 from ..elementwise.complex_parts import real_part
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to
@@ -358,5 +358,9 @@ def _check_copy(self: Any, src: Any) -> None:
 def _copied_over(xp: Any, self: Any, src: Any) -> Any:
     if hasattr(src, "dtype"):
         src = on_library(src, xp)
-    data = xp.asarray(src).astype(self.dtype)
+    data = xp.asarray(src)
+    if data.dtype.kind == "c" and self.dtype.kind not in "cb":
+        warn("Casting complex values to real discards the imaginary part")
+        data = data.real
+    data = data.astype(self.dtype)
     return data if data.shape == self.shape else xp.broadcast_to(data, self.shape)

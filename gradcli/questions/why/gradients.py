@@ -38,7 +38,7 @@ class Shares:
     """What the nodes of a pass handed on."""
 
     def __init__(self, one: Pass) -> None:
-        self.of: dict[tuple[int, int], list[Share]] = {}  # by the node that they went to
+        self.of: dict[tuple[Any, int], list[Share]] = {}  # by the node that they went to
         self.ends: dict[int, Any] = {}  # the nodes of leaves, by the leaf
         for applied in (one.applied or {}).values():
             numbers = numbers_of(applied.node)
@@ -49,7 +49,7 @@ class Shares:
                     self.ends[id(edge.variable)] = edge
                 value = array_of(applied.results[place]) if place < len(applied.results) else None
                 if value is not None:
-                    key = (id(edge), 0 if numbers is None else numbers[place])
+                    key = (edge, 0 if numbers is None else numbers[place])
                     self.of.setdefault(key, []).append(Share(applied, place, value))
 
 
@@ -60,14 +60,14 @@ class Gradients:
         self.case, self.one = case, one
         if one.shares is None:
             one.shares = Shares(one)
-        self.shares: dict[tuple[int, int], list[Share]] = one.shares.of
+        self.shares: dict[tuple[Any, int], list[Share]] = one.shares.of
 
-    def target(self) -> tuple[int, int]:
+    def target(self) -> tuple[Any, int]:
         """Where the gradient of the tensor in question arrives."""
         tensor = self.case.tensor
         if node_of(tensor) is not None:
-            return id(node_of(tensor)), tensor.output_nr
-        return id(self.one.shares.ends.get(id(tensor))), 0
+            return node_of(tensor), tensor.output_nr
+        return self.one.shares.ends.get(id(tensor)), 0
 
     def to_target(self) -> list[Share]:
         return self.shares.get(self.target(), [])
@@ -76,7 +76,7 @@ class Gradients:
         """Everything that came to any output of a node."""
         outputs = outputs_of(node)
         return [share for number in range(outputs)
-                for share in self.shares.get((id(node), number), ())]  # fmt: skip
+                for share in self.shares.get((node, number), ())]  # fmt: skip
 
     def hooks_of(self, node: Any) -> Iterator[Hooked]:
         for hooked in self.one.hooks:
@@ -95,12 +95,12 @@ class Gradients:
 
     def upwards(self, node: Any) -> Iterator[Applied]:
         """The nodes between this one and the roots, the nearest first."""
-        pending, seen = [node], {id(node)}
+        pending, seen = [node], {node}
         for current in pending:
             for share in self.to_node(current):
                 above = share.applied.node
-                if id(above) not in seen:
-                    seen.add(id(above))
+                if above not in seen:
+                    seen.add(above)
                     pending.append(above)
                     yield share.applied
 

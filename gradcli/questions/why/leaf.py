@@ -192,23 +192,23 @@ def _stopped(case: Case, one: Pass) -> Finding | None:
     ways = _towards(case, one)
     for applied in one.applied.values():
         for place, edge in enumerate(edges_of(applied.node)):
-            if edge is None or id(edge) not in ways or place >= len(applied.results):
+            if edge is None or edge not in ways or place >= len(applied.results):
                 continue
             if applied.results[place] is None and any(g is not None for g in applied.grads):
                 return _returned_none(case, applied, place)
     return None
 
 
-def _towards(case: Case, one: Pass) -> set[int]:
+def _towards(case: Case, one: Pass) -> set[Any]:
     """The nodes of a pass from which the tensor can be reached, its own end among them."""
     order = list(nodes_below(node for node, _ in one.nodes))
     own = node_of(case.tensor)
-    ways = {id(node) for node in order
+    ways = {node for node in order
             if node is own or getattr(node, "variable", None) is case.tensor}  # fmt: skip
     inner = [node for node in order if not is_end(node)]
     for node in sorted(inner, key=sequence_of):
-        if any(edge is not None and id(edge) in ways for edge in edges_of(node)):
-            ways.add(id(node))
+        if any(edge is not None and edge in ways for edge in edges_of(node)):
+            ways.add(node)
     return ways
 
 

@@ -92,6 +92,19 @@ def _by_place(jumps: list[Jump]) -> list[list[Jump]]:
             if size[key] >= max(log(LEAST), most / PART)]  # fmt: skip
 
 
+NORMS = ("NativeBatchNorm", "NativeLayerNorm", "NativeGroupNorm")
+
+
+def _same_sum(case: Case, place: Any) -> Finding:
+    """A loss that adds up what a normalisation gives."""
+    said = f"what {case.text(place)} gives has the same sum, whatever its input is"
+    finding = Finding("cancelled", f"{case.grad_name} is zero but for rounding: {said}.")
+    finding.advice = "a loss of some of its outputs, or of each against a target"
+    if case.is_here(place):
+        finding.causes.append(Remark(place, "the same sum for all inputs"))
+    return finding
+
+
 def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None:
     """What rounding leaves of contributions that add up to 0."""
     shares = gradients.to_target()
@@ -100,12 +113,17 @@ def _rest(case: Case, gradients: Gradients, jumps: list[Jump]) -> Finding | None
     places = [origin_of(share.applied.node) for share in shares]
     if len(shares) < 2 or float(numpy.abs(total).max()) > ROUNDING * max(sizes, default=0.0):
         applied = jumps[0][1] if jumps and jumps[0][0] * LEAST <= 1 else None
-        if applied is None or kind_of(applied.node) not in ("Softmax", "LogSoftmax"):
+        if applied is None:
+            return None
+        kind = kind_of(applied.node)
+        if kind not in ("Softmax", "LogSoftmax") and kind not in NORMS:
             return None
         came = array_of(applied.grads[0])
         if came is None or float(numpy.ptp(came)) > ROUNDING * float(numpy.abs(came).max()):
             return None
         places = [origin_of(applied.node)]
+        if kind in NORMS:
+            return _same_sum(case, places[0])
     finding = Finding("cancelled", f"{case.name}.grad is zero but for rounding: shares cancel out.")
     for place in dict.fromkeys(places):
         if case.is_here(place):
@@ -186,10 +204,10 @@ def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
     ways = {gradients.target()[0]}
     for one in reversed(list((gradients.one.applied or {}).values())):
         leading = [place for place, edge in enumerate(edges_of(one.node))
-                   if edge is not None and id(edge) in ways]  # fmt: skip
+                   if edge is not None and edge in ways]  # fmt: skip
         if not leading:
             continue
-        ways.add(id(one.node))
+        ways.add(one.node)
         came = max((_norm(grad) for grad in one.grads), default=0.0)
         went = max(_norm(one.results[p]) for p in leading if p < len(one.results))
         if came > 0 and went > 0:

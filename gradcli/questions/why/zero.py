@@ -11,6 +11,7 @@ from ...recording.hook_log import name_of_hook
 from ...recording.sides import (
     array_of,
     changed_at,
+    edges_of,
     origin_of,
     row_of,
     users_class,
@@ -298,13 +299,24 @@ def _constant_slope(case: Case, gradients: Gradients) -> Finding | None:
     return None
 
 
+def _behind(gradients: Gradients, share: Share) -> Share:
+    """The softmax of one element that a loss was given, whose 1 it takes for certain."""
+    edge = edges_of(share.applied.node)[share.place]
+    applied = next((a for a in (gradients.one.applied or {}).values() if a.node is edge), None)
+    if applied is None or not applied.results:
+        return share
+    value = array_of(applied.results[0])
+    behind = share if value is None else Share(applied, 0, value)
+    return behind if always_zero(behind) == "alone" else share
+
+
 def _death_finding(
     case: Case, gradients: Gradients, found: list[tuple[str, Share]]
 ) -> Finding | None:
     if not found:
         return None
     verdict = found[0][0]
-    same = [share for word, share in found if word == verdict]
+    same = [_behind(gradients, share) for word, share in found if word == verdict]
     if verdict == "zero-factor" and (bent := _constant_slope(case, gradients)) is not None:
         return bent
     origin = origin_of(same[0].applied.node)
