@@ -105,7 +105,7 @@ def test_errors_that_are_caught_say_the_same() -> None:
 @pytest.mark.parametrize(("said", "shown"), [
     ("<class 'gradcli.engine.dtypes.DType'>", "<class 'torch.dtype'>"),
     ("<class 'gradcli.nn.linear.Linear'>", "<class 'torch.nn.modules.linear.Linear'>"),
-    ("<class 'gradcli.language.values.set'>", "<class 'set'>"),
+    ("<class 'gradcli.language.sets.set'>", "<class 'set'>"),
     ("<class 'gradcli.nowhere.to.be.found'>", "<class 'nowhere.to.be.found'>"),
     ("[<gradcli.engine.mode.no_grad object at 0x7f86446f3b80>]",
      "[<torch.autograd.grad_mode.no_grad object at 0x000000000000>]"),
