@@ -148,7 +148,7 @@ ABSENT: dict[str, str] = {
     ),
     "torch.utils.data": (
         "DFIterDataPipe DataChunk DistributedSampler IterDataPipe MapDataPipe argument_validation "
-        "backward_compatibility datapipes distributed functional_datapipe graph graph_settings "
+        "backward_compatibility datapipes functional_datapipe graph graph_settings "
         "guaranteed_datapipes_determinism non_deterministic runtime_validation "
         "runtime_validation_disabled"
     ),

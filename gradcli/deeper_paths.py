@@ -37,6 +37,7 @@ INNER = {
     "init._calculate_fan_in_and_fan_out": "init", "init._calculate_correct_fan": "init",
     "modules.utils._single": "sizes", "modules.utils._pair": "sizes",
     "modules.utils._triple": "sizes", "modules.utils._quadruple": "sizes",
+    "modules.utils._ntuple": "sizes",
     "modules.conv._ConvNd": "convolution", "modules.batchnorm._NormBase": "normalization",
     "modules.batchnorm._BatchNorm": "normalization",
     "modules.instancenorm._InstanceNorm": "normalization", "modules.loss._Loss": "loss",

@@ -231,8 +231,9 @@ flags = run_state(_Flags())
 def set_flag(name: str, value: Any) -> None:
     """torch.backends.cudnn.benchmark = True"""
     if name not in FLAGS or not isinstance(value, bool):
-        space, _, last = name.rpartition(".")
-        raise AttributeError(f"'{last}' of module 'torch.{space}' can't be set to this")
+        space, _, last = f"torch.{name}".rpartition(".")
+        only = " to anything but True and False" if name in FLAGS else ""
+        raise AttributeError(f"'{last}' of module '{space}' can't be set{only}")
     flags.values[name] = value
 
 

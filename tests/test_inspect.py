@@ -400,6 +400,22 @@ OTHERWISE = {
 }
 
 
+def test_a_function_of_the_running_frame_names_what_it_holds(tmp_path: Path) -> None:
+    """Its code is not rewritten: what its names hold is seen when an optimizer steps."""
+    file = tmp_path / "p.py"
+    file.write_text(
+        "import torch\nfrom torch import nn\nfrom gradcli import inspect\n"
+        "with inspect.record() as run:\n    def main():\n"
+        "        model = nn.Linear(3, 1)\n"
+        "        opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "        loss = model(torch.ones(2, 3)).mean()\n        opt.step()\n    main()\n"
+    )
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    answer = space["run"].why("model.weight")
+    assert (answer.verdict, answer.lines) == ("backward-not-called", (8,))
+
+
 def test_pytorch_is_imported_within_the_recording(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(

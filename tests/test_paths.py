@@ -193,10 +193,11 @@ def test_several_tensors_of_one_name_are_reported() -> None:
 @pytest.mark.parametrize(
     ("wrt", "message"),
     [("nope", "no tensor that requires grad"), ("n", "it is an integer"), ("y#5", "stood for 1"),
-     ("k", "does not require grad")],
+     ("k", "does not require grad"), ("f.weight", "does not require grad")],
 )  # fmt: skip
 def test_names_that_cannot_be_requested(wrt: str, message: str) -> None:
     text = "a = tensor(2.0, requires_grad=True)\nn = int(3)\nk = tensor([1])\ny = a * n\n"
+    text += "f = nn.Linear(1, 1).requires_grad_(False)\n"
     with pytest.raises(UsageError, match=message):
         report(text, wrt)
 

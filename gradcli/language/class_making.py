@@ -17,7 +17,7 @@ from .calls import call
 from .class_attributes import OF_OBJECTS
 from .classes import EMPTY_BASES, ClassValue, constructed, make_class
 from .grammar import is_foreign
-from .operations import DICTS
+from .operations import DICTS, type_name
 from .session import session
 from .sets import Set
 from .values import Instance, Type
@@ -133,11 +133,14 @@ def _is_meta(kind: Any) -> bool:
 
 def new_class(meta: Any, *facts: Any, **named: Any) -> Any:
     """type.__new__(meta, name, bases, table)"""
+    if meta is not TYPE and not _is_meta(meta):
+        raise TypeError(f"type.__new__(X): X is not a type object ({type_name(meta)})")
     name, bases, table = _checked(facts)
     known = _making.parts[-1] if _making.parts else None
     if known is None or known.name != name:
         known = Parts(name, name, bases, table, None, {}, [None])
-    return _finished(known._replace(bases=bases, table=dict(table)), meta, named)
+    above_it = None if meta is TYPE else meta
+    return _finished(known._replace(bases=bases, table=dict(table)), above_it, named)
 
 
 def _checked(facts: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
@@ -153,6 +156,12 @@ def _checked(facts: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], dict[str, An
             raise AttributeError(f"the name {word!r} is not part of the language")
     session.budget.charge(len(table) + 1)
     return name, bases, table
+
+
+def _call(kind: Any, *args: Any, **named: Any) -> Any:
+    """type.__call__(kind, ...), past what a metaclass makes of the call."""
+    known = type(kind) is ClassValue
+    return constructed(kind, *args, **named) if known else call(kind, args, named)
 
 
 def _called(meta: ClassValue, *facts: Any, **named: Any) -> Any:
@@ -191,5 +200,5 @@ OF_OBJECTS.update({"__new__": _new, "__init_subclass__": _hears_nothing})
 EMPTY_BASES[TYPE] = _metaclass
 types_room.CONSTRUCT["type"] = _type_builtin
 STATICS["type", "__new__"] = new_class
-STATICS["type", "__call__"] = constructed
+STATICS["type", "__call__"] = _call
 STATICS["type", "__init__"] = lambda *facts, **named: None

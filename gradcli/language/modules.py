@@ -186,7 +186,7 @@ MODULES: dict[str, Module] = {
     ),
     "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
-    "shutil": _module("standard.system", "rmtree"),
+    "shutil": _module("standard.system", "rmtree copy copy2 copyfile move"),
     "gc": _module("standard.system", "collect enable disable"),
     "getpass": _module("standard.system", "getuser"),
     # Of PyTorch itself, what only a program has: a library could not keep it in memory.
@@ -199,6 +199,8 @@ MODULES: dict[str, Module] = {
         "is_torchelastic_launched init_process_group destroy_process_group barrier all_reduce "
         "all_gather broadcast reduce scatter gather send recv new_group get_rank get_world_size",
     ),
+    "torch.nn.parallel": _module("standard.unavailable", "DistributedDataParallel"),
+    "torch.utils.data.distributed": _module("standard.unavailable", "DistributedSampler"),
     "torch.multiprocessing": _module(
         "standard.unavailable", "spawn Process Pool Queue set_start_method"
     ),
@@ -215,7 +217,8 @@ MODULES: dict[str, Module] = {
     "collections.abc": _module(
         "standard.declared",
         "Callable Iterable Iterator Generator Mapping MutableMapping Sequence MutableSequence Set "
-        "Hashable Sized Collection Container",
+        "Hashable Sized Collection Container Awaitable Coroutine AsyncIterable AsyncIterator "
+        "AsyncGenerator Reversible MutableSet KeysView ItemsView ValuesView",
     ),
     "torchvision": _module("standard.vision", "__version__"),
     "torchvision.datasets": _module(

@@ -23,18 +23,12 @@ class Arrays:
         with self.hands_off():
             tensor = self.in_line(value) if value.is_nested else value
             tensor = tensor.detach() if tensor.requires_grad else tensor
-            if tensor.dtype not in self.halves:
-                try:
-                    return tensor.numpy()
-                except (RuntimeError, TypeError):  # on a device, sparse, conjugated, negated
-                    pass
+            tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
-            if tensor.is_conj() or tensor.is_neg() or not tensor.is_cpu:
-                tensor = tensor.cpu().resolve_conj().resolve_neg()
             if tensor.dtype in self.halves:
                 tensor = tensor.float()
-            return tensor.numpy()
+            return tensor.numpy(force=True)  # on a device, conjugated, negated, all zeros too
 
     def in_line(self, nested: Any) -> Any:
         """The parts of a nested tensor, which has no one shape, one behind the other."""

@@ -41,6 +41,10 @@ class OwnSide(Side):
     def transform(self) -> None:
         """Transformed functions are reported like others."""
 
+    def is_traced(self) -> bool:
+        """Nothing of it is only traced."""
+        return False
+
     def bindings(self, names: Mapping[str, Any]) -> dict[str, Any]:
         """What a program bound: modules, functions and classes aside."""
         plain = (ModuleType, FunctionType, type)

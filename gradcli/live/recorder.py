@@ -58,7 +58,7 @@ class Recorder:
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
         self.on_operation: Any = None  # called with each, where nothing else reports expressions
         self.on_parameter: Any = None  # called with each that a module is given
-        self.on_pass: Any = None  # notified of the frame that a pass is called from
+        self.on_pass: Any = None  # notified of the frame that a pass or a step is called from
         self.on_refused: Any = None  # notified of a pass that could not begin
         self.on_switched: Any = None  # notified of each tensor whose requires_grad was set
         self.tape: Any = None  # makes the calls of PyTorch itself, to keep how they were made
@@ -223,6 +223,8 @@ class Recorder:
 
     def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.observer.stepping(optimizer)
+        if self.on_pass is not None and not self.passes.running:
+            self.on_pass(sys._getframe(1))
         if not any(given is not None for given in (*args[1:], *kwargs.values())):
             self._step_begins(optimizer)
 

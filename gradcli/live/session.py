@@ -232,7 +232,7 @@ class Session:
         if self.listener is not None and node is not None:
             heard(self.listener, node, (*args, *kwargs.values()), result, inner)
         target = self.targets.of.get(id(node))
-        if target is not None and isinstance(result, self.side.tensor):
+        if target is not None and isinstance(result, self.side.tensor) and not _constructs(node):
             self._bound(target, result)
 
     def _bound(self, target: ast.Name, value: Any) -> None:
@@ -245,6 +245,12 @@ class Session:
                 self.on_local(self, target.id, value)
         elif self.on_bind is not None:
             self.on_bind(target.id, value)
+
+
+def _constructs(node: Any) -> bool:
+    """Whether an expression makes an object of a class, and what it computes is a part of that."""
+    function = getattr(node, "func", None)
+    return str(getattr(function, "attr", getattr(function, "id", ""))).lstrip("_")[:1].isupper()
 
 
 def _values(frame: FrameType) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
 def spread(value: Any, count: int) -> tuple[Any, ...]:
     """One number for all dimensions, or one for each."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
+    return lambda x: spread(x, n)
 
 
 def _single(x: Any) -> tuple[Any, ...]:

@@ -179,6 +179,26 @@ def remove_folder(path: Any, deep: bool = False) -> None:
     disk.files = {name: held for name, held in disk.files.items() if not name.startswith(below)}
 
 
+def copy(path: Any, new: Any) -> Any:
+    """shutil.copy, which takes a folder too; the name of the copy."""
+    held, to = content_of(path), word_of(new)
+    if is_folder(to):
+        to = posixpath.join(to, posixpath.basename(word_of(path)))
+    if place_of(path) == place_of(to):
+        raise OSError(f"{word_of(path)!r} and {to!r} are the same file")
+    made = new_file(to)
+    made.put(held.text)
+    made.saved, made.size = held.saved, held.size
+    return new if to == word_of(new) else to
+
+
+def move(path: Any, new: Any) -> Any:
+    """shutil.move"""
+    made = copy(path, new)
+    remove(path)
+    return made
+
+
 def rename(path: Any, new: Any) -> None:
     held = content_of(path)
     del disk.files[place_of(path)]

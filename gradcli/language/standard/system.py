@@ -482,6 +482,7 @@ MODULES: dict[str, dict[str, Any]] = {
     },
     "shutil": functions({
         "rmtree": lambda path, ignore_errors=False: files.remove_folder(path, True),
+        "copy": files.copy, "copy2": files.copy, "copyfile": files.copy, "move": files.move,
     }),
     "gc": functions({"collect": lambda generation=2: 0, "enable": lambda: None,
                      "disable": lambda: None}),

@@ -40,6 +40,18 @@ def _version(distribution_name: str) -> str:
     raise PackageNotFoundError(f"No package metadata was found for {distribution_name}")
 
 
+def _no_group(*args: Any, **kwargs: Any) -> Any:
+    """What needs a group of processes, which init_process_group makes."""
+    raise ValueError(
+        "Default process group has not been initialized, please make sure to call "
+        "init_process_group."
+    )
+
+
+def _no_group_to_end(group: Any = None) -> None:
+    raise AssertionError("Process group cannot be None")
+
+
 _PROCESSES = "needs other processes, and a program here has one"
 _NETWORK = "needs a network, and a program here has none"
 MODULES: dict[str, Any] = {
@@ -49,13 +61,14 @@ MODULES: dict[str, Any] = {
             "is_nccl_available": lambda: False, "is_gloo_available": lambda: True,
             "is_mpi_available": lambda: False, "is_torchelastic_launched": lambda: False,
         }),
-        **_refusals(
-            "torch.distributed",
-            "init_process_group destroy_process_group barrier all_reduce all_gather broadcast "
-            "reduce scatter gather send recv new_group get_rank get_world_size",
-            _PROCESSES,
-        ),
+        **_refusals("torch.distributed", "init_process_group", _PROCESSES),
+        **functions({"destroy_process_group": _no_group_to_end}),
+        **functions(dict.fromkeys(
+            "barrier all_reduce all_gather broadcast reduce scatter gather send recv new_group "
+            "get_rank get_world_size".split(), _no_group)),
     },
+    "torch.nn.parallel": functions({"DistributedDataParallel": _no_group}),
+    "torch.utils.data.distributed": functions({"DistributedSampler": _no_group}),
     "torch.multiprocessing": {
         **functions({"set_start_method": lambda method, force=False: None}),
         **_refusals("torch.multiprocessing", "spawn Process Pool Queue", _PROCESSES),

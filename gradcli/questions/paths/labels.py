@@ -14,6 +14,7 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.collect import short_name
 from ...recording.holding import parameters
+from ...recording.sides import AnyTensor
 from ..graph import grad_fn_of, leaves_of, nearest_name, places
 from ..question import at_path
 from .graph import Position, Ways
@@ -132,12 +133,14 @@ class Labels:
 
     def _refuse_constant(self, name: str) -> None:
         assert self.ran.outcome is not None
-        if name not in self.ran.outcome.bindings:
+        bindings = self.ran.recording.names.reached(self.ran.outcome.bindings)
+        value = bindings.get(name, at_path(name, bindings))
+        if value is None and name not in bindings:
             return
-        value = self.ran.outcome.bindings[name]
-        if isinstance(value, Tensor):
+        if isinstance(value, AnyTensor):
             kind = str(value.dtype).removeprefix("torch.")
-            raise UsageError(f"--wrt {name}: it does not require grad ({kind})")
+            raise UsageError(f"--wrt {name}: it does not require grad ({kind})",
+                             f"gradcli why FILE {name}")  # fmt: skip
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
 

@@ -24,6 +24,7 @@ from .marks import Marks
 from .numbered import HELD, Numbered
 from .values import (
     CALLED,
+    FILLING,
     LAZY,
     NUMBERS,
     Chosen,
@@ -295,7 +296,8 @@ class Flow(Numbered):
             if known is not None and not any(type(child) is Chosen for child in children):
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
-            number = self._record(node, value, () if shape else self.flat(children), called)
+            sources = self._filling(node, children) if shape else self.flat(children)
+            number = self._record(node, value, sources, called)
             if named and not shape:
                 self._alias(node, value)
             return number
@@ -324,6 +326,10 @@ class Flow(Numbered):
         if is_distribution(value):
             return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
+
+    def _filling(self, node: ast.AST, children: list[Any]) -> list[int]:
+        """The number in full_like(x, number) and x.new_full(size, number): of x only the shape."""
+        return list(self.flat(children))[1:] if name_of(node) in FILLING else []
 
     def _container(self, node: ast.AST, value: Any, children: list[Any]) -> None:
         """New tensors in a list or tuple; the numbers of tolist()."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...recording.sides import array_of, edges_of, origin_of, sequence_of
+from ...recording.sides import array_of, edges_of, is_leaf, origin_of, sequence_of
 from ..declared import zero_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised
@@ -23,11 +23,15 @@ MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are b
 
 def bad_finding(case: Case, wanted: int) -> Finding | None:
     """The verdict on a gradient that holds NaN (1) or infinities (2)."""
-    for one in _passes(case, wanted):
-        found = _in_pass(case, one, wanted)
+    number = next((entry.number for entry in case.added if entry.bad & wanted), None)
+    own = None if number is None else case.pass_of(number)
+    if own is not None:
+        found = _spread(case, own, wanted) or _in_pass(case, own, wanted)
         if found is not None:
             return found
-    return None
+    first = case.passes.first_bad
+    is_before = first is not None and number is not None and first.number <= number
+    return _in_pass(case, first, wanted) if first is not None and is_before else None
 
 
 def root_finding(case: Case) -> Finding | None:
@@ -50,42 +54,37 @@ def root_finding(case: Case) -> Finding | None:
 
 def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
     """Where a bad result came up: in an earlier pass, if an update wrote it into a leaf."""
-    first = case.passes.first_bad
-    if first is not None and first.number < one.number and _inherited(case, one, wanted):
-        finding = _in_pass(case, first, wanted)
-        if finding is not None:
-            finding.facts.append(
-                f"that was in backward {first.number}; the update after it spread it to all others"
-            )
-            return finding
+    finding = _spread(case, one, wanted)
+    if finding is not None:
+        return finding
     births = _births(case, one, wanted)
     return _forward(case, births[0], wanted) if births else None
 
 
-def _passes(case: Case, wanted: int) -> list[Pass]:
-    """The pass in which the gradient went bad, and the first one in which any did."""
-    numbers = [entry.number for entry in case.added if entry.bad & wanted]
-    if not numbers:
-        return []
-    kept = {one.number: one for one in case.passes.passes}
-    own = kept.get(numbers[0])
+def _spread(case: Case, one: Pass, wanted: int) -> Finding | None:
+    """What made the first bad gradient of the run, where an update has spread it to a leaf that
+    this pass went back from."""
     first = case.passes.first_bad
-    found = [one for one in (own, first) if one is not None and one.number <= numbers[0]]
-    if len(found) == 2 and found[0] is not found[1] and _inherited(case, found[0], wanted):
-        found.reverse()
+    if first is None or first.number >= one.number:
+        return None
+    alive = map(case.flow.alive, case.behind(one.roots))
+    leaves = [leaf for leaf in alive if leaf is not None and is_leaf(leaf)
+              and leaf.requires_grad and _is_bad(array_of(leaf), wanted)]  # fmt: skip
+    found = _in_pass(case, first, wanted) if leaves else None
+    for leaf in () if found is not None else leaves:
+        kinds = [
+            entry.bad for entry in case.passes.entries_of(leaf) if entry.number == first.number
+        ]
+        for kind in (NAN, INF):
+            if found is None and any(bad & kind for bad in kinds):
+                found = _in_pass(Case(case.ran, case.provenance, "it", leaf, None), first, kind)
+    if found is not None:
+        why = found.sentence.partition(": ")[2].removesuffix(".")
+        found.sentence = _sentence(case, wanted, why)
+        found.facts.append(
+            f"that was in backward {first.number}; the update after it spread it to all others"
+        )
     return found
-
-
-def _inherited(case: Case, one: Pass, wanted: int) -> bool:
-    """Whether a leaf was bad already when the pass began: an update had made it so."""
-    for value in case.behind(one.roots):
-        reference = case.flow.value(value).tensor
-        tensor = None if reference is None else reference()
-        if tensor is None or tensor.grad_fn is not None or not tensor.requires_grad:
-            continue
-        if _is_bad(array_of(tensor), wanted):
-            return True
-    return False
 
 
 def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
@@ -198,14 +197,11 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     ways = _leading(case, gradients, applied)
     birth = _birth(applied, ways, wanted)
     if birth is None:
-        return _opposed(case, _birth(applied, ways, INF)) if wanted == NAN else None
+        return _opposed(case, gradients.one, _birth(applied, ways, INF)) if wanted == NAN else None
     node, origin = birth.node, origin_of(birth.node)
     place = case.text(origin) or node_name(node)
     if wanted == INF:
-        given = [value for step in case.steps if step.node is origin
-                 for value in (*step.live, *step.dead)
-                 if (made := case.step_of(value)) is not None and made.bad & INF]  # fmt: skip
-        if given and (births := _births(case, gradients.one, INF, given)):
+        if births := _infinite_operands(case, gradients.one, origin):
             return _forward(case, births[0], INF)
         finding = Finding(
             "inf-born", _sentence(case, wanted, f"the slope of {place} is infinite there")
@@ -217,6 +213,9 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     if mask is not None:
         return _masked(case, birth, mask)
     before = _birth(applied, ways, INF)
+    if before is not None:
+        if births := _infinite_operands(case, gradients.one, origin_of(before.node)):
+            return _forward(case, births[0], INF, then=NAN)
     why = f"{place} makes it on the way back"
     finding = Finding("nan-born-backward", _sentence(case, wanted, why))
     if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
@@ -255,10 +254,20 @@ def _against(case: Case, finding: Finding, birth: Applied) -> None:
         finding.trials += bounded(case, origin_of(birth.node))
 
 
-def _opposed(case: Case, birth: Applied | None) -> Finding | None:
+def _infinite_operands(case: Case, one: Pass, origin: Any) -> list[Step]:
+    """What made the infinity that an operation of the forward pass was given."""
+    given = [value for step in case.steps if step.node is origin
+             for value in (*step.live, *step.dead)
+             if (made := case.step_of(value)) is not None and made.bad & INF]  # fmt: skip
+    return _births(case, one, INF, given) if given else []
+
+
+def _opposed(case: Case, one: Pass, birth: Applied | None) -> Finding | None:
     """No node made the NaN: infinite gradients of two paths were added up."""
     if birth is None or not case.is_here(origin := origin_of(birth.node)):
         return None
+    if births := _infinite_operands(case, one, origin):
+        return _forward(case, births[0], INF, then=NAN)
     why = f"the slope of {case.text(origin)} is infinite, and infinity - infinity is no number"
     finding = Finding("nan-born-backward", _sentence(case, NAN, why))
     finding.causes.append(Remark(origin, "an infinite slope on the way back"))

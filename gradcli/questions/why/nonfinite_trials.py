@@ -80,7 +80,16 @@ def _domain(origin: Any) -> Domain | None:
         word = SIGNS.get(type(origin.op), "")
     else:
         word = name_of(origin)
-    return domain_of(word) if word else None
+    return domain_of(word) if word and not _is_whole_power(origin) else None
+
+
+def _is_whole_power(origin: Any) -> bool:
+    """x**3, x.pow(2): finite wherever the number is small enough."""
+    if isinstance(origin, ast.BinOp):
+        part: ast.expr | None = origin.right if isinstance(origin.op, ast.Pow) else None
+    else:
+        part = next(reversed(origin.args), None) if name_of(origin) == "pow" else None
+    return isinstance(part, ast.Constant) and type(part.value) is int
 
 
 def dangerous(origin: Any) -> ast.expr | None:

@@ -63,7 +63,7 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
     statement = None if made is None else case.statement(made.node)
     given = _set_to(statement, case.name.rpartition(".")[2])
     if made is not None and isinstance(statement, BINDS_ELSEWHERE) and _was_leaf(case, made):
-        return None, [statement]
+        return None, [_taker(case, statement)]
     if given is not None and _of_lost_leaf(case, given):
         return None, [statement]
     for target, value in _bound(statement):
@@ -77,6 +77,26 @@ def _before_here(case: Case) -> tuple[Any, list[Any]] | None:
             if any(ast.unparse(part) == text for part in read) and _of_lost_leaf(case, value):
                 return None, [statement]
     return None
+
+
+def _taker(case: Case, statement: ast.stmt) -> ast.stmt:
+    """The assignment that gives the name what a function returns; if there is no such one, or
+    several, the return itself."""
+    outer = (part for part in case.ancestors(statement) if isinstance(part, ast.FunctionDef))
+    function, last = next(outer, None), case.name.rpartition(".")[2]
+    found = [
+        part
+        for part in case.provenance.parts
+        if isinstance(part, ast.Assign)
+        and function is not None
+        and isinstance(statement, ast.Return)
+        and any(isinstance(call, ast.Call) and name_of(call) == function.name
+                for call in ast.walk(part.value))
+        and any(ast.unparse(target) == case.name or _is_item(case.name, target)
+                or (isinstance(target, ast.Attribute) and target.attr == last)
+                for whole in part.targets for target in getattr(whole, "elts", [whole]))
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else statement
 
 
 def _is_item(name: str, target: ast.expr) -> bool:
@@ -221,6 +241,11 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
         each = replace(case, value.elt, f"({case.whole(value.elt)}).detach().requires_grad_()")
         finding.advice = advised(case, statement, [each])
         return finding
+    if isinstance(value, ast.Call) and case.made is not None:
+        given = case.statement(case.made.node)
+        if isinstance(given, ast.Return) and given.value is not None and _is_update(given.value):
+            edits = call_on(case, value, ".detach().requires_grad_()")
+            finding.trials.append(Trial(advised(case, statement, edits), tuple(edits)))
     for trial in (update_trial(case, statement), _renamed(case, statement)):
         if trial is not None:
             finding.trials.append(trial)

@@ -26,6 +26,7 @@ SHAPES = frozenset(
     "new_ones new_empty new_full len isinstance print id requires_grad_ register_hook "
     "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
 )
+FILLING = frozenset({"full_like", "new_full"})  # and what numbers go into all the same
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})
 ITERATORS = tuple(kind for kind in vars(itertools).values() if isinstance(kind, type))
 VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()), type(iter([])))
