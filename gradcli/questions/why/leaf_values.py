@@ -21,6 +21,9 @@ class Held(NamedTuple):
     version: int
     values: Any
 
+    def is_of(self, tensor: AnyTensor) -> bool:
+        return self.tensor() is tensor
+
 
 class LeafValues:
     """What the leaves of the passes were, each copied once for each of its versions."""
@@ -35,7 +38,7 @@ class LeafValues:
         """As it is now; None where too many are followed."""
         key, version = id(variable), variable._version
         known = self.latest.get(key)
-        if known is None or known.version != version or known.tensor() is not variable:
+        if known is None or known.version != version or not known.is_of(variable):
             if known is None and len(self.latest) >= FOLLOWED:
                 return None
             known = self.latest[key] = Held(ref(variable), version, _values(variable))
@@ -44,7 +47,7 @@ class LeafValues:
     def is_followed(self, tensor: AnyTensor) -> bool:
         """Whether its values at its first gradient are known."""
         first = self.first.get(id(tensor))
-        return first is not None and first.tensor() is tensor and first.values is not None
+        return first is not None and first.is_of(tensor) and first.values is not None
 
     def is_updated(self, tensor: AnyTensor) -> bool:
         """Whether it has other values than at its first gradient."""
@@ -76,10 +79,10 @@ def _as_then(value: Any, leaves: dict[int, Held]) -> Any:
         return value
     base = _base_of(value)
     held = leaves.get(id(base))
-    if held is None or held.values is None or held.tensor() is not base:
+    if held is None or held.version == base._version or not held.is_of(base):
         return value
     values, shape = held.values, tuple(value.shape)
-    if held.version == base._version:
+    if values is None:
         return value
     if value is base:
         return values

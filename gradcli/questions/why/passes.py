@@ -36,7 +36,7 @@ from ...recording.sides import (
 )
 from ...recording.spectator import Spectator
 from .forgetting import ROOM, forget
-from .leaf_values import Held, LeafValues, as_then
+from .leaf_values import Held, LeafValues
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -63,6 +63,7 @@ class Applied(NamedTuple):
     results: Sequence[Any]
     returned: ast.AST | None
     saved: Any
+    leaves: dict[int, Held]  # what those of the pass were
 
 
 class Hooked(NamedTuple):
@@ -132,9 +133,8 @@ class Pass:
             captured, self.captured_pass = self.captured_pass, None
             for node, grads, results in captured.steps():
                 self.ran.append((node, grads, results, None, captured.saved(node)))
-        for node, grads, results, returned, saved in self.ran:
-            found = Applied(node, grads, results, returned, as_then(saved, self.leaves))
-            self._applied[id(node)] = found
+        for facts in self.ran:
+            self._applied[id(facts[0])] = Applied._make((*facts, self.leaves))
         self.ran.clear()
         return self._applied
 
