@@ -197,8 +197,8 @@ class Comparison:
     # ---- nodes
 
     def _pair_nodes(self) -> None:
-        """Nodes that hold the same place, from the tensors of the same name downwards, and from what
-        the shown passes began at."""
+        """Nodes that hold the same place, from the tensors of the same name downwards, and from
+        what the shown passes began at."""
         known = {fact.name: fact for fact in self.b.tensors}
         pending: list[tuple[int, int]] = []
         for fact in self.a.tensors:
