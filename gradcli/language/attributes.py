@@ -18,7 +18,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED, TABLES as PARTS, Hooks, Registered
+from ..nn.registered import RESERVED, TABLES as PARTS, Contents, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign
@@ -136,6 +136,8 @@ def part_of(value: Any, name: str) -> Any:
         return Registered(value, name)
     if name in HOOKS:
         return Hooks(value, name)
+    if name == "__dict__" and isinstance(value, Module):
+        return Contents(value)
     computed = derived(value, name)
     return MISSING if computed is None else adopt(computed)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import NamedInC
-from ..engine.invented_names import KEPT, kept_on
+from ..engine.invented_names import KEPT, keep, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
 
@@ -180,6 +180,44 @@ class Registered(metaclass=NamedInC):
 
     def pop(self, key: str, *default: Any) -> Any:
         return self._table.pop(key, *default)
+
+
+class Contents(Registered):
+    """`module.__dict__`: what is put in is kept beside the module, as an attribute."""
+
+    __slots__ = ()
+    PUBLIC = (*Registered.PUBLIC, "update", "setdefault")
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, "__dict__")
+
+    @property
+    def _table(self) -> dict[Any, Any]:
+        tables = {name: Registered(self._module, name) for name in TABLES}
+        return contents(self._module) | tables
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        module = self._module
+        if type(name) is not str:
+            raise TypeError("the names of attributes are strings")
+        if name in module.__dict__ or name in RESERVED or name.startswith("__"):
+            raise AttributeError(f"'{name}' belongs to '{type(module).__name__}' and can't be set")
+        keep(module, name, value)
+
+    def __delitem__(self, name: Any) -> None:
+        del kept_on(self._module)[name]
+
+    def update(self, other: Any = (), /, **named: Any) -> None:
+        for name, value in {**dict(other), **named}.items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self._table:
+            self[name] = default
+        return self._table[name]
+
+    def pop(self, key: str, *default: Any) -> Any:
+        return kept_on(self._module).pop(key, *default)
 
 
 class Hooks(Registered):
