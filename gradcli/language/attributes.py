@@ -136,8 +136,6 @@ def part_of(value: Any, name: str) -> Any:
         return Registered(value, name)
     if name in HOOKS:
         return Hooks(value, name)
-    if name == "__dict__" and isinstance(value, Module):
-        return Contents(value)
     computed = derived(value, name)
     return MISSING if computed is None else adopt(computed)
 
@@ -169,6 +167,8 @@ def _universal(value: Any, name: str) -> Any:
         return value.wraps.doc
     if name == "__class__":
         return type_of(value)
+    if name == "__dict__" and isinstance(value, Module):
+        return Contents(value)
     if name == "__doc__":
         return value.doc if type(value) is Function else None
     if name in PROTOCOLS and (type(value) in SUBSCRIPTABLE or type(value) in DICTS):

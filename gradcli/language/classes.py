@@ -9,6 +9,8 @@ from typing import Any
 from ..autograd.function import Function as HostFunction
 from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
+from ..nn.module import Module
+from ..nn.registered import Contents
 from .adoption import ADOPTERS, VALUES
 from .annotations import Annotation, Joined
 from .attributes import (
@@ -351,6 +353,8 @@ def _instance_attribute(value: Any, name: str) -> Any:
     if name == "__dict__" and isinstance(value, Instance) and kind.slots is None:
         slots = {word for base in kind.order for word in base.table.get("__slots__", ())}
         return {n: v for n, v in value.table.items() if n not in slots} if slots else value.table
+    if name == "__dict__" and isinstance(value, Module):
+        return Contents(value)
     method = type_handlers.inherited(value, name)
     if method is not None:
         return Bound(name, value, method)
