@@ -242,12 +242,22 @@ def test_another_operation_within_a_module(home: Path) -> None:
     page = gradcli("diff", "a.expr", "b.expr").stdout
     assert (
         """
-first divergence  ReluBackward0: operation 3
+first divergence  ReluBackward0: operation
   A  line 2  net(torch.ones(1, 2))  ReluBackward0
   B  line 2  net(torch.ones(1, 2))  TanhBackward0
 """
         in page
     )
+
+
+def test_nodes_behind_a_root_without_a_name(home: Path) -> None:
+    text = "w = tensor([1.0, 2.0], requires_grad=True)\n(w * w).sum().backward()\n"
+    (home / "a.expr").write_text(text)
+    (home / "b.expr").write_text(text.replace("sum", "mean"))
+    assert "equal: 1 tensor, 3 nodes, 1 gradient" in gradcli("diff", "a.expr", "a.expr").stdout
+    page = gradcli("diff", "a.expr", "b.expr").stdout
+    assert "first divergence  SumBackward0: operation\n" in page
+    assert "1 of 3 nodes are equal" in page
 
 
 def test_the_page(home: Path) -> None:

@@ -387,24 +387,23 @@ def set_plainly(value: Any, name: Any, new: Any) -> None:
     if not is_instance(value):
         set_attribute(value, name, new)
         return
-    found = kind_of(value).find(name)
+    kind = kind_of(value)
+    found = kind.find(name)
     if type(found) is Property:
         if found.writer is None:
-            raise AttributeError(
-                f"property '{name}' of '{kind_of(value).name}' object has no setter"
-            )
+            raise AttributeError(f"property '{name}' of '{kind.name}' object has no setter")
         call(found.writer, (value, new), {})
     elif (writes := described(found, "__set__")) is not MISSING:
         call(writes, (found, value, new), {})
     elif isinstance(value, ProgramModule):
-        set_on_library(value, members_of_type(kind_of(value).native), name, new)
-    elif kind_of(value).frozen:
+        set_on_library(value, members_of_type(kind.native), name, new)
+    elif kind.frozen:
         raise FrozenInstanceError(f"cannot assign to field '{name}'")
     elif name == "__dict__":
         if type(stands_for(new)) is not dict:
             raise TypeError(f"__dict__ must be set to a dictionary, not a '{type_name(new)}'")
         value.table = stands_for(new)
-    elif (slots := kind_of(value).slots) is not None and name not in slots:
+    elif kind.slots is not None and name not in kind.slots:
         raise missing(value, name)
     else:
         value.table[name] = new
@@ -465,7 +464,6 @@ def get_part(value: Any, name: Any) -> Any:
 
 # The classes of functions that a program's own may build on, and how one is applied.
 FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {}
-
 
 SPECIAL[ErrorValue] = _error_attribute
 SPECIAL_SET[ErrorValue] = _set_error

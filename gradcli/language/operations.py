@@ -300,8 +300,10 @@ def taken(value: Any) -> list[Any]:
 
 
 def as_set(items: Any) -> Set:
-    if isinstance(items, Set):
-        return items
+    return items if isinstance(items, Set) else set_of(items)
+
+
+def set_of(items: Any = (), /) -> Set:
     out = Set()
     for item in iterate(items):
         session.budget.charge(1)

@@ -34,7 +34,7 @@ class Session:
         self.failing: Mapping[str, Diagnostic] = {}  # imported names of what is not here
         self.folder: str | None = None  # where data sets lie that the program names
         self.write: Callable[[str], object] = lambda text: None
-        self.write_error: object = None  # the function of the program that gets it
+        self.write_error: Callable[[str], None] | None = None  # to a file of the program
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []

@@ -23,6 +23,7 @@ class Arrays:
         with self.hands_off():
             tensor = self.in_line(value) if value.is_nested else value
             tensor = tensor.detach() if tensor.requires_grad else tensor
+            tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
             if tensor.dtype in self.halves:

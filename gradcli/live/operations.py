@@ -145,7 +145,10 @@ class Operations:
         spot = self.recorder.stand(sys._getframe(2))
         if self.side.transform() is not None:
             # Within vmap and grad of torch.func tensors stand for others: only places are noted.
-            return spot.call(function, args, kwargs)
+            result = spot.call(function, args, kwargs)
+            if isinstance(result, self.side.tensor) and (node := self.side.node(result)):
+                self.labels.label(node, is_reported=False)
+            return result
         changing = name in CHANGING or name.endswith("_") or _may_change(function, args, kwargs)
         if name in ("__set__", "__delete__"):
             self._setting(function, args)

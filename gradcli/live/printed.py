@@ -23,6 +23,7 @@ class Printer:
         self.usual = type(torch._tensor_str.PRINT_OPTS)()
 
     def text(self, tensor: Any) -> str:
+        tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
         if self._is_plain(tensor):
             try:
                 return text_of(from_numpy(tensor.numpy()))

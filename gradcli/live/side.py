@@ -66,6 +66,7 @@ class TorchSide(Live):
         self.traces = [partial(torch._C._get_dispatch_mode, kind)
                        for kind in (kinds.FUNCTIONAL, kinds.PROXY, kinds.FAKE)]  # fmt: skip
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
+        self.unwrapped = torch._C._functorch.unwrap_if_dead  # what stood for it there
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
                         for large, small in pairs}  # fmt: skip
@@ -412,7 +413,7 @@ class TorchSide(Live):
     def _snapshot(self, value: Any, largest: float) -> Any:
         value = self.in_line(value) if value.is_nested else value
         with self.hands_off():
-            tensor = value.detach()
+            tensor = self.unwrapped(value.detach())
             if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:

@@ -123,7 +123,7 @@ def typename(value: Any) -> str:
     of_error = getattr(getattr(value, "kind", None), "text", "")  # in the program's hands
     text = getattr(value, "text", "") or of_error or getattr(kind, "_torch_name", "") or repr(kind)
     shown = str(text).removeprefix("<class '").removesuffix("'>")
-    return shown.removeprefix("gradcli.language.values.")  # whose sets are Python's to a program
+    return shown.removeprefix("gradcli.language.sets.")  # whose sets are Python's to a program
 
 
 class Registered(metaclass=NamedInC):

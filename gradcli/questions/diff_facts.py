@@ -197,7 +197,8 @@ class Comparison:
     # ---- nodes
 
     def _pair_nodes(self) -> None:
-        """Nodes that hold the same place, from the tensors of the same name downwards."""
+        """Nodes that hold the same place, from the tensors of the same name downwards, and from
+        what the shown passes began at."""
         known = {fact.name: fact for fact in self.b.tensors}
         pending: list[tuple[int, int]] = []
         for fact in self.a.tensors:
@@ -206,6 +207,9 @@ class Comparison:
                 continue
             self.names.setdefault(fact.node, fact.name)
             pending.append((fact.node, other.node))
+        for mine, yours in zip(self.a.roots, self.b.roots, strict=False):
+            self.names.setdefault(mine.node, mine.name)
+            pending.append((mine.node, yours.node))
         taken: set[int] = set()
         for node, other_node in pending:  # what has a name is paired by that name
             if node not in self.pairs and other_node not in taken:

@@ -170,6 +170,9 @@ def _remade(
     """What computes a result of a node of PyTorch's that nobody saw, from those that are known; it
     gives None where it can't."""
     leaves = {} if one is None else {**one.beside, **one.leaves}
+    if one is not None:
+        roots = {(id(root.grad_fn), root.output_nr): one.began.get(id(root)) for root in one.roots}
+        values = {**roots, **values}
 
     def known(node: Any, output_nr: int) -> Any:
         variable = getattr(node, "variable", None)
@@ -186,7 +189,11 @@ def _remade(
 
     def remade(node: Any, output_nr: int) -> Any:
         live = None if node.__class__ is Node else sides.live
-        made = None if live is None else live.made_again(node, output_nr, known, operand)
+        if live is None:
+            return None
+        made = known(node, output_nr)
+        if made is None:
+            made = live.made_again(node, output_nr, known, operand)
         return None if made is None else restored(snapshot(made))
 
     return remade

@@ -19,7 +19,7 @@ from ..engine.device import memory_of, module_of, placed, to_numpy
 from ..engine.layout import once
 from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
 from ..engine.mode import state
-from ..engine.node import Node, Packed
+from ..engine.node import Node, Packed, SavedOutput
 from ..engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Side:
         value = saved[place] if place < len(saved) else None
         if isinstance(value, Tensor):
             return value._data
-        return getattr(value, "data", value)
+        return value.data if isinstance(value, SavedOutput) else value
 
     def run_again(self, node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
         """What it makes of another gradient, as arrays; None where it can't be run once more."""

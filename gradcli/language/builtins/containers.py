@@ -24,6 +24,7 @@ from ..operations import (
     get_item,
     iterate,
     less,
+    set_of,
 )  # fmt: skip
 from ..session import session
 from ..sets import FrozenSet, Set
@@ -211,17 +212,8 @@ STATICS["dict", "fromkeys"] = _from_keys
 # ---------------------------------------------------------------- set
 
 
-def make_set(items: Any = (), /) -> Set:
-    out = Set()
-    for item in iterate(items):
-        session.budget.charge(1)
-        check_key(item)
-        out.add(item)
-    return out
-
-
 def make_frozenset(items: Any = (), /) -> FrozenSet:
-    return items if type(items) is FrozenSet else FrozenSet(make_set(items))
+    return items if type(items) is FrozenSet else FrozenSet(set_of(items))
 
 
 def _set_add(target: Set, item: Any) -> None:
@@ -231,7 +223,7 @@ def _set_add(target: Set, item: Any) -> None:
 
 def _set_update(target: Set, *others: Any) -> None:
     for other in others:
-        for item in make_set(other):
+        for item in set_of(other):
             target.add(item)
 
 
@@ -259,7 +251,7 @@ def _with_others(combine: Callable[[Set, Set], Any]) -> Callable[..., Any]:
     def run(target: Set, *others: Any) -> Any:
         charge_keys(target.items)
         for other in others:
-            other = other if isinstance(other, Set) else make_set(other)
+            other = other if isinstance(other, Set) else set_of(other)
             charge_keys(other.items)
             target = combine(target, other)
         return target
@@ -339,6 +331,4 @@ TABLES[float] = Members(
 )  # fmt: skip
 TABLES[complex] = Members({"conjugate": complex.conjugate}, _parts("real imag"))
 for _view in VIEWS:
-    TABLES[_view] = Members(
-        {"isdisjoint": lambda view, other: not make_set(view) & make_set(other)}
-    )
+    TABLES[_view] = Members({"isdisjoint": lambda view, other: not set_of(view) & set_of(other)})

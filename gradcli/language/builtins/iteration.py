@@ -20,13 +20,14 @@ from ..operations import (
     iterate,
     length,
     less,
+    set_of,
     type_handlers,
     type_name,
 )  # fmt: skip
 from ..session import session
 from ..sets import FrozenSet, Set
 from ..values import UNBOUND, Lazy, Type, stepwise
-from .containers import make_dict, make_frozenset, make_set, reduce_lazy, sort_items
+from .containers import make_dict, make_frozenset, reduce_lazy, sort_items
 from .errors import name_of, to_raise
 from .types import CONSTRUCT
 
@@ -212,7 +213,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 CONSTRUCT.update({
     "range": make_range, "list": make_list, "tuple": make_tuple, "dict": make_dict,
-    "set": make_set, "frozenset": make_frozenset, "enumerate": make_enumerate,
+    "set": set_of, "frozenset": make_frozenset, "enumerate": make_enumerate,
     "zip": make_zip, "map": make_map, "filter": make_filter, "reversed": make_reversed,
 })  # fmt: skip
 LAZY_TYPES = {

@@ -309,10 +309,10 @@ def _namedtuple(
 # ---------------------------------------------------------------- heapq, bisect
 
 
-def _up(heap: list[Any], place: int) -> None:
+def _up(heap: list[Any], place: int, root: int = 0) -> None:
     """The item at a place goes towards the root, as far as it is smaller."""
     item = heap[place]
-    while place:
+    while place > root:
         session.budget.charge(1)
         above = (place - 1) >> 1
         if not less(item, heap[above]):
@@ -333,14 +333,7 @@ def _down(heap: list[Any], place: int) -> None:
         heap[place] = heap[child]
         place, child = child, 2 * child + 1
     heap[place] = item
-    while place > start:
-        session.budget.charge(1)
-        above = (place - 1) >> 1
-        if not less(item, heap[above]):
-            break
-        heap[place] = heap[above]
-        place = above
-    heap[place] = item
+    _up(heap, place, start)
 
 
 def _on_list(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -139,9 +139,12 @@ class closing:
 
 
 class redirect_stdout:
+    """What the program prints goes to a file of its own; nowhere, where that is None."""
+
     _torch_name = "contextlib.redirect_stdout"
     PUBLIC = ()
     __slots__ = ("_before", "_target")
+    _stream = "write"
 
     def __init__(self, new_target: Any) -> None:
         self._target = new_target
@@ -149,34 +152,19 @@ class redirect_stdout:
 
     def __enter__(self) -> Any:
         write = None if self._target is None else get_attribute(self._target, "write")
-        self._before = session.write
-        session.write = lambda text: None if write is None else call(write, (text,), {})
+        self._before = getattr(session, self._stream)
+        setattr(session, self._stream,
+                lambda text: None if write is None else call(write, (text,), {}))  # fmt: skip
         return self._target
 
     def __exit__(self, *error: object) -> None:
-        session.write = self._before
+        setattr(session, self._stream, self._before)
 
 
-class redirect_stderr:
-    """What the program writes to sys.stderr goes to a file of its own."""
-
+class redirect_stderr(redirect_stdout):
     _torch_name = "contextlib.redirect_stderr"
-    PUBLIC = ()
-    __slots__ = ("_before", "_target")
-
-    def __init__(self, new_target: Any) -> None:
-        self._target = new_target
-        self._before: Any = None
-
-    def __enter__(self) -> Any:
-        self._before, session.write_error = (
-            session.write_error,
-            get_attribute(self._target, "write"),
-        )
-        return self._target
-
-    def __exit__(self, *error: object) -> None:
-        session.write_error = self._before
+    __slots__ = ()
+    _stream = "write_error"
 
 
 class ExitStack:

@@ -13,7 +13,6 @@ from ..attributes import STATICS
 from ..builtins.containers import make_dict
 from ..builtins.errors import ERRORS, to_raise, value_of
 from ..builtins.types import host_type
-from ..calls import call
 from ..costs import charge_text
 from ..operations import type_name
 from ..session import session
@@ -387,7 +386,7 @@ class Stream:
             session.budget.charge_output(s)
             session.write(s)
         elif session.write_error is not None:
-            call(session.write_error, (s,), {})
+            session.write_error(s)
         return len(s)
 
     def flush(self) -> None:

@@ -59,11 +59,12 @@ def _format_current(limit: Any = None, chain: Any = True) -> str:
 
 
 def _printed(said: str, file: Any) -> None:
-    if file is None and session.write_error is None:
+    if file is not None:
+        call(get_attribute(file, "write"), (said,), {})
+    elif session.write_error is None:
         session.notes.setdefault(_NOT_SHOWN)
     else:
-        write = session.write_error if file is None else get_attribute(file, "write")
-        call(write, (said,), {})
+        session.write_error(said)
 
 
 def _print_current(limit: Any = None, file: Any = None, chain: Any = True) -> None:

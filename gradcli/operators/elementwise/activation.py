@@ -112,7 +112,7 @@ leaky_relu = operator(
 )
 
 # In place the input is gone: the gradient is computed from the result, which has its signs.
-leaky_relu_result = operator(
+operator(
     "_leaky_relu_result(Tensor self, Scalar negative_slope) -> Tensor",
     node="LeakyReluBackward1",
     where="hidden",
@@ -212,7 +212,7 @@ celu = operator(
     errors=("torch.celu(1.0)", "F.celu(x, 0)"),
 )
 
-elu_result = operator(
+operator(
     "_elu_result(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
     node="EluBackward1",
     where="hidden",
@@ -227,7 +227,7 @@ elu_result = operator(
     samples=("F.elu(x * 1, 0.5, True)", "F.selu(x * 1, inplace=True)"),
 )
 
-celu_result = operator(
+operator(
     "_celu_result(Tensor self, Scalar alpha=1.0) -> Tensor",
     node="CeluBackward1",
     where="hidden",

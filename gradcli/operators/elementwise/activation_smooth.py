@@ -433,7 +433,7 @@ rrelu_with_noise = operator(
     samples=("F.rrelu(x)",),
 )
 
-rrelu_with_noise_result = operator(
+operator(
     "_rrelu_with_noise_result(Tensor self, Tensor noise, Scalar lower, Scalar upper, "
     "bool training) -> Tensor",
     node="RreluWithNoiseBackward1",

@@ -163,7 +163,7 @@ sub = operator(
 
 number_first("sub.Number", ", *, Scalar alpha=1", sub, ("torch.sub(2, x)",), aliases=("subtract",))
 
-sub_scalar = operator(
+operator(
     "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="SubBackward1",
     dtype="scalar",
@@ -200,7 +200,7 @@ rsub = operator(
     errors=("torch.rsub(k, k)",),
 )
 
-rsub_scalar = operator(
+operator(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     node="RsubBackward1",
     where="torch",
@@ -235,7 +235,7 @@ mul = operator(
 
 number_first("mul.Number", "", mul, ("torch.mul(2, x)", "torch.mul(2.5, i)"), aliases=("multiply",))
 
-mul_scalar = operator(
+operator(
     "mul.Scalar(Tensor self, Scalar other) -> Tensor",
     node="MulBackward1",
     dtype="scalar",
@@ -370,7 +370,7 @@ def _check_lerp(self: Any, end: Any, weight: Any) -> None:
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 
 
-lerp_tensor = operator(
+operator(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     node="LerpBackward1",
     inplace="lerp_",

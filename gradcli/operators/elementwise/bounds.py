@@ -176,7 +176,7 @@ def _limits_backward(grad: Any, self: Any, low: Any, high: Any, needs: Any) -> t
 # Kernels of numbers name the element type as C++ does.
 CAST_WORDS = "result type {result} can't be cast to the desired output type {c_given}"
 
-clamp_tensor = operator(
+operator(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     node="ClampBackward0",
     inplace="clamp_",

@@ -38,7 +38,7 @@ number_first(
     "div.Number", "", div, ("torch.div(2, x)", "torch.div(2, i)"), aliases=("divide", "true_divide")
 )
 
-div_scalar = operator(
+operator(
     "div.Scalar(Tensor self, Scalar other) -> Tensor",
     node="DivBackward1",
     dtype="promote_float",
@@ -193,7 +193,7 @@ remainder = operator(
     errors=("k % k",),
 )
 
-remainder_scalar = operator(
+operator(
     "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
     node="RemainderBackward0",
     inplace="remainder_",

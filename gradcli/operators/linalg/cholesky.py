@@ -111,7 +111,7 @@ composite(
     samples=("torch.linalg.cholesky_ex(a @ a.t())[0]", "torch.linalg.cholesky_ex(a @ a.t()).info"),
 )
 
-old_cholesky = operator(
+operator(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
     node="CholeskyBackward0",
     holomorphic=False,

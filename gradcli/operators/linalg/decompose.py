@@ -56,7 +56,7 @@ def write_over(place: Any, values: Any) -> None:
         place[...] = values
 
 
-scaled_by = operator(
+operator(
     "_scaled_by(Tensor self, Scalar other) -> Tensor",
     node="MulBackward1",
     inplace="_scaled_by_",

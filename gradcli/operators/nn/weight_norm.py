@@ -79,7 +79,7 @@ def _slopes(grads: Any, v: Any, g: Any, result1: Any, dim: int) -> tuple[Any, An
     return to_v, sums / result1
 
 
-weight_norm_interface = operator(
+operator(
     "_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor result0, Tensor result1)",
     node="WeightNormInterfaceBackward0",
     where="torch",

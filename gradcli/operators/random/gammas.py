@@ -70,7 +70,7 @@ standard_gamma = operator(
     samples=("torch._standard_gamma(p.detach())",),
 )
 
-sample_dirichlet = operator(
+operator(
     "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
     where="torch",
     check=lambda self, generator: check_precision(self, "dirichlet"),
@@ -81,7 +81,7 @@ sample_dirichlet = operator(
     samples=("torch._sample_dirichlet(p.detach())",),
 )
 
-dirichlet_grad = operator(
+operator(
     "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
     where="torch",
     check=lambda x, alpha, total: check_precision(x, "_dirichlet_grad_cpu"),

@@ -62,7 +62,7 @@ def has_zeros(carrier: Any) -> bool:
 
 # ---- sums
 
-sum_ = operator(
+operator(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     node="SumBackward0",
     dtype="sum",

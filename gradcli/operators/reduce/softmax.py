@@ -236,7 +236,7 @@ def _functional(name: str, row: Any, negate: bool = False) -> Any:
     return body
 
 
-functional_softmax = composite(
+composite(
     "softmax.functional(Tensor input, int? dim=None, any _stacklevel=3, ScalarType? dtype=None) "
     "-> Tensor",
     _functional("softmax", softmax_data),
@@ -246,7 +246,7 @@ functional_softmax = composite(
     errors=("F.softmax(x, 5)",),
 )
 
-functional_log_softmax = composite(
+composite(
     "log_softmax.functional(Tensor input, int? dim=None, any _stacklevel=3, "
     "ScalarType? dtype=None) -> Tensor",
     _functional("log_softmax", log_softmax_data),
@@ -256,7 +256,7 @@ functional_log_softmax = composite(
     errors=("F.log_softmax(i, 0)",),
 )
 
-functional_softmin = composite(
+composite(
     "softmin(Tensor input, int? dim=None, any _stacklevel=3, ScalarType? dtype=None) -> Tensor",
     _functional("softmin", softmax_data, negate=True),
     where="functional",

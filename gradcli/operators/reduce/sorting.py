@@ -65,7 +65,7 @@ sort = operator(
     errors=("x.sort(2)",),
 )  # fmt: skip
 
-sort_stable = operator(
+operator(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
     "-> (Tensor values, Tensor indices)",
     node="SortBackward1",

@@ -223,7 +223,7 @@ def _check_fill(self: Any, value: Any) -> None:
         )
 
 
-fill_tensor = operator(
+operator(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     node="FillBackward1",
     inplace="fill_",
@@ -240,7 +240,7 @@ fill_tensor = operator(
     errors=("x.clone().fill_(v)",),
 )
 
-fill_scalar = operator(
+operator(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     node="FillBackward0",
     inplace="fill_",

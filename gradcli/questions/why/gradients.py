@@ -23,6 +23,7 @@ from ...recording.sides import (
 )
 from ..question import Row
 from .case import Case
+from .leaf_values import as_then
 from .passes import Applied, Hooked, Pass
 
 
@@ -134,7 +135,7 @@ def kind_of(node: Any) -> str:
 
 def saved_value(applied: Applied, key: str) -> Any:
     """What a node had saved under a name: an array, a number, None."""
-    return saved_under(applied.node, applied.saved, key)
+    return saved_under(applied.node, as_then(applied.saved, applied.leaves), key)
 
 
 def chosen_before(share: Share, grad: Any, chosen: Any) -> Any:

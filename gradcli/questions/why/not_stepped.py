@@ -23,11 +23,11 @@ def not_stepped_finding(case: Case) -> Finding | None:
     tensor, made = case.tensor, case.passes.optimizers.all
     if not is_leaf(tensor) or not any(one.steps for one in made):
         return None
-    if case.passes.is_updated(tensor):
+    if case.passes.leaf_values.is_updated(tensor):
         return None
     own = next((one for one in made if one.steps and one.has(tensor)), None)
     if own is not None:
-        return _unchanged(case, own) if case.passes.is_followed(tensor) else None
+        return _unchanged(case, own) if case.passes.leaf_values.is_followed(tensor) else None
     if any(case.value in one.roots for one in case.passes.passes):
         return None  # a loss whose requires_grad was switched on
     if not is_parameter(tensor) and any(one.of_modules for one in made) and _is_input(case):

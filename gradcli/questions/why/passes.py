@@ -36,6 +36,7 @@ from ...recording.sides import (
 )
 from ...recording.spectator import Spectator
 from .forgetting import ROOM, forget
+from .leaf_values import Held, LeafValues
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -48,7 +49,6 @@ RECORD = 400  # bytes for a node
 WITHIN = frozenset({type(None), numpy.float32, numpy.float64})  # results whose bytes it covers
 ENTRIES = 256  # of one tensor's .grad
 ADDED = 32  # of them the gradients that are kept until it is cleared
-FOLLOWED = 10_000  # leaves whose first values are kept
 SMALL = 65_536  # elements of a gradient that is copied
 
 
@@ -63,6 +63,7 @@ class Applied(NamedTuple):
     results: Sequence[Any]
     returned: ast.AST | None
     saved: Any
+    leaves: dict[int, Held]  # what those of the pass were
 
 
 class Hooked(NamedTuple):
@@ -103,7 +104,7 @@ class Pass:
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "captured_pass",
-        "hooks", "bytes", "steps", "shares",
+        "hooks", "bytes", "steps", "shares", "leaves",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
@@ -117,6 +118,7 @@ class Pass:
         self._applied: dict[int, Applied] | None = {}
         self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, read on demand
         self.captured_pass: CapturedPass | None = None
+        self.leaves: dict[int, Held] = {}  # what they were, by their identity
         self.hooks: list[Hooked] = []
         self.bytes = 0
         self.shares: Any = None  # of its gradients, by the nodes that they went to; see `gradients`
@@ -132,7 +134,7 @@ class Pass:
             for node, grads, results in captured.steps():
                 self.ran.append((node, grads, results, None, captured.saved(node)))
         for facts in self.ran:
-            self._applied[id(facts[0])] = Applied._make(facts)
+            self._applied[id(facts[0])] = Applied._make((*facts, self.leaves))
         self.ran.clear()
         return self._applied
 
@@ -140,6 +142,7 @@ class Pass:
         """The gradients are dropped."""
         self._applied = self.captured_pass = self.shares = None
         self.ran.clear()
+        self.leaves.clear()
 
     @property
     def is_held(self) -> bool:
@@ -160,7 +163,7 @@ class Passes(Spectator):
 
     __slots__ = (
         "flow", "passes", "numbers", "running", "entries", "registered_at", "first_bad", "refusals",
-        "shapeless", "bytes", "optimizers", "started_with", "given", "most", "before_step",
+        "shapeless", "bytes", "optimizers", "leaf_values", "given", "most", "before_step",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, recording: Recording) -> None:
@@ -174,7 +177,7 @@ class Passes(Spectator):
         self.refusals: list[tuple[ast.AST, int]] = []
         self.shapeless: list[tuple[ast.AST, int]] = []
         self.optimizers = recording.optimizers
-        self.started_with: dict[int, Any] = {}  # values at the first gradient, where some optimize
+        self.leaf_values = LeafValues()
         self.bytes = 0
         self.most = ROOM  # values, until it is time to give some up
         self.before_step: list[Pass] = []  # those behind which optimizers stepped last
@@ -211,17 +214,6 @@ class Passes(Spectator):
         if not self.running:
             self.flow.changed(tensor)
 
-    def is_followed(self, tensor: Any) -> bool:
-        """Whether the values of a leaf at its first gradient are known."""
-        return id(tensor) in self.started_with
-
-    def is_updated(self, tensor: Any) -> bool:
-        """Whether a leaf has other values than at its first gradient."""
-        before = self.started_with.get(id(tensor))
-        return before is not None and not numpy.array_equal(
-            before, array_of(tensor), equal_nan=True
-        )
-
     def registered(self, number: int, hook: Any) -> None:
         self.registered_at[number] = state.origin
 
@@ -244,9 +236,12 @@ class Passes(Spectator):
             self._added(variable, grad, 0 if id(grad) in fine else bad(grad))
 
     def _added(self, variable: Any, grad: Any, wrong: int) -> None:
-        if self.optimizers.known and id(variable) not in self.started_with:
-            if variable.numel() <= SMALL and len(self.started_with) < FOLLOWED:
-                self.started_with[id(variable)] = array_of(variable).copy()
+        held = self.leaf_values.at(variable)
+        if held is not None:
+            if self.optimizers.known:
+                self.leaf_values.first.setdefault(id(variable), held)
+            if self.passes and self.passes[-1].is_held:
+                self.passes[-1].leaves[id(variable)] = held
         self._enter("add", variable, grad, wrong)
 
     def began(self, one: recorded.Pass) -> None:

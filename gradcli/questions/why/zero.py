@@ -47,6 +47,7 @@ LABELS = {
     "hook": "a hook of this module gives zeros on",
 }
 ZEROS = "{name}, which {place} multiplies by, is all 0"
+ZEROS_THEN = "{name}, which {place} multiplies by, was all 0 when backward came"
 REASONS = {
     "alone": "{place} has one element along its dimension, and is the same for all inputs",
     "constant": "the slope of {place} is constant there, so its second derivative is 0",
@@ -328,11 +329,15 @@ def _death_finding(
     if reason == "cancelled" and row is not None and row.role == "normalises":
         words = "whole"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
-    zeros = [name for share in same if (name := zero_leaf(case, share))]
+    zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
-        named = " and ".join(dict.fromkeys(zeros))
-        finding.sentence = _sentence(case, ZEROS.format(name=named, place=place))
+        named = " and ".join(dict.fromkeys(case.names[id(leaf)] for leaf in zeros))
+        moved = all(array_of(leaf).any() for leaf in zeros)
+        said = (ZEROS_THEN if moved else ZEROS).format(name=named, place=place)
+        finding.sentence = _sentence(case, said)
         finding.advice = f"start {named} with other numbers, such as nn.init.xavier_uniform_"
+        if moved:
+            finding.advice = f"{named} changed since: the next backward goes through it"
     for share in same[:6]:
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):

@@ -88,19 +88,20 @@ def is_slope(node: Any) -> bool:
     return row is not None and row.where == "hidden" and names[:1] == ["grad_output"]
 
 
-def zero_leaf(case: Case, share: Share) -> str:
-    """The name of the leaf, or of the leaf turned around, that a product multiplies by."""
+def zero_leaf(case: Case, share: Share) -> Any:
+    """The leaf with a name that a product multiplies by, as it is or turned around, if it was 0."""
     factor, edges = factor_of(share), edges_of(share.applied.node)
     if factor is None or not _is_zero_factor(factor, None):
-        return ""
+        return None
     other = _other(share)
     for parameter, edge in zip(row_of(share.applied.node).tensors, edges, strict=False):
         if edge is None or parameter.name != other:
             continue
         while not is_end(edge) and acts_of(edge) == "moves" and len(edges_of(edge)) == 1:
             edge = edges_of(edge)[0]
-        return case.names.get(id(getattr(edge, "variable", None)), "")
-    return ""
+        leaf = getattr(edge, "variable", None)
+        return leaf if id(leaf) in case.names else None
+    return None
 
 
 def _even(share: Share) -> bool:
