@@ -130,7 +130,7 @@ nn.Linear(1, 1)._buffers["__class__"] = nn.Linear
 ----
 nn.Linear(1, 1)._modules._table
 ----
-getattr(nn.Linear(1, 1), "__dict__")
+getattr(nn.Linear(1, 1), "__dict__")["_transient"]
 ----
 m = nn.Linear(1, 1)
 m._forward_hooks = {}

@@ -39,6 +39,7 @@ from .instances import (
     linear,
     make_host,
     make_library_host,
+    not_made,
     refusal_of,
     shown,
     slots_of,
@@ -216,7 +217,7 @@ def constructed(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     if kind.make is not None:
         return kind.make(kind, *args, **kwargs)
     if kind.abstract:
-        raise TypeError(_abstract(kind))
+        raise TypeError(not_made(kind))
     if kind.native in FUNCTIONS:
         function: Any = HostFunction()  # which only can be applied, as its class can
         function.apply, function.OFFERS = FUNCTIONS[kind.native](kind), ("apply",)
@@ -252,14 +253,6 @@ def made(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
         filled = () if "__init__" in kind.order[-1].table else (*map(stands_for, args),)
         value.content = kind.content.construct(*filled)
     return value
-
-
-def _abstract(kind: ClassValue) -> str:
-    plural = "s" if len(kind.abstract) > 1 else ""
-    return (
-        f"Can't instantiate abstract class {kind.name} with abstract method{plural} "
-        f"{', '.join(kind.abstract)}"
-    )
 
 
 # Types that a class may build on and that are not beneath its objects: object, ABC, Protocol. What

@@ -161,6 +161,15 @@ class Property:
         self.writer = writer
 
 
+def not_made(kind: Any) -> str:
+    """Why a class with abstract methods makes no objects, in Python's words."""
+    plural = "s" if len(kind.abstract) > 1 else ""
+    return (
+        f"Can't instantiate abstract class {kind.name} with abstract method{plural} "
+        f"{', '.join(kind.abstract)}"
+    )
+
+
 def slots_of(order: list[Any]) -> frozenset[str] | None:
     """What __slots__ of a class and of all above it name."""
     names: set[str] = set()
