@@ -62,7 +62,7 @@ ALWAYS = ("__class__", "__doc__", "__name__", "__qualname__", "__dict__", "__sel
 
 # Names that no message tells: of our modules, classes and inner functions.
 OURS = re.compile(
-    r"gradcli\.|(?<!_avg_fn\.)<locals>|\b(Builtin|FunctionContext|ClassValue|ErrorValue|Lazy|Annotation|FrozenSet|"
+    r"gradcli\.|(?<!_avg_fn\.)(?<!_ntuple\.)<locals>|\b(Builtin|FunctionContext|ClassValue|ErrorValue|Lazy|Annotation|FrozenSet|"
     r"MemoryFile|Compared|Ufunc|Record|Plain|ProgramModule|_Forward|_Layer|_Pad|_Amount|FunctionNode|"
     r"WrappedNumber|Configured|Twister|MemoryFormat|_Mode|_Copies|_Switch|_Extensible|_Elements)\b|"
     r"(not |')(Device|DType|Size|Layout|UntypedStorage)\b|\b(Device|Number|ArrayType)\.__"

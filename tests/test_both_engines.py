@@ -216,3 +216,20 @@ def test_an_optimizer_of_the_program_steps_and_was_made_where_its_class_was_call
         told = (words[0], str(file), *words[1:])
         own, live = (here(*told, "--engine", engine).stdout for engine in ("own", "torch"))
         assert own == live and ("never changes" in own) is ("--no-try" in words)
+
+
+def test_within_a_transformation_nodes_have_places_and_the_result_its_value(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "def f(x):\n    y = x.sin()\n    return y * y\n"
+        "out, pull = torch.func.vjp(f, torch.tensor([0.5, 1.0]))\npull(torch.ones(2))\n", "utf-8",
+    )  # fmt: skip
+    own, live = (
+        json.loads(here("trace", str(file), "--format", "json", "--engine", engine).stdout)
+        for engine in ("own", "torch")
+    )
+    assert [(node["name"], node["line"]) for node in own["nodes"]] == [
+        (node["name"], node["line"]) for node in live["nodes"]
+    ]
+    values = [document["passes"][-1]["nodes"][0]["value"] for document in (own, live)]
+    assert values[0] == values[1] is not None

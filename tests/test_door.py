@@ -66,7 +66,7 @@ def library_classes() -> list[tuple[str, type]]:
 
 
 HOMES = ("torch.nn", "torch.distributions", "torch.optim", "torch.utils", "torchvision", "einops",
-         "logging")  # fmt: skip
+         "logging", "threading")  # fmt: skip
 
 
 def made_at(home: str) -> Iterator[tuple[str, Any]]:
@@ -111,7 +111,7 @@ STARTS: tuple[Any, ...] = (
     lambda: ((2,), (1, 2)), lambda: ([gradcli.distributions.ExpTransform()],),
     lambda: (gradcli.distributions.ExpTransform(), 1), lambda: (0.5, 0.5, 0.5), lambda: (0.5,),
     lambda: (gradcli.zeros(2), gradcli.ones(2, 1), gradcli.ones(2)), lambda: ("a -> a",),
-    lambda: ("a -> a", "sum"),
+    lambda: ("a -> a", "sum"), lambda: (4, 6, [2]),
 )  # fmt: skip
 
 

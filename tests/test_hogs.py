@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from confined import Taken, run
 
-TIMEOUT = 0.5  # seconds of processor time; the net beneath ends a program at twice that
+TIMEOUT = 0.3  # seconds of processor time; the net beneath ends a program at twice that
 MEMORY, SPARE = 150_000_000, 200_000_000
 START = "import math, copy\n"
 FOLDER = Path(__file__).parent / "hogs"

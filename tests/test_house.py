@@ -62,8 +62,8 @@ FLOORS = {
     "memory": "device library layout repr cuda",
     "graph": "observer hooks node aside leaf ready gradient_buffers blocks reduced",
     "tensor": "tensor_type values metadata autograd_meta tensor invented_names overlap saved "
-    "saved_attributes resize views construct data_errors mapped promotion conversion text "
-    "typed_tensors typed_storage out_arguments",
+    "saved_attributes resize views construct factories data_errors mapped promotion conversion "
+    "text typed_tensors typed_storage out_arguments",
     "compile": "lane node_source fast_path results call arrays formula inplace",
     "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
     "whole": "assembly dunders",

@@ -136,11 +136,12 @@ def test_every_node_type_is_decided() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "instead"),
     [
-        ("async def f(): pass", "'async def'", "'def'"),
+        ("async def f():\n    async for x in y: pass", "'async for'", "'for'"),
+        ("async def f(): yield 1", "'yield' in 'async def'", ""),
+        ("def f(): await g()", "'await' outside async function", ""),
         ("def f():\n    x[(yield 1)] = 2", "'yield' in this place", "a line of its own"),
         ("def f():\n    1 < 2 < (yield 1)", "'yield' in this place", "a line of its own"),
-        ("async def f(): pass", "'async def'", "'def'"),
-        ("x = (await f())", "", ""),
+        ("x = (await f())", "'await' outside function", ""),
         ("return 3", "'return' outside function", ""),
         ("break", "'break' outside loop", ""),
         ("*a = [1]", "starred assignment target", ""),

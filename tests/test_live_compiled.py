@@ -108,6 +108,31 @@ def test_the_compiler_reads_the_code_of_the_program(name: str) -> None:
     assert report.verdict == "fine"
 
 
+IN_FORWARD = """import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.dec, self.spare = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(3, 4)
+    def forward(self, x):
+        return self.dec(torch.tanh(self.enc(x)).detach())
+net = Net()
+{compiled}
+model(torch.ones(2, 3)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("way", ["model = torch.compile(net, backend='eager')",
+                                 "model = net; net.compile(backend='eager')"])  # fmt: skip
+def test_what_compiled_code_does_with_a_parameter_is_not_guessed(way: str) -> None:
+    """A layer that no text uses is unused all the same."""
+    torch._dynamo.reset()
+    request = Request(IN_FORWARD.format(compiled=way).encode(), "p.py", "p.py", engine="torch")
+    found = {name: why_report(request, f"net.{name}.weight", trials=False)[1].verdict
+             for name in ("enc", "dec", "spare")}  # fmt: skip
+    assert found == {"enc": "unexplained", "dec": "fine", "spare": "unused"}
+
+
 def test_a_compiled_function_is_one_operation_at_its_call() -> None:
     torch._dynamo.reset()
     found: dict[str, Any] = traced(START + PROGRAMS["function"], "torch", "program.py")

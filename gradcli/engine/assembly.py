@@ -12,7 +12,8 @@ from typing import Any
 from . import arrays, call, formula
 from .backward import backward_of_tensor
 from .carriers import RUNTIME, Body
-from .construct import new, new_alike, run_factory
+from .construct import new, new_alike
+from .factories import run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .mapped import apply, map_other, map_others
 from .node import Node

@@ -1,23 +1,21 @@
-"""Engine: tensors made from values: torch.tensor, creation functions, the old constructors."""
+"""Engine: tensors made from values: torch.tensor, as_tensor, the old constructors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence, Sequence
+from collections.abc import MutableSequence
 from typing import Any
 
 import numpy
 
 from . import dtypes
-from .carriers import RUNTIME, TRANSFORMS
-from .device import Device, array_module, as_device, cpu, default_device, placed, to_numpy
-from .dtypes import BY_NAME, OF_ARRAY, DType
+from .device import Device, array_module, as_device, cpu, default_device, to_numpy
+from .dtypes import OF_ARRAY, DType
 from .errors import type_name
-from .layout import MOST_NESTED, check_dimensions, formatted
+from .layout import MOST_NESTED, check_dimensions
 from .limits import as_element
 from .mode import as_bool, state
 from .numpy_wrappers import Wrapped, WrappedNumber, unwrapped
-from .row import Factory
 from .signature import python_dtype
 from .tensor import Tensor, from_array, plain
 from .tensor_type import TensorType, kind_of
@@ -356,86 +354,6 @@ def _as_element(value: Any, dtype: DType) -> Any:
     if value.__class__ is int and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
     return as_element(value, dtype, {})  # here PyTorch says uint8 and not uint8_t
-
-
-NEGATIVE = {"zeros": "zeros: Dimension size must be non-negative."}  # it looks by itself
-ELEMENTS = ("fill_value", "s")  # what creation functions call a number that becomes an element
-
-
-def run_factory(row: Factory, *values: Any) -> Any:
-    """Runs a creation function, unless a transformation takes the call."""
-    if TRANSFORMS.levels and RUNTIME.factory is not None:
-        return RUNTIME.factory(row, values)
-    return manufacture(row, values)
-
-
-def manufacture(row: Factory, values: Sequence[Any]) -> Tensor:
-    """Runs a creation function: memory asked for first, then type, device and requires_grad."""
-    arguments = dict(zip(row.signature.names, values, strict=True))
-    dtype = arguments.get("dtype") or _absent_dtype(row, arguments)
-    like = arguments.get("self")
-    device = arguments.get("device")
-    place = (
-        as_device(device)
-        if device is not None
-        else like.device
-        if isinstance(like, Tensor)
-        else default_device()
-    )
-    kind = kind_of(dtype, place)
-    if row.cost is not None:
-        state.reserve(int(row.cost(*values[: row.given])) * kind.dtype.itemsize)
-    elif "size" in arguments:
-        count = 1
-        check_dimensions(len(arguments["size"]))
-        for size in arguments["size"]:
-            if size < 0:
-                raise RuntimeError(
-                    NEGATIVE.get(row.name)
-                    or f"Trying to create tensor with negative dimension {size}: "
-                    f"{list(arguments['size'])}"
-                )
-            count *= size
-        state.reserve(count * kind.dtype.itemsize)
-    requires_grad = bool(arguments.get("requires_grad"))
-    if requires_grad and not kind.differentiable:
-        raise RuntimeError(FLOAT_ONLY)
-    inputs = []
-    for name, value in zip(row.signature.names[: row.given], values, strict=False):
-        if name in ("device", "requires_grad"):
-            continue
-        if name == "dtype":
-            inputs.append(kind.array_dtype)
-        elif isinstance(value, Tensor):
-            same = value._kind.xp is kind.xp
-            inputs.append(value._data if same else placed(value._data, kind.xp))
-        elif name in ELEMENTS:
-            inputs.append(as_element(value, kind.dtype))
-        else:
-            inputs.append(value)
-    data = row.forward(kind if row.kinded else kind.xp, *inputs)
-    data = kind.xp.asarray(data)
-    if data.dtype is not kind.settled:
-        data = kind.settle(data)
-    if isinstance(like, Tensor) and row.is_like and data.ndim > 1:
-        data = formatted(data, like._data, arguments.get("memory_format"))
-    out = plain(data, kind)
-    out._requires_grad = requires_grad
-    if requires_grad and state.observer is not None:
-        state.observer.required(out)
-    return out
-
-
-def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
-    policy = row.dtype
-    if policy == "default":
-        return dtypes.default_dtype()
-    if policy == "like":
-        first = arguments["self"]
-        return first.dtype  # type: ignore[no-any-return]
-    if isinstance(policy, str):
-        return BY_NAME[policy]
-    return policy(*arguments.values())  # type: ignore[no-any-return]
 
 
 def new(cls: type[Tensor], data: Any = None, *more: Any, **options: Any) -> Tensor:

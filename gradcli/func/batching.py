@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.construct import manufacture as ordinary
+from ..engine.factories import manufacture as ordinary
 from ..engine.operator import Factory, Row
 from ..engine.promotion import result_dtype
 from ..engine.results import refused

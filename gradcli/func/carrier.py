@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from ..engine.call import specialise
 from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.catalogue import Function
-from ..engine.construct import manufacture as ordinary
 from ..engine.dunders import install
+from ..engine.factories import manufacture as ordinary
 from ..engine.mode import state
 from ..engine.operator import Composite, Factory, Row
 from ..engine.row import Inplace

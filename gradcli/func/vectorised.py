@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.construct import manufacture
+from ..engine.factories import manufacture
 from ..engine.operator import Factory
 from ..engine.tensor import Tensor
 from ..engine.tensor_type import wrap_dim

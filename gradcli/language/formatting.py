@@ -220,8 +220,8 @@ def _in_python(value: Bound) -> str:
 
 
 def _lazy(value: Lazy) -> str:
-    if value.kind == "generator":
-        return f"<generator object {value.name} at {session.address_of(value)}>"
+    if value.kind in ("generator", "coroutine"):
+        return f"<{value.kind} object {value.name} at {session.address_of(value)}>"
     return f"<{value.kind} object at {session.address_of(value)}>"
 
 

@@ -184,6 +184,11 @@ MODULES: dict[str, Module] = {
         "standard.threads",
         "Thread Lock RLock Semaphore Event current_thread main_thread active_count get_ident",
     ),
+    "asyncio": _module(
+        "standard.event_loop",
+        "run sleep gather create_task ensure_future get_event_loop new_event_loop "
+        "get_running_loop set_event_loop Future Task",
+    ),
     "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
     "shutil": _module("standard.system", "rmtree copy copy2 copyfile move"),
@@ -347,7 +352,6 @@ INSTEAD: dict[str, str] = {
     "gym": "a class with reset and step",
     "gymnasium": "a class with reset and step",
     "multiprocessing": "a plain loop",
-    "asyncio": "a plain loop",
     "subprocess": OUTSIDE,
     "socket": OUTSIDE,
     "requests": "--set x=@data.npz:key for data in files",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ..memory import left
 from ..pattern import pattern
+from .suspension import as_functions
 
 # Before 3.12 the parser looks for the place of each field of an f-string from its start: a text
 # with a million fields takes an hour. So many characters it passes in some seconds.
@@ -23,7 +24,10 @@ def parsed(text: str) -> list[ast.stmt]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes and `1is x`: Python's own manners
         try:
-            return ast.parse(text, "<program>", "exec").body
+            body = ast.parse(text, "<program>", "exec").body
+            if "async" in text or "await" in text:
+                as_functions(body)
+            return body
         except SystemError as error:  # of some allocations that fail, Python forgets to say so
             raise MemoryError from error
 

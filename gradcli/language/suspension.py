@@ -1,4 +1,8 @@
-"""language: where a `yield` may stand within a statement, and the order in which parts run."""
+"""language: where a `yield` may stand within a statement, and the order in which parts run.
+
+`async def` and `await` are functions that stop, too: the tree of a program has a function in the
+place of the one, and `yield from` in that of the other, both marked.
+"""
 
 from __future__ import annotations
 
@@ -69,3 +73,44 @@ def misplaced(body: list[ast.stmt]) -> ast.AST | None:
     every = (found for statement in body if not isinstance(statement, OTHER_FUNCTIONS)
              for found in _all(statement))  # fmt: skip
     return next((found for found in every if found not in reached), None)
+
+
+# ---------------------------------------------------------------- async
+
+
+def as_functions(body: list[ast.stmt]) -> None:
+    """Puts functions and `yield from` in the place of `async def` and `await`."""
+    pending: list[Any] = [body]
+    for part in pending:  # which grows
+        if isinstance(part, list):
+            part[:] = [_plain(item) for item in part]
+            pending.extend(item for item in part if isinstance(item, ast.AST))
+            continue
+        for field, value in ast.iter_fields(part):
+            if isinstance(value, list):
+                pending.append(value)
+            elif isinstance(value, ast.AST):
+                setattr(part, field, plain := _plain(value))
+                pending.append(plain)
+
+
+def _plain(node: Any) -> Any:
+    if type(node) is ast.AsyncFunctionDef:
+        made: Any = ast.FunctionDef(**dict(ast.iter_fields(node)))
+        made.is_coroutine = True
+    elif type(node) is ast.Await:
+        made = ast.YieldFrom(value=node.value)
+        made.awaits = True
+    else:
+        return node
+    return ast.copy_location(made, node)
+
+
+def is_coroutine(function: Any) -> bool:
+    """Was it written with `async`?"""
+    return getattr(function, "is_coroutine", False)
+
+
+def awaits(node: ast.AST) -> bool:
+    """Was it written as `await`?"""
+    return getattr(node, "awaits", False)

@@ -12,7 +12,10 @@ def spread(value: Any, count: int) -> tuple[Any, ...]:
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    return lambda x: spread(x, n)
+    def parse(x: Any) -> tuple[Any, ...]:
+        return spread(x, n)
+
+    return parse
 
 
 def _single(x: Any) -> tuple[Any, ...]:

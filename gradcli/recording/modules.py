@@ -90,6 +90,12 @@ def has_own(module: Any, name: str) -> bool:
     return name in module.__dict__ or name in beside(module)
 
 
+def is_compiled(module: Any) -> bool:
+    """Whether torch.compile runs it."""
+    in_place = module.__dict__.get("_compiled_call_impl") is not None  # by module.compile()
+    return in_place or type(module).__name__ == "OptimizedModule"
+
+
 def is_interpreted(value: Any) -> bool:
     """An object of a class of an interpreted program."""
     kind = type(value)  # asked in place of the value: no method of the program runs

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from ..names import Scope
+from ..suspension import awaits, is_coroutine
 from .checker import Checker, Handler
 from .expressions import binary
 
@@ -15,6 +16,11 @@ def expression_statement(checker: Checker, node: ast.Expr, scope: Scope, depth: 
 
 
 def yield_(checker: Checker, node: ast.Yield | ast.YieldFrom, scope: Scope, depth: int) -> None:
+    if awaits(node) and not is_coroutine(scope.node):
+        where = "function" if scope.kind == "module" else "async function"
+        raise checker.refuse(node, f"'await' outside {where}")
+    if is_coroutine(scope.node) and not awaits(node):
+        raise checker.refuse(node, "'yield' in 'async def' is not part of the language")
     if scope.kind == "comprehension" or type(scope.node) is ast.GeneratorExp:
         raise checker.refuse(node, "'yield' inside a comprehension")
     if scope.kind != "function" or type(scope.node) is not ast.FunctionDef:

@@ -12,11 +12,11 @@ from ..builtins.errors import Raised, matches, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
-from ..suspension import yields
+from ..suspension import is_coroutine, yields
 from ..values import BREAK, CONTINUE, Closure, Lazy
 from .expressions import truth
 from .flow import _quietly, catchable
-from .suspended import delegated, suspended
+from .suspended import delegated, suspended, walked
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
@@ -25,7 +25,8 @@ Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
 def generator_function(compiler: Any, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
     """A call gives the generator; nothing of the body has run yet."""
     run = steps(compiler, body, scope)
-    return lambda frame: (Lazy("generator", _values_of(run(frame)), name),)
+    kind = "coroutine" if is_coroutine(scope.node) else "generator"
+    return lambda frame: (Lazy(kind, _values_of(run(frame)), name),)
 
 
 def steps(compiler: Any, body: list[ast.stmt], scope: Scope) -> Steps:
@@ -73,7 +74,7 @@ def yield_statement(compiler: Any, node: ast.Expr | ast.Assign, scope: Scope) ->
     def run(frame: list[Any]) -> Generator[Any, Any, Any]:
         value = None if value_of is None else value_of(frame)
         state.origin = node
-        received = (yield from delegated(iterate(value))) if whole else (yield value)
+        received = (yield from delegated(walked(node.value, value))) if whole else (yield value)
         session.budget.charge(1)
         for store in stores:
             store(frame, received)

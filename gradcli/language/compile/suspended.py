@@ -14,10 +14,10 @@ from typing import Any
 from ...engine.mode import state
 from ..builtins.errors import Raised
 from ..names import Scope
-from ..operations import iterate
+from ..operations import iterate, type_name
 from ..session import session
-from ..suspension import parts, yields
-from ..values import Closure
+from ..suspension import awaits, parts, yields
+from ..values import Closure, Lazy
 from .expressions import EXPRESSIONS, truth
 
 # A step on its way: it yields what the program yields.
@@ -75,6 +75,22 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
         else:
             plain = received is None or send is None
             step, given = (items.__next__, ()) if plain else (send, (received,))
+
+
+def awaited(value: Any) -> Iterator[Any]:
+    """The steps of what stands behind `await`."""
+    if type(value) is Lazy and value.kind == "coroutine":
+        return value.items
+    steps = getattr(type(value), "_awaited", None)
+    if steps is None:
+        raise TypeError(f"object {type_name(value)} can't be used in 'await' expression")
+    found: Iterator[Any] = steps(value)
+    return found
+
+
+def walked(node: ast.AST, value: Any) -> Iterator[Any]:
+    """What `yield from` or `await` goes through."""
+    return awaited(value) if awaits(node) else iterate(value)
 
 
 def suspended(compiler: Any, node: Any, scope: Scope) -> tuple[Step, Any]:
@@ -144,7 +160,7 @@ def _received(compiler: Any, node: Any, scope: Scope, pairs: list[Pair]) -> Susp
         value = None if value_of is None else value_of(frame)
         state.origin = node
         session.budget.charge(1)
-        frame[slot] = (yield from delegated(iterate(value))) if whole else (yield value)
+        frame[slot] = (yield from delegated(walked(node, value))) if whole else (yield value)
 
     pairs.append((run, None))
     return held

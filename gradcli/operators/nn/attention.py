@@ -195,6 +195,9 @@ def _check_attention(query: Any, key: Any, value: Any, mask: Any, dropout_p: flo
             f"attn_mask.dtype: {mask.dtype.c_word} and  query.dtype: {query.dtype.c_word} instead."
         )
     if query.dtype.category < FLOATING:
+        if key.ndim == 2:
+            other = f"to have the same dtype, but got: float != {query.dtype.c_word}"
+            raise RuntimeError(f"expected m1 and m2 {other}")
         raise RuntimeError(f"expected scalar type Float but found {query.dtype.word}")
     if query.dtype.is_complex:
         word = query.dtype.word

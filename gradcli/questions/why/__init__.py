@@ -30,7 +30,7 @@ from ..errors import error_fact
 from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
 from .doubtful import doubtful
-from .escaped import escaped
+from .escaped import compiled, escaped
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding
@@ -76,6 +76,7 @@ def reported(
         finding = none_finding(case) if case.gradient is None else present_finding(case)
         finding = doubtful(case, finding)
         report = _with_gradient(report, case)
+        finding = compiled(case, finding)
         finding = finding if is_whole else escaped(case, finding)
         if asked.former:
             tell(finding, case, named.value)

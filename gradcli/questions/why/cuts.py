@@ -35,6 +35,7 @@ SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
+CHOICES = ("bool", "integer")
 MOST = 6  # places of one verdict
 ADVICE = {
     "integer": "compute with what was chosen, or with softmax weights, not with its place",
@@ -166,10 +167,14 @@ def cut_behind(case: Case, value: int) -> Step | None:
     return None
 
 
-def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]) -> list[Step]:
-    """The cuts that come behind these: x.item() makes a number, and tensor() copies it."""
+def further(
+    case: Case, found: list[Step], start: Iterable[int], ends: list[int],
+    weak: Set[int] = frozenset(),
+) -> list[Step]:  # fmt: skip
+    """The cuts that come behind these: x.item() makes a number, and tensor() copies it; none of
+    `weak` values that belong to others."""
     alive = case.along(start, live_only=True) | {step.out for step in found}
-    leading = case.behind(ends)
+    leading = case.behind(ends) - (weak - alive)
     behind: list[Step] = []
     for step in case.steps:
         if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
@@ -181,19 +186,36 @@ def further(case: Case, found: list[Step], start: Iterable[int], ends: list[int]
     return behind[:MOST]
 
 
-def by_strength(found: list[Step], last: int = 0) -> list[list[Step]]:
+def by_strength(found: list[Step], last: int = 0, weak: Set[int] = frozenset()) -> list[list[Step]]:
     """Cuts of one kind each: the deliberate ones first. A copy of a module is meant to be one, and
-    a comparison may only choose a branch. What was computed for the last pass, from the value
-    `last` on, goes before older values: a rollout of a policy may well have no graph."""
+    a comparison may only choose a branch, as may what only `weak` values lead on. What was computed
+    for the last pass, from the value `last` on, goes before older values: a rollout of a policy may
+    well have no graph."""
     groups: dict[tuple[str, bool], list[Step]] = {}
     for step in found:
         kind = verdict_of(step), name_of(step.node) == "deepcopy"
         groups.setdefault(kind, []).append(step)
 
     def rank(kind: tuple[str, bool]) -> tuple[bool, bool, bool]:
-        return kind[0] in WEAK, kind[1], all(step.out < last for step in groups[kind])
+        only_chooses = kind[0] in WEAK or all(step.out in weak for step in groups[kind])
+        return only_chooses, kind[1], all(step.out < last for step in groups[kind])
 
     return [groups[kind] for kind in sorted(groups, key=rank)]
+
+
+def choosing(case: Case, found: list[Step], ends: list[int]) -> set[int]:
+    """The values of cuts whose every way into the results leads through an integer or a mask."""
+    leading, weak = case.behind(ends), set[int]()
+    for step in found:
+        seen, pending = {step.out}, [step.out]
+        for value in pending:
+            for user in case.users.get(value, ()):
+                if user.out in leading and user.out not in seen and user.kind not in CHOICES:
+                    seen.add(user.out)
+                    pending.append(user.out)
+        if seen.isdisjoint(ends):
+            weak.add(step.out)
+    return weak
 
 
 def cut_finding(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from ...recording.sides import is_parameter
+from ...recording.holding import LOOKED, Inside, modules_first
+from ...recording.modules import is_compiled, named_parameters
+from ...recording.sides import AnyTensor, is_parameter
 from .case import Case, Finding, Remark
 from .cuts import COPIES, by_strength, cut_finding, cuts
 from .leaf import goal
@@ -21,6 +23,28 @@ def escaped(case: Case, finding: Finding) -> Finding:
     if finding.verdict not in GUESSED:
         return finding
     return _number(case) or _switched_off(case) or _frozen(case) or _older(case) or finding
+
+
+def compiled(case: Case, finding: Finding) -> Finding:
+    """The same; `unexplained` where a compiled module has the tensor, and its text uses the parts
+    that lead there: what compiled code does with them is not seen."""
+    if finding.verdict != "unused" or case.ran.outcome is None:
+        return finding
+    bindings = case.ran.recording.names.reached(case.ran.outcome.bindings)
+    for name, value in modules_first(bindings):
+        for path, module in Inside(AnyTensor, LOOKED).modules(name, value):
+            if not is_compiled(module):
+                continue
+            inner = next((n for n, p in named_parameters(module) if p is case.tensor), "")
+            parts = [part for part in inner.split(".") if not part.isdigit()][:-1]
+            read = {one.attr for one in case.provenance.attributes if type(one.ctx) is ast.Load}
+            if inner and read.issuperset({*parts} - {"_orig_mod"}):
+                sentence = (
+                    f"what becomes of {case.name} in the compiled code of {path} can't be seen; "
+                    "it is seen without torch.compile."
+                )
+                return Finding("unexplained", case.none(sentence), finding.causes[-1:])
+    return finding
 
 
 def _number(case: Case) -> Finding | None:

@@ -17,7 +17,7 @@ from ...recording.sides import (
 )
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
-from .cuts import DERIVATIVES, by_strength, cut_finding, cuts, further, verdict_of
+from .cuts import DERIVATIVES, by_strength, choosing, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
 from .gradients import returned_of
 from .passes import Applied, Pass
@@ -323,9 +323,10 @@ def _apart(case: Case) -> Finding:
     found = cuts(case, [case.value], roots)
     if found:
         begin = case.none(f"on the way into {goal(case)}, ")
+        weak = choosing(case, found, roots)
         first_one, *others = [
-            cut_finding(case, group, begin, further(case, group, [case.value], roots))
-            for group in by_strength(found, passes[-1].since if passes else 0)
+            cut_finding(case, group, begin, further(case, group, [case.value], roots, weak))
+            for group in by_strength(found, passes[-1].since if passes else 0, weak)
         ]
         first_one.instead = others
         return first_one
