@@ -21,6 +21,7 @@ from programs_under import sections
 
 import gradcli
 from gradcli import inspect
+from gradcli.live.arrays import Arrays
 from gradcli.live.planted import Planted
 from gradcli.live.printed import Printer
 
@@ -470,6 +471,13 @@ def test_the_page_of_the_manual(tmp_path: Path) -> None:
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(file.read_text("utf-8"), str(file), "exec"), space)
     assert space["run"].why("model.2.weight").verdict == "fine"
+
+
+def test_zeros_that_have_no_memory_are_read() -> None:
+    """PyTorch makes such a tensor where a second derivative is known to be 0."""
+    arrays = Arrays(torch, contextlib.nullcontext)
+    for zeros in (torch._efficientzerotensor((2,)), torch.zeros(2), torch.zeros(2).neg()):
+        assert arrays.array(zeros).tolist() == [0.0, 0.0]
 
 
 def test_texts_are_pytorchs_whoever_prints_them() -> None:
