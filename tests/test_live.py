@@ -313,7 +313,7 @@ def test_where_two_engines_part(tmp_path: Path, capsys: Any) -> None:
     words = ["diff", str(file), "--engine", "own,torch"]
     call = read(words)
     assert call is not None and call.run() == 0
-    assert "equal: 2 tensors, 3 nodes, 1 gradient" in capsys.readouterr().out
+    assert "equal: 2 tensors, 4 nodes, 1 gradient" in capsys.readouterr().out
     file.write_text(
         text.replace("1.", "0.").replace("x * 2", "torch.special.log_ndtr(x * 30 - 700)"), "utf-8"
     )

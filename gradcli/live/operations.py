@@ -30,6 +30,7 @@ SHAPES = frozenset(
 PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed tensor for its node
 # What gives the memory of a tensor away: who has it can change elements and no version.
 SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
+FUSED = "_fused_"  # begins the names of steps that change their first argument, and no version
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad"}
 # How much there is to tell of a function: nothing, what it makes, more than that.
@@ -202,8 +203,12 @@ class Operations:
     ) -> None:  # fmt: skip
         """Tells of an operation: what it changed, what it made."""
         name = _name_of(function)
+        fused = args[0] if name.startswith(FUSED) and args else ()
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
+                self.changed(tensor)
+            elif any(one is tensor for one in fused):
+                self.side.is_shared = True
                 self.changed(tensor)
         if name in PRINTING:
             self.tell_new(args[0])

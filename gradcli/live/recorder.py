@@ -30,6 +30,7 @@ from .text import Text
 
 MOST = 100_000  # parameters that are known
 PACKING = {"_push_saved_tensors_default_hooks": 1, "_pop_saved_tensors_default_hooks": -1}
+CHANGES = -1  # the version of a tensor that is changed by a kernel which does not raise it
 OWN_HOOKS = 2  # of optimizers, before and after a step
 # Modules that run other kernels where a mode looks on, while gradients are off.
 FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention"})
@@ -243,6 +244,12 @@ class Recorder:
             grads = [tensor.grad for tensor in held]
             held += [grad for grad in grads if grad is not None]
             self.stepping = self.operations.versions(tuple(held), {})
+            fused = {id(tensor) for group in optimizer.param_groups if group.get("fused")
+                     for tensor in group["params"] if tensor.grad is not None}  # fmt: skip
+        if fused:
+            self.side.is_shared = True
+            self.stepping = [(tensor, CHANGES if id(tensor) in fused else version)
+                             for tensor, version in self.stepping]  # fmt: skip
         if self._is_alone(optimizer) and self.operations.plain.issuperset(map(type, held)):
             self.deaf = self.side.no_functions()
             self.deaf.__enter__()

@@ -8,7 +8,7 @@ from weakref import ref
 import numpy
 
 from ...named import NamedTuple
-from ...recording.sides import AnyTensor, array_of, is_tensor
+from ...recording.sides import AnyTensor, array_of, is_tensor, standing
 
 FOLLOWED = 10_000  # leaves whose values are kept
 SMALL = 65_536  # elements of one whose values are; of others, whether any is not 0
@@ -18,7 +18,7 @@ class Held(NamedTuple):
     """A leaf as it was; `values` is None where only that is known which the version says."""
 
     tensor: ref[Any]
-    version: int
+    version: int | None  # None: elements may change, and it does not
     values: Any
 
     def is_of(self, tensor: AnyTensor) -> bool:
@@ -36,9 +36,10 @@ class LeafValues:
 
     def at(self, variable: AnyTensor) -> Held | None:
         """As it is now; None where too many are followed."""
-        key, version = id(variable), variable._version
+        key, version = id(variable), standing(variable)
         known = self.latest.get(key)
-        if known is None or known.version != version or not known.is_of(variable):
+        is_as_it_was = known is not None and known.version == version is not None
+        if known is None or not is_as_it_was or not known.is_of(variable):
             if known is None and len(self.latest) >= FOLLOWED:
                 return None
             known = self.latest[key] = Held(ref(variable), version, _values(variable))
@@ -79,7 +80,9 @@ def _as_then(value: Any, leaves: dict[int, Held]) -> Any:
         return value
     base = _base_of(value)
     held = leaves.get(id(base))
-    if held is None or held.version == base._version or not held.is_of(base):
+    if held is None or not held.is_of(base):
+        return value
+    if held.version is not None and held.version == standing(base):
         return value
     values, shape = held.values, tuple(value.shape)
     if values is None:
