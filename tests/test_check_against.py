@@ -255,7 +255,7 @@ def test_profilers_are_the_silent_ones(name: str, tmp_path: Path) -> None:
 @with_torch
 @pytest.mark.parametrize("text", [
     "m = nn.Linear(2, 2)\nm._forward_hooks = {1: print}",
-    "m = nn.Linear(2, 2)\nm.__dict__", "m = nn.Linear(2, 2)\nm._parameters['weight'] = 3",
+    "m = nn.Linear(2, 2)\nm._parameters['weight'] = 3",
     "x = torch.ones(2, requires_grad=True)\nprint((x * 2).grad_fn.__class__.__init__)",
     "torch.ones(2).__array_interface__", "torch.ones(2).set_()",
     "torch.ones(2).untyped_storage().from_file('x')", "torch.ones(2).storage()._write_file",
@@ -270,6 +270,12 @@ def test_profilers_are_the_silent_ones(name: str, tmp_path: Path) -> None:
 def test_nothing_leads_from_pytorchs_objects_to_the_host(text: str) -> None:
     fact = against(text)
     assert fact.exit_code == 3 and not problems(fact)
+
+
+@with_torch
+def test_what_a_module_of_pytorchs_has_of_its_own_stays_there() -> None:
+    fact = against("m = nn.Linear(2, 2)\nm.__dict__")
+    assert fact.exit_code == 1 and "has no attribute '__dict__'" in str(fact.problems)
 
 
 @with_torch
