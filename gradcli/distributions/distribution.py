@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from inspect import getattr_static
 from typing import Any
 
 from ..engine.invented_names import KEPT, kept_on
-from ..engine.mode import no_grad
+from ..engine.mode import no_grad, state
 from ..engine.run_state import run_state
 from ..engine.settable import Takes
 from ..engine.size import Size
@@ -65,11 +64,10 @@ class Distribution:
         try:
             parameters = [*self._parameters(computed=True)]
         except NotImplementedError:
-            warnings.warn(
+            state.warn(
                 f"{_class_text(self)} does not define `arg_constraints`. Please set "
                 "`arg_constraints = {}` or initialize the distribution with `validate_args=False` "
-                "to turn off validation.",
-                stacklevel=3,
+                "to turn off validation."
             )
             return
         for name, value in parameters:
@@ -135,11 +133,10 @@ class Distribution:
         try:
             support: Constraint = self.support
         except NotImplementedError:
-            warnings.warn(
+            state.warn(
                 f"{_class_text(self)} does not define `support` to enable sample validation. "
                 "Please initialize the distribution with `validate_args=False` to turn off "
-                "validation.",
-                stacklevel=2,
+                "validation."
             )
             return
         if not bool(support.check(value).all()):

@@ -18,7 +18,7 @@ from ..engine.node import Node
 from ..engine.tensor import Tensor
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
-from ..nn.registered import RESERVED, TABLES as PARTS, Contents, Hooks, Registered
+from ..nn.registered import HOOKS, RESERVED, TABLES as PARTS, Contents, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
 from .grammar import is_foreign
@@ -122,10 +122,6 @@ def get_attribute(value: Any, name: str) -> Any:
     return _universal(value, name)
 
 
-# What programs look at to see which hooks a module has, and clear to take them out.
-HOOKS = frozenset({"_forward_pre_hooks", "_forward_hooks"})
-
-
 def part_of(value: Any, name: str) -> Any:
     """A parameter, buffer or module that a module of nn has registered, or computes of them."""
     own = value.__dict__
@@ -168,7 +164,7 @@ def _universal(value: Any, name: str) -> Any:
     if name == "__class__":
         return type_of(value)
     if name == "__dict__" and isinstance(value, Module):
-        return Contents(value)
+        return contents_of(value, members_of(value))
     if name == "__doc__":
         return value.doc if type(value) is Function else None
     if name in PROTOCOLS and (type(value) in SUBSCRIPTABLE or type(value) in DICTS):
@@ -229,6 +225,20 @@ def _register(value: Module, members: Members, name: str, new: Any) -> bool:
 
 # Whose objects hold other objects in tables, and how one gets there.
 REGISTRARS: dict[type, Callable[[Any, Members, str, Any], bool]] = {Module: _register}
+
+
+def contents_of(value: Module, members: Members) -> Contents:
+    """value.__dict__: no parameter or module is registered by it, all else is set as ever."""
+
+    def write(name: str, new: Any) -> None:
+        if name in value.__dict__ and name not in members.settable:
+            raise AttributeError(f"'{name}' belongs to '{type_name(value)}' and can't be set")
+        if is_part(new):
+            _keep(value, name, new)
+        else:
+            set_on_library(value, members, name, new)
+
+    return Contents(value, write)
 
 
 def _keep(value: Any, name: str, new: Any) -> None:

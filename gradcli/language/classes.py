@@ -10,7 +10,6 @@ from ..autograd.function import Function as HostFunction
 from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
 from ..nn.module import Module
-from ..nn.registered import Contents
 from .adoption import ADOPTERS, VALUES
 from .annotations import Annotation, Joined
 from .attributes import (
@@ -18,6 +17,7 @@ from .attributes import (
     SPECIAL,
     SPECIAL_DELETE,
     SPECIAL_SET,
+    contents_of,
     delete_attribute,
     delete_from_library,
     missing,
@@ -173,7 +173,7 @@ class ProgramModule:
             raise NotImplementedError(
                 f'Module [{kind_of(self).name}] is missing the required "forward" function'
             )
-        if type(method) in (StaticMethod, ClassMethod):
+        if not _is_method(method):
             return called_back(from_class(self, kind_of(self), method), args, kwargs)
         return called_back(method, (self, *args), kwargs)
 
@@ -347,7 +347,7 @@ def _instance_attribute(value: Any, name: str) -> Any:
         slots = {word for base in kind.order for word in base.table.get("__slots__", ())}
         return {n: v for n, v in value.table.items() if n not in slots} if slots else value.table
     if name == "__dict__" and isinstance(value, Module):
-        return Contents(value)
+        return contents_of(value, members_of_type(kind.native))
     method = type_handlers.inherited(value, name)
     if method is not None:
         return Bound(name, value, method)
@@ -400,6 +400,8 @@ def set_plainly(value: Any, name: Any, new: Any) -> None:
         if type(stands_for(new)) is not dict:
             raise TypeError(f"__dict__ must be set to a dictionary, not a '{type_name(new)}'")
         value.table = stands_for(new)
+    elif name == "__class__":
+        raise TypeError("__class__ assignment is not part of the language")
     elif kind.slots is not None and name not in kind.slots:
         raise missing(value, name)
     else:

@@ -265,7 +265,7 @@ def iterate(value: Any) -> Iterator[Any]:
     kind = type(value)
     if kind in PLAIN_ITERABLES:
         return iter(value)
-    if kind is Lazy:
+    if kind is Lazy and value.kind != "coroutine":
         return value.items  # type: ignore[no-any-return]
     if isinstance(value, tuple):
         return iter(value)

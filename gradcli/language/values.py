@@ -364,6 +364,12 @@ class Lazy:
     # What torch.typename says.
     path = property(lambda self: self.name if self.kind == "generator" else self.kind)
 
+    def steps(self) -> Iterator[Any]:
+        """What `await` goes through: a coroutine once, a generator as long as there is more."""
+        if self.kind == "coroutine" and self.items.gi_frame is None:  # type: ignore[attr-defined]
+            raise RuntimeError("cannot reuse already awaited coroutine")
+        return self.items
+
     def __iter__(self) -> Iterator[Any]:
         """For the host; the language takes `items` and counts itself."""
         return stepwise(self.items)

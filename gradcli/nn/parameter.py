@@ -19,6 +19,7 @@ class Parameter(metaclass=_ParameterType):
     """A leaf that shares the data's memory and requires a gradient."""
 
     PUBLIC: tuple[str, ...] = ()
+    BENEATH = Tensor  # the class that its objects are of
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:

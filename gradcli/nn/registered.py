@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.class_name import NamedInC
-from ..engine.invented_names import KEPT, keep, kept_on
+from ..engine.invented_names import KEPT, kept_on
 from ..engine.tensor import Tensor
 from .derived import DERIVED, is_derived
 
@@ -19,9 +19,11 @@ TABLES = ("_parameters", "_buffers", "_modules")  # what a module holds by name
 RESERVED = frozenset(
     "_parameters _buffers _modules _non_persistent_buffers_set _forward_hooks _forward_pre_hooks "
     "_backward_hooks _backward_pre_hooks _state_dict_hooks _load_state_dict_pre_hooks "
-    "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes".split()
+    "_load_state_dict_post_hooks _is_full_backward_hook _derived _computes _call_impl "
+    "_wrapped_call_impl _slow_forward".split()
 )
-
+# What programs look at to see which hooks a module has, and clear to take them out.
+HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 # What PyTorch keeps between a module's buffers and its modules, most of it empty.
 HOOK_TABLES = (
@@ -132,6 +134,7 @@ class Registered(metaclass=NamedInC):
     __slots__ = ("_module", "_kind", "__weakref__")
     _torch_name = "dict"
     PUBLIC = ("keys", "values", "items", "get", "pop", "copy")
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, module: Module, kind: str) -> None:
         self._module, self._kind = module, kind
@@ -183,26 +186,31 @@ class Registered(metaclass=NamedInC):
 
 
 class Contents(Registered):
-    """`module.__dict__`: what is put in is kept beside the module, as an attribute."""
+    """`module.__dict__`: what is put in is an attribute of the module, and registered nowhere."""
 
-    __slots__ = ()
+    __slots__ = ("_write",)
+    _torch_name = "dict"
     PUBLIC = (*Registered.PUBLIC, "update", "setdefault")
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, write: Callable[[str, Any], None]) -> None:
         super().__init__(module, "__dict__")
+        self._write = write
 
     @property
     def _table(self) -> dict[Any, Any]:
-        tables = {name: Registered(self._module, name) for name in TABLES}
-        return contents(self._module) | tables
+        module = self._module
+        if "_parameters" not in module.__dict__:  # Module.__init__ has not run
+            return kept_on(module)
+        tables = {name: Registered(module, name) for name in TABLES}
+        return contents(module) | tables | {name: Hooks(module, name) for name in HOOKS}
 
     def __setitem__(self, name: Any, value: Any) -> None:
         module = self._module
         if type(name) is not str:
             raise TypeError("the names of attributes are strings")
-        if name in module.__dict__ or name in RESERVED or name.startswith("__"):
-            raise AttributeError(f"'{name}' belongs to '{type(module).__name__}' and can't be set")
-        keep(module, name, value)
+        if any(name in (module.__dict__.get(kind) or ()) for kind in TABLES):
+            raise AttributeError(f"'{name}' is registered in '{type(module).__name__}'")
+        self._write(name, value)
 
     def __delitem__(self, name: Any) -> None:
         del kept_on(self._module)[name]

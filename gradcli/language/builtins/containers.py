@@ -288,6 +288,8 @@ def _parts(names: str) -> dict[str, Callable[[Any], Any]]:
 
 def reduce_lazy(item: Lazy, default: Any = UNBOUND) -> Any:
     """next(item) or next(item, default)"""
+    if item.kind == "coroutine":
+        raise TypeError("'coroutine' object is not an iterator")
     session.budget.charge(1)
     return next(item.items) if default is UNBOUND else next(item.items, default)
 

@@ -230,7 +230,7 @@ def _send(generator: Lazy, value: Any, /) -> Any:
     session.budget.charge(1)
     if not hasattr(generator.items, "send"):
         raise AttributeError(f"'{generator.kind}' object has no attribute 'send'")
-    return generator.items.send(value)
+    return generator.steps().send(value)  # type: ignore[attr-defined]
 
 
 def _throw(generator: Lazy, error: Any, /) -> Any:

@@ -190,7 +190,10 @@ def is_subclass(kind: Any, other: Any) -> bool:
     if own is None:
         if type(other) is not Type:
             return False
-        return other.name == "object" or issubclass(kind.host, other.host)
+        beneath = getattr(kind.host, "BENEATH", kind.host)
+        above = (kind.host, beneath)
+        known = other is kind or other.name == "object"
+        return known or any(issubclass(host, other.host) for host in above)
     order, native, is_above = own
     if type(other) is not Type:
         return other in order

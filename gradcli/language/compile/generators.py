@@ -26,7 +26,7 @@ def generator_function(compiler: Any, body: list[ast.stmt], scope: Scope, name: 
     """A call gives the generator; nothing of the body has run yet."""
     run = steps(compiler, body, scope)
     kind = "coroutine" if is_coroutine(scope.node) else "generator"
-    return lambda frame: (Lazy(kind, _values_of(run(frame)), name),)
+    return lambda frame: (Lazy(kind, _values_of(run(frame), kind), name),)
 
 
 def steps(compiler: Any, body: list[ast.stmt], scope: Scope) -> Steps:
@@ -208,7 +208,7 @@ def handler_steps(compiler: Any, node: ast.ExceptHandler, scope: Scope) -> tuple
     return kinds, run
 
 
-def _values_of(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _values_of(steps: Generator[Any, Any, Any], kind: str) -> Generator[Any, Any, Any]:
     """Values alone: how the body answers is nothing to who walks. Each is asked for by a call.
 
     What close() throws in is an error of the program to its blocks, as all others are.
@@ -234,6 +234,8 @@ def _values_of(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     except StopIteration as end:
         return end.value[0] if type(end.value) is tuple else None
     except Raised as error:
+        if error.value.kind.host is StopIteration:
+            raise RuntimeError(f"{kind} raised StopIteration") from error
         if not closing or error.value.kind.host is not GeneratorExit:
             raise
         return None

@@ -80,7 +80,7 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
 def awaited(value: Any) -> Iterator[Any]:
     """The steps of what stands behind `await`."""
     if type(value) is Lazy and value.kind == "coroutine":
-        return value.items
+        return value.steps()
     steps = getattr(type(value), "_awaited", None)
     if steps is None:
         raise TypeError(f"object {type_name(value)} can't be used in 'await' expression")

@@ -11,6 +11,7 @@ from ...engine.tensor import Tensor
 from ..explanation import Explanation, replaced, suffixed
 from .layers import constructor_call, layers, module_name
 
+_BEYOND = re.compile(r"^Target (-?\d{1,20}) is out of bounds")
 _HIDDEN = re.compile(r"^Expected hidden(?:\[\d\])? size \((\d+(?:, \d+)*)\), got")
 
 
@@ -78,7 +79,10 @@ def _inferred(out: Explanation, error: BaseException) -> None:
 
 def _beyond(out: Explanation, error: BaseException) -> None:
     """A class that no score stands for."""
-    number = int(str(error.args[0]).split()[1])
+    found = _BEYOND.match(str(error.args[0]))
+    if found is None:
+        return
+    number = int(found[1])
     if number >= 0:
         out.advise(f"class {number} needs at least {number + 1} scores: classes begin at 0")
     else:

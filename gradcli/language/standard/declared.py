@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any
 
 from ..annotations import Annotation
@@ -158,6 +159,12 @@ def _made_dataclass(
     table, noted = dict(namespace or {}), dict[str, str]()
     for one in collect(fields):
         name, *more = (one,) if type(one) is str else collect(one)
+        if type(name) is not str or not name.isidentifier():
+            raise TypeError(f"Field names must be valid identifiers: {name!r}")
+        if iskeyword(name):
+            raise TypeError(f"Field names must not be keywords: {name!r}")
+        if name in noted:
+            raise TypeError(f"Field name duplicated: {name!r}")
         noted[name] = "Any"
         if more[1:]:
             table[name] = more[1]

@@ -14,7 +14,6 @@ from ...engine.run_state import run_state
 from ..builtins.errors import to_raise, value_of
 from ..calls import call
 from ..compile.flow import catchable
-from ..operations import type_name
 from ..session import session
 from ..values import Lazy
 from .publishing import classes, functions
@@ -63,6 +62,8 @@ class Future:
         return self.result()
 
     def set_result(self, result: Any) -> None:
+        if self._over:
+            raise RuntimeError("invalid state")
         self._end(result)
 
     def done(self) -> bool:
@@ -91,9 +92,12 @@ class Task(Future):
     def __init__(self, coro: Any) -> None:
         super().__init__()
         if type(coro) is not Lazy or coro.kind != "coroutine":
-            raise TypeError(f"a coroutine was expected, got {type_name(coro)}")
-        self._steps: Any = coro.items
+            raise TypeError(f"a coroutine was expected, got {coro!r}")
+        self._steps: Any = coro.steps()
         loop.ready.append(self._step)
+
+    def set_result(self, result: Any) -> None:
+        raise RuntimeError("Task does not support set_result operation")
 
     def _step(self) -> None:
         session.budget.charge(1)
@@ -113,11 +117,18 @@ class Task(Future):
 
 
 def _task(coro: Any, **options: Any) -> Future:
-    if isinstance(coro, Future):
-        return coro
     if not loop.running:
         raise RuntimeError("no running event loop")
     return Task(coro)
+
+
+def _awaitable(coro_or_future: Any) -> Future:
+    """asyncio.ensure_future"""
+    if isinstance(coro_or_future, Future):
+        return coro_or_future
+    if type(coro_or_future) is not Lazy or coro_or_future.kind != "coroutine":
+        raise TypeError("An asyncio.Future, a coroutine or an awaitable is required")
+    return _task(coro_or_future)
 
 
 def _slept(delay: float, result: Any) -> Iterator[Any]:
@@ -156,7 +167,8 @@ class _Gathered(Future):
 
 
 def _gather(*coros: Any, return_exceptions: Any = False) -> _Gathered:
-    return _Gathered([_task(one) for one in coros], bool(return_exceptions))
+    tasks = {id(one): _awaitable(one) for one in {id(one): one for one in coros}.values()}
+    return _Gathered([tasks[id(one)] for one in coros], bool(return_exceptions))
 
 
 def run(main: Any, *, debug: Any = None) -> Any:
@@ -178,6 +190,7 @@ def run(main: Any, *, debug: Any = None) -> Any:
 
 def _turn() -> None:
     """What is ready now; where nothing is, the first that wakes up."""
+    session.budget.charge(1)  # a time that is not a number never comes
     if not loop.ready:
         if not loop.timers:
             raise RuntimeError("every task waits for another, without end")
@@ -215,7 +228,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "asyncio": {
         **functions({
             "run": run, "sleep": _sleep, "gather": _gather, "create_task": _task,
-            "ensure_future": _task, "get_event_loop": EventLoop, "new_event_loop": EventLoop,
+            "ensure_future": _awaitable, "get_event_loop": EventLoop, "new_event_loop": EventLoop,
             "get_running_loop": EventLoop, "set_event_loop": lambda loop: None,
         }),
         **classes([Future, Task]),

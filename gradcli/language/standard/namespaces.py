@@ -87,6 +87,8 @@ class Reference:
     __slots__ = ("_held",)
 
     def __init__(self, object: Any, callback: Any = None) -> None:
+        if callback is not None:
+            raise TypeError("a callback of weakref.ref is not part of the language")
         try:
             self._held: Any = weakref.ref(object)
         except TypeError:
@@ -101,6 +103,8 @@ def _method(function: Any, instance: Any, /) -> Bound:
     """types.MethodType"""
     if not is_callable(function):
         raise TypeError("first argument must be callable")
+    if instance is None:
+        raise TypeError("instance must not be None")
     return Bound(function.name if type(function) is Function else "method", instance, function)
 
 
