@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,20 @@ def test_an_error_in_a_generator_that_is_given_up_is_a_warning() -> None:
     ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
     words = "Exception ignored in a generator that was given up: ZeroDivisionError"
     assert (ran.error, ran.warnings, ran.printed) == (None, (words,), ["1\n"])
+
+
+def test_the_next_program_hears_nothing_of_a_generator_that_is_left() -> None:
+    """One in a circle is collected at any time; it does not go on then."""
+    collected: set[int] = set()
+    for last in ("print('late'); 1 / 0", "\n        while True: pass"):
+        text = f"def g():\n    try: yield 1\n    finally: {last}\n"
+        circle = "class C: pass\nc = C()\nc.me, c.g = c, g()\nprint(next(c.g))\n"
+        for program in (text + circle, "print(2)\nprint(3)\n"):
+            ran = execute(
+                Request(program.encode(), "p.expr"), lambda words: collected.add(gc.collect())
+            )
+            assert (ran.error, ran.warnings) == (None, ()) and "late\n" not in ran.printed
+            del ran
 
 
 MILLION = 10**6

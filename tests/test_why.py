@@ -258,6 +258,13 @@ torch.from_numpy(numpy.tanh((w * 2).detach().cpu().numpy())).requires_grad_().su
 X3 = "x = tensor([1.0, 3.0, 2.0], requires_grad=True)\n"
 
 
+def test_a_place_that_is_compared_has_no_smooth_form() -> None:
+    text = X3 + "i = x.argmax()\ny = (i == 1).float()\ny.requires_grad_()\ny.backward()\n"
+    report = ask(text, "x")[1]
+    assert report.verdict == "integer" and report.trial is not None
+    assert report.trial.advice.startswith("compute with what was chosen")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "advice"),
     [

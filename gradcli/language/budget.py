@@ -39,9 +39,9 @@ class Budget:
     """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
 
     __slots__ = (
-        "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "max_depth",
-        "max_memory", "max_nodes", "max_output", "max_steps", "missed", "first_node", "output",
-        "steps_left", "spare", "taken", "timeout",
+        "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "has_generators",
+        "max_depth", "max_memory", "max_nodes", "max_output", "max_steps", "missed", "first_node",
+        "output", "steps_left", "spare", "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +65,7 @@ class Budget:
     def start(self) -> None:
         """Begin to count; a run does this first."""
         self.steps_left = self.max_steps
+        self.has_generators = False  # whether one has begun, and may be there when the run is over
         self.fuel = self.taken = 0
         self.output = 0
         self.depth = 0

@@ -7,6 +7,7 @@ warning.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,5 +35,16 @@ def heard(budget: Budget) -> Iterator[None]:
     sys.unraisablehook = hear
     try:
         yield
+    finally:
+        sys.unraisablehook = before
+
+
+def end_generators(budget: Budget) -> None:
+    """Those that a run left end before the next one begins, which must hear nothing of them: no
+    step of theirs is allowed any more."""
+    budget.fuel = budget.steps_left = 0
+    before, sys.unraisablehook = sys.unraisablehook, lambda unraisable: None
+    try:
+        gc.collect()
     finally:
         sys.unraisablehook = before

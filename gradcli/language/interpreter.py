@@ -22,7 +22,7 @@ from .builtins.paths import MissingPart
 from .calls import invoke
 from .compile.names import Globals, MissingName
 from .compile.statements import StatementCompiler
-from .generator_errors import heard
+from .generator_errors import end_generators, heard
 from .operations import taken
 from .own_errors import ROOM, is_defect
 from .program import Program, parse_expression
@@ -179,6 +179,8 @@ class Machine:
         if not (self.program.source.is_python or self.program.required.isdisjoint(missing)):
             return self.outcome(missing_inputs(self.program, missing), budget)
         error: Diagnostic | None = None
+        if session.budget.has_generators:
+            end_generators(session.budget)
         budget.start()
         session.reset(budget, write)
         session.failing = self.program.failing

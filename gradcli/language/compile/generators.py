@@ -214,6 +214,7 @@ def _values_of(steps: Generator[Any, Any, Any], kind: str) -> Generator[Any, Any
     What close() throws in is an error of the program to its blocks, as all others are.
     """
     budget = session.budget
+    budget.has_generators = True
     step: Callable[[Any], Any] = steps.send
     given, closing = None, False
     try:

@@ -13,6 +13,8 @@ from .values import Step, name_of
 
 SPACES = ("torch", "F", "nn")
 
+CHOOSING = ast.Compare, ast.Subscript  # what is done with a place that has to be a whole number
+
 
 def operands(node: ast.Call) -> list[ast.expr]:
     """x and 1 of torch.argmax(x, 1) and of x.argmax(1)."""
@@ -57,7 +59,8 @@ def soft_place(case: Case, step: Step) -> list[Edit]:
         return [replace(case, outer, f"({weights} * {case.whole(outer.value)}).sum({along})")]
     if isinstance(outer, ast.Call) and name_of(outer) == "one_hot" and outer.args[:1] == [node]:
         return [replace(case, outer, weights)]
-    if along not in ("-1", "0"):
+    users = case.users.get(step.out, ())
+    if along not in ("-1", "0") or any(isinstance(one.node, CHOOSING) for one in users):
         return []
     places = f"torch.arange(float({values}.shape[{along}]))"
     return [replace(case, node, f"({weights} * {places}).sum({along})")]
