@@ -119,9 +119,7 @@ class PassTeller:
             self.running -= 1
             for handle in handles:
                 handle.remove()
-            for table, number, spy, hook in spies:
-                if table.get(number) is spy:
-                    table[number] = hook
+            self.hooks.take_back(spies)
             mine, self.freed = self.freed, freed
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)

@@ -115,6 +115,12 @@ class ProgramHooks:
                 table[number] = spy
                 yield table, number, spy, hook
 
+    def take_back(self, spies: list[tuple[Any, int, Any, Any]]) -> None:
+        """The pass is over; what a hook has removed or replaced since stays so."""
+        for table, number, spy, hook in spies:
+            if table.get(number) is spy:
+                table[number] = hook
+
     def _heard(self, hook: Any, given: Any) -> Any:
         """Calls a hook so that it is heard when it sets .grad: within a call of PyTorch no mode
         is on."""
