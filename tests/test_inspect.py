@@ -230,7 +230,7 @@ def test_it_changes_nothing() -> None:
 
 
 def test_apply_of_a_function_may_be_written_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As from PyTorch 2.14 on: a descriptor that takes no attributes."""
+    """As in PyTorch 2.14: a descriptor that takes no attributes."""
     plain = torch._C._FunctionBase.__dict__["apply"]
     monkeypatch.setattr(torch.autograd.Function, "apply", plain)
 
@@ -252,7 +252,7 @@ def test_apply_of_a_function_may_be_written_in_c(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_replaced_may_be_inherited() -> None:
-    """As the call of a compiled module is before PyTorch 2.9."""
+    """As the call of a compiled module is in PyTorch 2.6."""
     base = type("Base", (), {"call": lambda self: "plain"})
     inner = type("Inner", (base,), {})
     planted = Planted()
@@ -266,7 +266,7 @@ def test_what_is_replaced_may_be_inherited() -> None:
 
 
 def test_nothing_is_unpacked_for_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where PyTorch does not give the innermost pack hook, as before 2.7."""
+    """Also where PyTorch does not give the innermost pack hook, as 2.6 does not."""
     for known in (True, False):
         if not known:
             monkeypatch.delattr(torch._C._autograd, "_top_saved_tensors_default_hooks")
