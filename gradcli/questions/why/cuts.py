@@ -36,6 +36,7 @@ DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".sp
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
 CHOICES = ("bool", "integer")
+SWITCHES = (ast.Call, ast.Name, ast.Attribute, ast.stmt)  # what can switch gradients off
 MOST = 6  # places of one verdict
 ADVICE = {
     "integer": "compute with what was chosen, or with softmax weights, not with its place",
@@ -176,8 +177,9 @@ def further(
     alive = case.along(start, live_only=True) | {step.out for step in found}
     leading = case.behind(ends) - (weak - alive)
     behind: list[Step] = []
+    first = min(step.out for step in found)
     for step in case.steps:
-        if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
+        if step.out > first and step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
             alive.add(step.out)
             known = any(step is other for other in found)
             if not known and not any(source in alive for source in step.live):
@@ -327,7 +329,11 @@ def _of_scores(case: Case, node: ast.AST) -> str:
 def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> None:
     """What had switched gradients off: a `with`, a decorator, a call."""
     switch = decorator_of(case, step.node) or step.switch
-    if any(switch is one.node and one.kind == "tensor" for one in case.steps):
+    if switch is not None and switch is step.switch:
+        switch = decorator_of(case, switch) or switch
+    if not isinstance(switch, SWITCHES) or any(
+        switch is one.node and one.kind == "tensor" for one in case.steps
+    ):
         switch = None  # it is only the first of what was computed without them
     if switch is None and (calls := _reentrant(case)):
         finding.causes += [Remark(call, "runs it without gradients, and no input requires grad")
@@ -465,7 +471,8 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
 def _switched_on(case: Case, step: Step, finding: Finding) -> str:
     """What to do about a switch: a decorator is left out, a call is taken back."""
     line, marked = case.line(step.node), [remark.node for remark in finding.causes]
-    if decorator_of(case, step.node) in marked:
+    owner = case.parents.get(id(marked[-1]))
+    if marked[-1] in getattr(owner, "decorator_list", ()):
         return f"leave out: @{case.text(marked[-1])}"
     statement = case.statement(marked[-1])
     if (call := marked[-1]) in _reentrant(case):

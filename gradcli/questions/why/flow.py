@@ -292,7 +292,9 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
-            called = children[0] if named and children and is_module(children[0]) else None
+            called = children[0] if named and children else None
+            if type(called) is not Sources and not is_module(called):
+                called = None
             if known is not None and not any(type(child) is Chosen for child in children):
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
