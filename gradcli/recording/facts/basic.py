@@ -40,12 +40,17 @@ class Place(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What sums up several numbers; mean and norm only of many."""
+    """What sums up several numbers; mean and norm only of many. Where there is a NaN, these two are
+    NaN, and the ends those of the other numbers."""
 
     low: float
     high: float
     mean: float | None = None
     norm: float | None = None
+
+    @property
+    def has_nan(self) -> bool:
+        return self.norm is not None and self.norm != self.norm
 
 
 class TensorFact(NamedTuple):
