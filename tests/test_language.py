@@ -471,7 +471,7 @@ def test_on_bind_hears_of_global_names() -> None:
     heard: list[tuple[str, Any]] = []
     program = parse(Source("x = 1\nfor i in range(2): y = i\ndef f():\n    z = 1\nf()"))
     machine = Machine(program, {}, {})
-    machine.globals.on_bind = lambda name, value: heard.append((name, value))
+    machine.globals.on_bind_of = lambda name: lambda name, value: heard.append((name, value))
     machine.run(Budget(), lambda text: None)
     assert [name for name, _ in heard] == ["x", "i", "y", "i", "y", "f"]
 

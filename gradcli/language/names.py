@@ -49,11 +49,11 @@ BUILTIN_NAMES = frozenset(
     "any int float bool str repr list tuple dict set frozenset complex isinstance issubclass type "
     "iter next callable getattr hasattr setattr id hash slice object super property staticmethod "
     "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__ __file__ "
-    "__doc__ open input exit quit vars dir bytes delattr ascii globals locals".split()
+    "__doc__ open input exit quit vars dir bytes delattr ascii globals locals help".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(
-    "eval exec compile __import__ help breakpoint "
+    "eval exec compile __import__ breakpoint "
     "memoryview bytearray aiter anext license credits copyright".split()
 )
 

@@ -50,6 +50,7 @@ class Flow(Numbered):
     __slots__ = (
         "shadow", "last", "last_child", "enabled", "pending", "marks", "bindings",
         "locals", "bound_inside", "aliases", "passes", "last_return", "refused", "inner", "chosen",
+        "overwritten",
     )  # fmt: skip
     passes: Passes
 
@@ -69,6 +70,8 @@ class Flow(Numbered):
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.last_return: ast.Return | None = None
         self.refused: list[tuple[ast.AST, Any, str]] = []
+        # Leaves that were given other numbers: where, which, of what, whether with gradients on.
+        self.overwritten: deque[tuple[ast.AST, int, list[int], bool]] = deque(maxlen=KEPT)
 
     # ------------------------------------------------------------ events of the compiler
 
@@ -292,7 +295,9 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
-            called = children[0] if named and children and is_module(children[0]) else None
+            called = children[0] if named and children else None
+            if type(called) is not Sources and not is_module(called):
+                called = None
             if known is not None and not any(type(child) is Chosen for child in children):
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
@@ -369,17 +374,20 @@ class Flow(Numbered):
         tensors, self.pending = self.pending, []
         sources = list(self.flat(children))
         for tensor in tensors:
-            if tensor.requires_grad and node_of(tensor) is None:
-                continue  # a leaf stays one, whatever its numbers
-            self._renew(node, tensor, sources)
-            base = tensor._base
-            if base is not None and not (base.requires_grad and node_of(base) is None):
-                self._renew(node, base, sources)
             alias = self.aliases.get(id(tensor))
-            if alias is not None and alias[0]() is tensor:
-                source = alias[1]()
-                if source is not None and not (source.requires_grad and node_of(source) is None):
-                    self._renew(node, source, sources)
+            shared = alias[1]() if alias is not None and alias[0]() is tensor else None
+            for one in (tensor, tensor._base, shared):
+                if one is None:
+                    continue
+                if not (one.requires_grad and node_of(one) is None):
+                    self._renew(node, one, sources)
+                    continue
+                # A leaf stays one, whatever its numbers.
+                number = self.value_of(one)
+                if given := [source for source in sources if source != number]:
+                    self.overwritten.append((node, number, given, self.enabled))
+                if one is tensor:
+                    break
 
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
