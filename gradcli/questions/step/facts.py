@@ -87,12 +87,14 @@ class Namer:
             return _INNER.sub("", short_name(node))
         return place.target or place.text
 
-    def outputs(self, node: Any, count: int, user: Any) -> tuple[str, ...]:
+    def outputs(self, node: Any, grads: Sequence[Any], user: Any) -> tuple[str, ...]:
         """What the several results of a node are called: a and b of a, b = x.chunk(2); empty where
-        the text has no words for them."""
-        place = self.place(node)
+        the text has no words for them, or has one result of several: a loss, and not its weight."""
+        place, count = self.place(node), len(grads)
         inner = user is not None and origin_of(user) is origin_of(node)
-        if place is None or inner or self.is_derived(node):
+        if count < 2 or place is None or inner or self.is_derived(node):
+            return ()
+        if not place.parts and not any(grad is not None for grad in grads[1:]):
             return ()
         if len(place.parts) == count:
             numbers: dict[str, int] = {}
@@ -186,7 +188,7 @@ class PassSteps(Sequence[StepFact]):
         by, name = self.named.pop(id(node), (None, ""))
         if by is None or by is not user:
             name = namer.name(node, user)
-        outputs = namer.outputs(node, len(grads), user) if len(grads) > 1 else ()
+        outputs = namer.outputs(node, step.grads, user)
         return tuple.__new__(StepFact, (
             number, name, short_name(node), is_leaf, place, line,
             grads, self._parts(step), used, self._edges(number, step),
@@ -266,8 +268,8 @@ class PassSteps(Sequence[StepFact]):
             self.named[id(child)] = step.node, name
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
-        outputs = 1 if at is None else len(walk.steps[at - 1].grads)
-        if outputs > 1 and (several := self.namer.outputs(child, outputs, step.node)):
+        grads = () if at is None else walk.steps[at - 1].grads
+        if several := self.namer.outputs(child, grads, step.node):
             name = several[output]
         if not step.has_run:
             then, at = "nothing", None
