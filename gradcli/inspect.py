@@ -164,7 +164,7 @@ class Recording:
         else:
             session = Session(self._frame, torch_side(require_torch("inspect.record")), observer)
         self._session, self._frame = session, None
-        session.recorder.passes.is_light = not self._steps
+        session.recorder.passes.is_light = recording.is_light
         session.on_bind, session.on_local = recording.on_bind, recording.on_local
         with session.side.hands_off():
             recording.begin(session)

@@ -18,9 +18,12 @@ from programs_under import sections
 from test_cli import gradcli
 
 from gradcli.command_line import read
+from gradcli.live.passes import PassTeller
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
+from gradcli.pipeline.run import execute
 from gradcli.questions import paths
+from gradcli.questions.interventions import watching
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
 from gradcli.render import json as documents
@@ -586,3 +589,25 @@ def test_tensors_without_numbers_have_shapes_and_a_graph() -> None:
     for name, verdict in (("x", "unexplained"), ("net.weight", "unexplained"), ("w", "fine")):
         request = Request(META.encode(), "program.py", "program.py", engine="torch")
         assert why_report(request, name, trials=False)[1].verdict == verdict
+
+
+@needs_torch
+@pytest.mark.parametrize("asks", [False, True])
+def test_plain_passes_are_captured_by_the_engine(
+    asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where modules are made in the recording, for which PyTorch asks for nodes of leaves; not
+    where the program has a node, and could put a hook on it."""
+    count = 0
+
+    def counted(self: Any, *given: Any) -> Any:
+        nonlocal count
+        count += 1
+        return plain(self, *given)
+
+    plain = PassTeller._captured_pass
+    monkeypatch.setattr(PassTeller, "_captured_pass", counted)
+    text = "net = nn.Linear(2, 2)\nfor _ in range(3):\n    loss = net(torch.ones(2)).sum()\n"
+    text += f"    {'loss.grad_fn' if asks else 'pass'}\n    loss.backward()\n"
+    ran = execute(Request(text.encode(), "a.py", engine="torch"), None, watching(values=True))
+    assert ran.error is None and count == (0 if asks else 3)

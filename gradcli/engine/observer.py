@@ -60,9 +60,9 @@ class Observer:
     def made_within(self, node: Any, tensor: Any, module: Any) -> None:
         """An operation of PyTorch made this result of a node on its way, in a module or in none."""
 
-    def unmet(self, tell: Callable[[Observer], None]) -> None:
+    def unmet(self, tell: Callable[[], None]) -> None:
         """A pass is about to run nodes that operations of PyTorch made on their way: `tell` reports
-        them to whoever calls it, at any time before their values change."""
+        them, at any time before their values change."""
 
     def changing(self, tensor: Any) -> None:
         """A tensor of PyTorch's is about to be changed in place, or its memory given away."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..recording.captured_pass import CapturedPass, Edge, Graph
-from .labels import made_within, mark_within
+from .labels import mark_within, tell_within
 from .side import KEY
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class Capturing:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder, self.side = recorder, recorder.side
-        functions = recorder.torch._C._functions
-        self.leaf: Any = functions.AccumulateGrad
-        self.turned: Any = functions.TBackward0
+        self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.edge: Any = recorder.torch.autograd.graph.GradientEdge
         self.python = recorder.torch._C._FunctionBase
         self.is_watched = recorder.torch.is_anomaly_enabled
@@ -70,7 +68,7 @@ class Capturing:
             edge = (node, root.output_nr)
             found.edges[edge] = found.edges.get(edge, 0) + 1
         edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(seen)
-        origins, since, inner, turned = found.origins, labels.since, found.inner, self.turned
+        origins, since, inner = found.origins, labels.since, found.inner
         nodes, left = found.nodes, found.left
         for node in ordered:
             kind = type(node)
@@ -91,8 +89,6 @@ class Capturing:
                     return False
                 mark = mark_within(about, user.metadata[KEY], mark)
                 inner[node] = inner.get(user, user)
-                if kind is turned:
-                    found.turned.append((node, mark.module))
             if mark.is_freed or mark.is_packed:
                 return False
             if mark.retains:
@@ -120,30 +116,24 @@ class Capturing:
         if found.retaining:
             left.difference_update([edge for edge in left if edge[0] in found.retaining])
         labels.pending = [node for node in labels.pending if node not in seen]
+        labels.settle()  # what no pass comes to is not held
         return True
 
-    def _tell_within(self, graph: Graph, listener: Observer) -> None:
-        """The same, whenever it is asked for."""
-        with self.recorder.telling():
-            self._tell_inner(graph, listener)
-
-    def _tell_inner(self, graph: Graph, listener: Observer) -> None:
-        """Tells of what operations made on their way."""
-        for node, module in graph.turned:
-            leaf = graph.leaves.get(node.next_functions[0][0])
-            if leaf is not None:
-                listener.met(node, leaf, module)
-                del graph.inner[node]
-        by_root: dict[Any, dict[int, Any]] = {}
+    def _tell_within(self, graph: Graph) -> None:
+        """The same as `Labels.settle`, later: nobody asks of most passes."""
+        side, observer, kept = self.side, self.recorder.observer, graph.kept
+        inner: dict[Any, dict[int, Any]] = {
+            node: {} for _, node, _ in graph.nodes if side.outputs(node) > 1
+        }
         for node, root in graph.inner.items():
-            by_root.setdefault(root, {})[id(node)] = node
-        kept = graph.kept
-        for root, inner in by_root.items():
-            module = root.metadata[KEY].module
-            for node, value in made_within(root, inner, lambda node: kept.get(id(node), ())):
-                listener.made_within(node, value, module)
-            for node in inner.values():
-                listener.met(node, None, module)
+            inner.setdefault(root, {})[id(node)] = node
+        with self.recorder.telling():
+            for root, nodes in inner.items():
+                module = root.metadata[KEY].module
+                tell_within(
+                    root, nodes, module, lambda node: kept.get(id(node), ()), observer,
+                    functools.partial(_made, observer, module),
+                )  # fmt: skip
 
     def _is_plain(self, node: Any) -> tuple[bool, bool]:
         """Whether nodes of its kind compute gradients, and nothing else, and save no tensors."""
@@ -190,8 +180,7 @@ class Capturing:
         inputs: Any, told: OfNodes,
     ) -> list[Any]:  # fmt: skip
         """The pass; returns the nodes that released their saved tensors."""
-        if graph.inner:
-            self.recorder.observer.unmet(functools.partial(self._tell_within, graph))
+        self.recorder.observer.unmet(functools.partial(self._tell_within, graph))
         graph.nodes.sort(key=itemgetter(0), reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge
@@ -284,3 +273,7 @@ class Capturing:
                 tell_ran(node)
             for tell_applied in told.applied:
                 tell_applied(node, grads, results)
+
+
+def _made(observer: Observer, module: Any, node: Any, value: Any) -> None:
+    observer.made_within(node, value, module)

@@ -16,6 +16,7 @@ from .again import operands
 from .side import KEY, Mark
 
 if TYPE_CHECKING:
+    from ..engine.observer import Observer
     from .recorder import Recorder
 
 Kept = tuple[tuple[str, Any], ...]  # names, and the tensors that a node has saved under them
@@ -134,30 +135,42 @@ class Labels:
                 self._tell(root, found)
 
     def _tell(self, root: Any, inner: dict[int, Any]) -> None:
-        """Tells what an operation made on its way: the weight that a linear layer transposes. Of
-        others what its nodes have saved is all that is known."""
+        """Tells what an operation made on its way: the weight that a linear layer transposes."""
         observer, module = self.recorder.observer, self.side.mark(root).module
-        for number, node in list(inner.items()):
-            if type(node).__name__ == "TBackward0":
-                leaf = getattr(node.next_functions[0][0], "variable", None)
-                if leaf is not None:
-                    observer.met(inner.pop(number), leaf, module)
-        is_over = bool(inner) and module is not None and module not in self.modules
-        if is_over:
-            observer.entering(module)
-        found = list(inner.values())
-        for node, value in made_within(root, inner, self.side.kept):
+
+        def made(node: Any, value: Any) -> None:
             if value.grad_fn is node:
                 observer.made(value)
             else:
                 observer.made_within(node, value, module)
-        for node in found:
-            if held := operands(node, self.side.kept):
-                observer.used(node, held, None)
+
+        is_over = bool(inner) and module is not None and module not in self.modules
+        if is_over:
+            observer.entering(module)
+        tell_within(root, inner, module, self.side.kept, observer, made)
         if is_over:
             observer.leaving(module)
-        for node in inner.values():
-            observer.met(node, None, module)
+
+
+def tell_within(
+    root: Any, inner: dict[int, Any], module: Any, kept: Callable[[Any], Kept], observer: Observer,
+    made: Callable[[Any, Any], None],
+) -> None:  # fmt: skip
+    """Tells of nodes that one operation made, by their identity; of most what other nodes have
+    saved is all that is known."""
+    for number, node in list(inner.items()):
+        if type(node).__name__ == "TBackward0":
+            leaf = getattr(node.next_functions[0][0], "variable", None)
+            if leaf is not None:
+                observer.met(inner.pop(number), leaf, module)
+    nodes = list(inner.values())
+    for node, value in made_within(root, inner, kept):
+        made(node, value)
+    for node in nodes:
+        if held := operands(node, kept):
+            observer.used(node, held, None)
+    for node in inner.values():
+        observer.met(node, None, module)
 
 
 def mark_within(about: Any, mark: Mark, known: Mark | None) -> Mark:

@@ -134,7 +134,6 @@ class Operations:
         if name == "__get__":
             attribute = getattr(function.__self__, "__name__", "")
             if attribute == "grad_fn":
-                passes.capturing.is_off = True  # the program may put hooks on its nodes
                 return self._requested_node(function, args)
             if attribute in QUIET or (attribute == "grad" and self._is_read_by_library(args[0])):
                 return function(*args, **kwargs)
@@ -312,8 +311,10 @@ class Operations:
 
     def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
         """A view of a tensor changed in place gets its new node on demand."""
-        node = function(*args)
-        if node is not None and not self.recorder.passes.running and self.side.transform() is None:
+        node, passes = function(*args), self.recorder.passes
+        if node is not None:
+            passes.capturing.is_off = True  # the program may put hooks on its nodes
+        if node is not None and not passes.running and self.side.transform() is None:
             self.recorder.stand(sys._getframe(3))
             self.labels.label(node)
         return node

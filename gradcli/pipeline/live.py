@@ -62,6 +62,7 @@ def _machine(
     machine.recorder.passes.holds_graph = request.holds_graph
     machine.recorder.passes.create_graph = request.create_graph
     if recording is not None:
+        machine.recorder.passes.is_light = recording.is_light
         machine.on_bind, machine.on_local = recording.on_bind, recording.on_local
     return machine, values.missing
 

@@ -51,6 +51,8 @@ class Trail:
 class TrailObserver(Spectator):
     """Observes the results of a run of PyTorch, for a trail."""
 
+    is_prompt = True
+
     def __init__(self, trail: Trail) -> None:
         self.trail = trail
 

@@ -18,7 +18,7 @@ class Graph:
     """The nodes behind the roots of a pass."""
 
     __slots__ = ("seen", "nodes", "edges", "left", "again", "leaves", "kept", "saving", "origins",
-                 "retaining", "numbers", "inner", "turned")  # fmt: skip
+                 "retaining", "numbers", "inner")  # fmt: skip
 
     def __init__(self) -> None:
         self.seen: dict[Any, Any] = {}  # all of them, with the node by which each was found
@@ -33,7 +33,6 @@ class Graph:
         self.origins: list[Any] = []  # kinds of nodes, and where they were made; as they were found
         self.retaining: list[Any] = []
         self.inner: dict[Any, Any] = {}  # that an operation made on its way; the node of its result
-        self.turned: list[tuple[Any, Any]] = []  # those that transpose, with their modules
 
 
 class CapturedPass:

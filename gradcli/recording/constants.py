@@ -16,6 +16,7 @@ from .names import Names
 from .sides import AnyTensor, mark_of
 from .snapshot import restored, snapshot, snapshot_text
 from .spectator import Spectator
+from .values import Values
 
 ENDS = 1000  # nodes at each end of a run whose constants are held
 SHARED = 1000  # snapshots that may serve once more: a batch of data is used in every turn
@@ -35,7 +36,8 @@ NUMBERS = tuple(Operand(place) for place in range(64))  # Python numbers: nothin
 class Constants(Spectator):
     """The operands without a gradient of the first and of the last nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: Values) -> None:
+        self.values = values  # which hear late of what operations of PyTorch made on their way
         self._first: list[tuple[Any, list[Operand]]] = []
         self._recent: deque[tuple[Any, list[Operand]]] = deque(maxlen=ENDS)
         # The same by the identity of the mark, which is held and stays its own.
@@ -106,6 +108,7 @@ class Constants(Spectator):
 
     def of(self, node: Any) -> Sequence[Operand] | None:
         """The operands of a node; None if they were not kept."""
+        self.values.meet()
         newest = (self._recent or self._first or (None,))[-1]
         if newest is not self._newest:
             self._newest = newest

@@ -39,7 +39,7 @@ class Recording:
         self.passes = Passes(self.lines, self.spectators)
         self.ends = Ends()
         self.values = Values(self.passes, self.modules)
-        self.constants = Constants()
+        self.constants = Constants(self.values)
         self.hooks = HookLog(self.names, self.passes)
         self.ledger = Ledger(self.passes)
         self.buffers = BufferLog(self.passes)
@@ -79,6 +79,11 @@ class Recording:
             if observer is not None:
                 observer = one.around(observer)
         return observer
+
+    @property
+    def is_light(self) -> bool:
+        """Whether nobody has to hear of nodes at once."""
+        return not any(one.is_prompt for one in self.spectators)
 
     @property
     def on_bind(self) -> Callable[[str, Any], None] | None:

@@ -34,6 +34,8 @@ def saved_sizes_of(node: Any, number: int = 0) -> tuple[SavedSize, ...]:
 class SavedSizes(Spectator):
     """Of the nodes that passes ran; of the last pass, where several ran one."""
 
+    is_prompt = True
+
     def __init__(self, passes: Passes) -> None:
         self.passes = passes
         self.nodes: dict[int, tuple[SavedSize, ...]] = {}  # by identity: passes hold the graphs

@@ -21,6 +21,9 @@ class Spectator(Observer):
 
     # The only global names that it wants to hear of; None where that may be any.
     wished: Container[str] | None = None
+    # Whether it has to hear of nodes at once: of those that an operation makes on its way when they
+    # are made, of each before it runs. Else PyTorch's engine captures what it computes in a pass.
+    is_prompt = False
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound, and its compiler may be replaced."""

@@ -101,6 +101,7 @@ class Steps(Spectator):
     )
     begun: Callable[[Walk], None] = staticmethod(lambda walk: None)
     alone = False
+    is_prompt = True
 
     def __init__(self, passes: Passes, hooks: HookLog) -> None:
         self.passes, self.hooks = passes, hooks

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from numpy import generic
 
 from ..engine.node import Node
-from ..engine.observer import NOBODY, Observer, OfNodes
+from ..engine.observer import NOBODY, OfNodes
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
@@ -74,7 +74,7 @@ class Values(Spectator):
         self._ran: Container[Any] = ()  # and the nodes that ran in it for good
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
         self._gone: Entries = {}  # of nodes that an operation of PyTorch's made on its way
-        self._unmet: list[tuple[Pass, Callable[[Observer], None]]] = []  # what tells of them
+        self._unmet: list[tuple[Pass, Callable[[], None]]] = []  # what tells of them
 
     def made(self, tensor: Any) -> None:
         """A result that has a grad_fn was made."""
@@ -114,18 +114,19 @@ class Values(Spectator):
         """A result that only another node of its operation has."""
         self._put(node, tensor, module, False)
 
-    def unmet(self, tell: Callable[[Observer], None]) -> None:
+    def unmet(self, tell: Callable[[], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""
         now = self.passes.now
         if now is None or now.keep:
-            tell(self)
+            tell()
         else:
             self._unmet.append((now, tell))
 
-    def _meet(self) -> None:
+    def meet(self) -> None:
+        """Hears of them now."""
         unmet, self._unmet = self._unmet, []
         for _, tell in unmet:
-            tell(self)
+            tell()
 
     # ---- results that have not been read
 
@@ -155,7 +156,7 @@ class Values(Spectator):
             self._read_all()
 
     def _read_all(self) -> None:
-        self._meet()
+        self.meet()
         for number in list(self._fresh):
             self._read(number)
         self._sorted = self._weighed = self._count
@@ -176,7 +177,7 @@ class Values(Spectator):
 
     def changing(self, tensor: Any) -> None:
         """What lies in the same memory is looked at before."""
-        self._meet()
+        self.meet()
         if not self._fresh:
             return
         for number in reversed(self._fresh):
@@ -271,7 +272,7 @@ class Values(Spectator):
     def began(self, one: Pass) -> None:
         """A pass begins."""
         self._drop_over()
-        self._meet()
+        self.meet()
         if len(self._settle()) > 2 * ENDS:
             self._cut()
         if one.is_kept:

@@ -13,6 +13,7 @@ from ...recording import holding
 from ...recording.collect import Collected
 from ...recording.facts.check import FileCheck, LeafCheck, Problem
 from ...recording.sides import AnyTensor, array_of
+from ...recording.snapshot import restored
 from ..ledger import stale_gradients
 from .culprits import Culprits
 from .numeric.points import words_of
@@ -100,7 +101,7 @@ def _stored(ran: Ran, found: Collected) -> Iterator[tuple[str, int | None, tuple
         if not added and tensor.grad is None:
             yield name, line, ("none",)
             continue
-        last = added[-1].amount if added else None
+        last = restored(added[-1].amount) if added else None
         gradient = last if last is not None else tensor.grad
         if gradient is not None:
             yield name, line, words_of(array_of(gradient))
