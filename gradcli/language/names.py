@@ -40,9 +40,9 @@ ERROR_NAMES = (
     "InterruptedError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError",
     "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError", "OverflowError",
     "PermissionError", "RecursionError", "ReferenceError", "RuntimeError", "RuntimeWarning",
-    "StopIteration", "SyntaxError", "SystemError", "SystemExit", "TabError", "TimeoutError",
-    "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError",
-    "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
+    "StopAsyncIteration", "StopIteration", "SyntaxError", "SystemError", "SystemExit", "TabError",
+    "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
 )  # fmt: skip
 BUILTIN_NAMES = frozenset(
     "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
