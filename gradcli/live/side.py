@@ -21,6 +21,7 @@ from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
+from .transformed import Transformed
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
@@ -54,9 +55,12 @@ class TorchSide(Live):
         self.tensor: Any = torch.Tensor
         self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
+        transformed = Transformed(torch)
+        self.levels = transformed.levels
+        self.bare = transformed.bare  # type: ignore[method-assign]
         self.homes = Homes()
         self.names = SavedNames()
-        self.text = Printer(torch).text  # type: ignore[method-assign]
+        self.text = Printer(torch, self.bare).text  # type: ignore[method-assign]
         self.no_functions = torch._C.DisableTorchFunction
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
@@ -66,7 +70,6 @@ class TorchSide(Live):
         self.traces = [partial(torch._C._get_dispatch_mode, kind)
                        for kind in (kinds.FUNCTIONAL, kinds.PROXY, kinds.FAKE)]  # fmt: skip
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
-        self.unwrapped = torch._C._functorch.unwrap_if_dead  # what stood for it there
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
                         for large, small in pairs}  # fmt: skip
@@ -77,13 +80,14 @@ class TorchSide(Live):
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges = Larges(torch.strided)
-        arrays = Arrays(torch, self.hands_off)
+        arrays = Arrays(torch, self.hands_off, self.bare)
         self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
         self.has_numbers = arrays.has_numbers
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
-        return unobserved(self.torch) if self.dispatching() else self.no_functions()
+        is_heard = self.dispatching() or self.transform() is not None
+        return unobserved(self.torch) if is_heard else self.no_functions()
 
     def is_traced(self) -> bool:
         """Whether PyTorch only looks at a program, as TorchScript and aot_function do."""
@@ -411,9 +415,9 @@ class TorchSide(Live):
         return made
 
     def _snapshot(self, value: Any, largest: float) -> Any:
-        value = self.in_line(value) if value.is_nested else value
+        value = self.in_line(value) if value.is_nested else self.bare(value)
         with self.hands_off():
-            tensor = self.unwrapped(value.detach())
+            tensor = value.detach()
             if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
