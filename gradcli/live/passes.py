@@ -87,10 +87,12 @@ class PassTeller:
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
         observer = recorder.observer
-        with side.hands_off():
-            if outer:
+        if outer:
+            with recorder.telling():
                 asked = [one for tensor in inputs for one in side.levels(tensor)] or None
-                observer.started(roots, gradients, keep, create, asked, capture)
+                given = side.all_bare(gradients)
+                observer.started(roots, given, keep, create, asked, capture)
+        with side.hands_off():
             if self.holds_graph:
                 self._hold(roots, frees, outer=outer)
             self.running += 1
@@ -245,6 +247,8 @@ class PassTeller:
                     self._label_sums(node, grads)
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
+                side.given = grads
+                grads = side.all_bare(grads)
                 if side.mark(node).retains:
                     self.recorder.labels.retained(node, grads)
                 observer.arrived(node, grads)
@@ -255,7 +259,7 @@ class PassTeller:
             with off():
                 side.about_to_run = (None, ())
                 observer.ran(node)
-                observer.applied(node, grads, results)
+                observer.applied(node, side.all_bare(grads), side.all_bare(results))
                 if side.switched():
                     self._label(node, results)
 
@@ -283,13 +287,14 @@ class PassTeller:
                         self._label_sums(node, grads)
                     kept = side.kept(node)
                     side.about_to_run = (node, kept)
+                    side.given, grads = grads, side.all_bare(grads)
                     if side.mark(node).retains:
                         recorder.labels.retained(node, grads)
                     arrived(node, grads)
                     if kept or side.has_saved(node):
                         self.freed.append(node)
                     ran(node)
-                    applied(node, grads, results)
+                    applied(node, grads, side.all_bare(results))
                     side.about_to_run = (None, ())
                     if side.switched():
                         self._label(node, results)
@@ -321,12 +326,13 @@ class PassTeller:
     def _label_sum_on(self, edge: tuple[Any, int], grad: Any) -> None:
         """A sum, or a copy for a leaf, stands where what came last does."""
         side = self.recorder.side
-        node = None if grad is None else side.node(grad)
-        if node is None:
-            return
-        is_new, last = side.origin(node) is None, self.latest.get(edge)
-        if self._label_sum(node, DEEP, last) is not None and is_new:
-            self.recorder.observer.made(grad)
+        for one in side.levels(grad):
+            node = None if one is None else side.node(one)
+            if node is None:
+                continue
+            is_new, last = side.origin(node) is None, self.latest.get(edge)
+            if self._label_sum(node, DEEP, last) is not None and is_new:
+                self.recorder.observer.made(one)
 
     def _label_sum(self, node: Any, room: int, last: Any = None) -> Any:
         """The origin of a node, found in its parts where it was not reported."""

@@ -125,7 +125,7 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
-        side, off = machine.recorder.side, machine.recorder.side.hands_off
+        off = machine.recorder.side.hands_off
 
         def tell(number: int, value: Any) -> None:
             node: Any = nodes[number]
@@ -145,8 +145,7 @@ class Rewriter(ast.NodeTransformer):
                 teller.stored(node, name, value, inside=True)
             if local is not None:
                 with off():
-                    for one in side.levels(value):
-                        local(node, name, one)
+                    local(node, name, value)
 
         def told(number: int, value: Any) -> Any:
             (tell if number >= 0 else tell_inside)(number, value)

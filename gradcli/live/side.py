@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from math import isfinite
 from types import FunctionType, ModuleType
@@ -21,6 +21,7 @@ from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
+from .rows import rows
 from .transformed import Transformed
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
@@ -55,8 +56,9 @@ class TorchSide(Live):
         self.tensor: Any = torch.Tensor
         self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
-        transformed = Transformed(torch)
-        self.levels = transformed.levels
+        transformed = self.transformed = Transformed(torch)
+        self.levels, self.all_bare = transformed.levels, transformed.all_bare
+        self.given: tuple[Any, ...] = ()  # the gradients that a node was given last
         self.bare = transformed.bare  # type: ignore[method-assign]
         self.homes = Homes()
         self.names = SavedNames()
@@ -160,7 +162,8 @@ class TorchSide(Live):
             for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
-            found = run(*given)
+        with self.no_functions(), self.torch.no_grad(), self.transformed.on():
+            found = run(*map(self.transformed.dressed, given, self.given))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
@@ -186,7 +189,9 @@ class TorchSide(Live):
             return found
 
     def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
-        """The shapes of the inputs that gradients go to: the engine sums up to them."""
+        """The shapes of the inputs that gradients go to: the engine sums up to them. Samples of a
+        node that runs for all of them lie in front."""
+        samples = self.transformed.samples(*self.given[:1])
         found: list[tuple[int, ...] | None] = []
         for edge, number in node.next_functions:
             if edge is None:
@@ -194,7 +199,7 @@ class TorchSide(Live):
             else:
                 leaf = getattr(edge, "variable", None)
                 about = edge._input_metadata[number] if leaf is None else leaf
-                found.append(tuple(about.shape))
+                found.append((*samples, *about.shape))
         return tuple(found)
 
     def is_packed(self, node: Any) -> bool:
@@ -369,7 +374,7 @@ class TorchSide(Live):
         if not isinstance(value, self.tensor):
             return None
         try:
-            return value.untyped_storage()
+            return self.bare(value).untyped_storage()
         except (RuntimeError, NotImplementedError):  # sparse, or of a transform
             return None
 
@@ -477,22 +482,6 @@ class TorchSide(Live):
     def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
         """Whether a module's class is the program's own: it has lines of its own."""
         return type(module).__module__ in self.homes.texts
-
-
-@cache
-def rows() -> dict[str, Any]:
-    """The declarations by the names of their nodes; of several one that says where it ends."""
-    from ..operators import catalogue
-
-    found: dict[str, Any] = {}
-    for row in catalogue.rows.values():
-        if not hasattr(row, "zero"):
-            continue  # an in-place twin, or what makes tensors of numbers
-        for name in (row.node, row.inplace_node):
-            short = str(name or "").rpartition("::")[2]
-            if short not in found or (row.zero and not found[short].zero):
-                found[short] = row
-    return found
 
 
 def torch_side(torch: Any) -> TorchSide:

@@ -6,7 +6,7 @@ wrapped again. Each level of `grad` has its own graph: an operation makes a node
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 
@@ -16,8 +16,13 @@ class Transformed:
     def __init__(self, torch: Any) -> None:
         self.torch, functorch = torch, torch._C._functorch
         self.is_one, self.below = functorch.is_functorch_wrapped_tensor, functorch.get_unwrapped
-        self.batch = functorch.maybe_get_bdim
+        self.batch, self.level = functorch.maybe_get_bdim, functorch.maybe_get_level
+        self.add, self.wrap = functorch._add_batch_dim, functorch._wrap_for_grad
         self.is_several = functorch.is_legacy_batchedtensor
+        keys, of_one = torch._C.DispatchKey, torch._C.DispatchKeySet
+        self.keys = of_one(keys.FuncTorchDynamicLayerFrontMode) | of_one(
+            keys.FuncTorchDynamicLayerBackMode
+        )
         self.no_functions, self.off = torch._C.DisableTorchFunction, torch._C._DisableFuncTorch
 
     def levels(self, tensor: Any) -> Iterator[Any]:
@@ -45,6 +50,28 @@ class Transformed:
             return found
         with self.no_functions(), self.off():
             return found.detach().permute(sorted(range(len(dims)), key=dims.__getitem__))
+
+    def samples(self, tensor: Any = None) -> tuple[int, ...]:
+        """How many samples a tensor has, those of the outer vmap first."""
+        count = sum(self.is_one(one) and self.batch(one) >= 0 for one in self.levels(tensor))
+        return tuple(self.bare(tensor).shape[:count]) if count else ()
+
+    def all_bare(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """The same of what a node is given, or gives on."""
+        return tuple([None if one is None else self.bare(one) for one in gradients])
+
+    def on(self) -> Any:
+        """Within it operations are transformed again, where they are put aside."""
+        here = self.torch._C
+        off = here._dispatch_tls_local_exclude_set() - self.keys
+        return here._ForceDispatchKeyGuard(here._dispatch_tls_local_include_set(), off)
+
+    def dressed(self, found: Any, like: Any) -> Any:
+        """An ordinary tensor, all samples in front, as another one stands for such a tensor."""
+        for one in reversed([one for one in self.levels(like) if self.is_one(one)]):
+            is_batched, level = self.batch(one) >= 0, self.level(one)
+            found = self.add(found, 0, level) if is_batched else self.wrap(found, level)
+        return found
 
     def _all(self, gradient: Any) -> Any:
         """All gradients of a pass with is_grads_batched, of which this one shows a single one."""

@@ -7,7 +7,7 @@ from math import hypot, inf
 from typing import Any
 
 from .facts import FEW, Nested, Spread
-from .sides import side_of
+from .sides import side_of, with_one_shape
 
 RANGED = 100_000  # elements of a tensor whose range is looked for
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
@@ -29,13 +29,13 @@ def numbers(value: Any) -> Nested:
 
 def _dense(tensor: Any) -> Any:
     """With all its elements: PyTorch's may be sparse."""
-    held = tensor.detach()
+    held = with_one_shape(tensor).detach()
     return held.to_dense() if getattr(held, "is_sparse", False) else held
 
 
 def text_of(tensor: Any) -> str:
     """What PyTorch prints for the values alone."""
-    held = tensor.detach()
+    held = with_one_shape(tensor).detach()
     return side_of(held).text(held)
 
 

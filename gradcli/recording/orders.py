@@ -20,7 +20,7 @@ class Maker:
     def __init__(self, one: Pass) -> None:
         self.one = one
         self.order = 1
-        self.newest: int | None = None  # of the nodes that the pass began at
+        self.newest: int | None = None  # of the nodes that there were
 
 
 class Orders(Spectator):
@@ -35,11 +35,8 @@ class Orders(Spectator):
         """A pass begins."""
         maker = Maker(one) if one.creates else None
         self.running.append(maker)
-        live = sides.live
-        if maker is not None and live is not None and any(map(is_live, one.roots)):
-            ends = (*one.roots, *one.gradients)
-            nodes = [node_of(tensor) for end in ends for tensor in live.levels(end)]
-            maker.newest = max((sequence_of(node) for node in nodes if node is not None), default=0)
+        if maker is not None and sides.live is not None and any(map(is_live, one.roots)):
+            maker.newest = sides.live.clock() - 1
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         """It has ended."""
