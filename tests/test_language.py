@@ -136,8 +136,10 @@ def test_every_node_type_is_decided() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "instead"),
     [
-        ("async def f():\n    async for x in y: pass", "'async for'", "'for'"),
-        ("async def f(): yield 1", "'yield' in 'async def'", ""),
+        ("async def f(): return [x async for x in y]", "'async for' is not", ""),
+        ("def f():\n    async for x in y: pass", "'async for' outside async function", ""),
+        ("async with y: pass", "'async with' outside async function", ""),
+        ("async def f(): yield from g()", "'yield from' inside async function", ""),
         ("def f(): await g()", "'await' outside async function", ""),
         ("def f():\n    x[(yield 1)] = 2", "'yield' in this place", "a line of its own"),
         ("def f():\n    1 < 2 < (yield 1)", "'yield' in this place", "a line of its own"),
@@ -471,7 +473,7 @@ def test_on_bind_hears_of_global_names() -> None:
     heard: list[tuple[str, Any]] = []
     program = parse(Source("x = 1\nfor i in range(2): y = i\ndef f():\n    z = 1\nf()"))
     machine = Machine(program, {}, {})
-    machine.globals.on_bind = lambda name, value: heard.append((name, value))
+    machine.globals.on_bind_of = lambda name: lambda name, value: heard.append((name, value))
     machine.run(Budget(), lambda text: None)
     assert [name for name, _ in heard] == ["x", "i", "y", "i", "y", "f"]
 

@@ -67,7 +67,7 @@ def sweep(
         while place >= 0:
             node = take(place, None)
             if node is None:
-                place = _behind_gap(place, ready)
+                place = place - 1 if place - 1 in ready else _behind_gap(place, ready)
                 continue
             place -= 1
             grad = node.buffer

@@ -278,14 +278,14 @@ def _made_by(node: Node | None, value: SavedOutput) -> Node | None:
 def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     """(name, array) for every tensor that is kept for backward; what hooks packed is not."""
     saved: Any = node.saved
-    if not saved or saved.__class__ is Freed:
+    if not saved or saved.__class__ is Freed or not (row := node.row).saves_tensors:
         return ()
-    row = node.row
     if row.saves_output:
         saved_output(node)
         saved = node.saved
     found: list[tuple[str, Any]] = []
-    for name, value in zip(row.saved_keys, saved, strict=True):
+    value: Any
+    for name, value in zip(row.saved_keys, saved):
         if value.__class__ is Tensor:
             if value._meta is None or value._meta.number is None:
                 found.append((name, value._data))

@@ -65,7 +65,8 @@ def running(
     observer = None
     if recording is not None:
         observer = recording.observer
-        machine.globals.on_bind, machine.globals.on_local = recording.on_bind, recording.on_local
+        machine.globals.on_bind_of = recording.on_bind_of
+        machine.globals.on_local = recording.on_local
     with _watched(request, budget, warned, observer):
         if recording is not None:
             recording.begin(machine)

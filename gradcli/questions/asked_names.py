@@ -22,9 +22,11 @@ class AskedNames(Spectator):
     """Observes bindings, and holds what the asked names stood for; a tensor that a name is bound
     to once more counts once."""
 
+    wished: frozenset[str]
+
     def __init__(self, texts: Iterable[str]) -> None:
         found = map(_ASKED.match, texts)
-        self.names = frozenset(match[1] for match in found if match is not None)
+        self.wished = frozenset(match[1] for match in found if match is not None)
         self.outer: dict[str, list[AnyTensor]] = {}
         self.inner: dict[str, list[AnyTensor]] = {}
         self.in_pass: dict[str, AnyTensor] = {}  # what they stood for in the last pass
@@ -36,12 +38,12 @@ class AskedNames(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name."""
-        if name in self.names and (type(value) is Tensor or isinstance(value, AnyTensor)):
+        if name in self.wished and (type(value) is Tensor or isinstance(value, AnyTensor)):
             _note(self.outer.setdefault(name, []), value)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name inside a function."""
-        if name in self.names and (type(value) is Tensor or isinstance(value, AnyTensor)):
+        if name in self.wished and (type(value) is Tensor or isinstance(value, AnyTensor)):
             _note(self.inner.setdefault(name, []), value)
 
     def over(self, one: Pass, freed: list[Any]) -> None:
@@ -53,7 +55,7 @@ class AskedNames(Spectator):
         """What a name stood for, in order, or the one that a number asks for: `x#2`. A global name
         goes before that of a function."""
         match = _ASKED.fullmatch(text)
-        if match is None or match[1] not in self.names:
+        if match is None or match[1] not in self.wished:
             return []
         name, number = match[1], match[2]
         if number is None:

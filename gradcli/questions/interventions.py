@@ -90,7 +90,6 @@ class Binder(Spectator):
         self.complaint: UsageError | None = None
         every = EVERY in interventions.retain_grad
         self.retained = None if every else frozenset(interventions.retain_grad)
-        # The names that something is wished for; None where that may be any.
         is_any = self.is_looking or self.is_counting
         self.wished = None if is_any else self.wrt.union(asked)
 

@@ -102,7 +102,7 @@ class Buffers:
         self.nodes += 1
         if node.__class__ is not Node:
             self.keeps(node, self._kept_by(node))
-        elif node.saved and (kept := node.kept()):
+        elif kept := node.kept():
             self.heaps.put(node.origin, kept)
 
     def keeps(self, node: Any, kept: tuple[tuple[str, Any], ...]) -> None:

@@ -86,6 +86,17 @@ class Recording:
         return together(listeners(tuple(self.spectators), "bound"), "bound")
 
     @property
+    def on_bind_of(self) -> Callable[[str], Callable[[str, Any], None] | None]:
+        """The same for each name: those who wish to hear of it."""
+        told = [one for one in self.spectators if listeners((one,), "bound")]
+
+        def of(name: str) -> Callable[[str, Any], None] | None:
+            wishing = [one.bound for one in told if one.wished is None or name in one.wished]
+            return together(wishing, "bound")
+
+        return of
+
+    @property
     def on_local(self) -> Callable[[Any, str, Any], None] | None:
         """What is called when a local name is bound."""
         return together(listeners(tuple(self.spectators), "bound_inside"), "bound_inside")

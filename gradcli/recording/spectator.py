@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any
 
 from ..engine.observer import EVENTS, Observer, OfNodes
@@ -18,6 +18,9 @@ class Spectator(Observer):
     """
 
     __slots__ = ()
+
+    # The only global names that it wants to hear of; None where that may be any.
+    wished: Container[str] | None = None
 
     def begin(self, machine: Any) -> None:
         """The program is about to run; its inputs are bound, and its compiler may be replaced."""

@@ -24,7 +24,8 @@ class Globals:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.nodes: dict[str, ast.AST] = {}  # the last statement that bound a name
-        self.on_bind: Callable[[str, Any], None] | None = None
+        # Who is told when a name is bound, by the name; None where nobody is told of any.
+        self.on_bind_of: Callable[[str], Callable[[str, Any], None] | None] | None = None
         self.on_local: Callable[[Scope, str, Any], None] | None = None  # names inside functions
 
 
@@ -192,8 +193,8 @@ class NameCompiler:
         return self.store_global(name, node)
 
     def store_global(self, name: str, node: ast.AST) -> Store:
-        store = self.globals
-        values, nodes, on_bind = store.values, store.nodes, store.on_bind
+        values, nodes, of = self.globals.values, self.globals.nodes, self.globals.on_bind_of
+        on_bind = None if of is None else of(name)
 
         def write_global(frame: list[Any], value: Any) -> None:
             values[name] = value

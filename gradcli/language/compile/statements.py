@@ -121,7 +121,7 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
         value_of = self.table[type(node.value)](self, node.value, scope)
         target = node.targets[0]
         if scope is self.module and type(target) is ast.Name and len(node.targets) == 1:
-            if self.globals.on_bind is None:
+            if self.globals.on_bind_of is None:
                 return self.assign_global(target, value_of)
         stores = [self.target(target, scope) for target in node.targets]
         if len(stores) == 1:

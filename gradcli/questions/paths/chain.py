@@ -7,9 +7,8 @@ it does to a gradient (a vector-Jacobian product) is run whenever it is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from itertools import repeat
 from math import isfinite
 from typing import Any
 
@@ -19,7 +18,6 @@ from .best import Best
 from .graph import Numbers, Position, Run, Ways
 
 Ones = Callable[[Any], Any]
-Edge = tuple[int, int]  # to which stop, and over the graph's own edges by which input; else by -1
 
 
 class Chain:
@@ -34,17 +32,16 @@ class Chain:
     ) -> None:
         self.ways, self.run, self.one = ways, run, one
         self.by_edges = named is None
-        end = ways.end
+        ends = ways.start, ways.end
         # In topological order, the end last.
         self.stops = [
             position
-            for number in ways.order
-            for position in ways.outputs[number]
-            if named is None or position in named or position == ways.start or position == end
+            for position in ways.positions
+            if named is None or position in named or position in ends
         ]
         count = len(self.stops)
         self.number: Numbers = dict(zip(self.stops, range(count), strict=True))
-        self.edges: list[list[Edge]] = []
+        self.edges: list[list[int]] = []  # for each stop, to which stops they lead
         # For each stop a gradient that arrives there: type and shape.
         self.models: list[Any] = [seed, *[None] * (count - 1)]
         self.factors: list[list[float]] = []  # for each edge, where all stops are single numbers
@@ -55,36 +52,37 @@ class Chain:
     def _run(self, last: int) -> bool:
         """Stop after stop: what follows it, and what it passes on; whether each is one number."""
         models, single = self.models, True
-        for stop, position in enumerate(self.stops):
-            model = models[stop]
+        for stop, model in enumerate(models):  # they are filled as it goes
             single = single and model is not None and is_number(model)
-            edges: list[Edge] = []
-            factors: list[float] = []
-            self.edges.append(edges)
-            self.factors.append(factors)
             if stop == last:
-                return single
-            ones = None if model is None else self.one(model)
-            for to, place, value in self._next(position, ones):
+                break
+            edges, values = self._next(stop, None if model is None else self.one(model))
+            for to, value in zip(edges, values, strict=True):
                 if models[to] is None:
                     models[to] = value
-                edges.append((to, place))
-                if single:
-                    factors.append(number_of(value))
+            self.edges.append(edges)
+            self.factors.append([number_of(value) for value in values] if single else [])
+        self.edges.append([])
+        self.factors.append([])
         return single
 
-    def _next(self, position: Position, seed: Any) -> Iterable[tuple[int, int, Any]]:
-        """(next stop, input, what arrives there) for every edge of a stop."""
-        ways = self.ways
+    def _next(self, stop: int, seed: Any) -> tuple[list[int], list[Any]]:
+        """The next stop for every edge of a stop, and what arrives there."""
+        ways, position = self.ways, self.stops[stop]
         if not self.by_edges:
             behind = ways.region(position, self.number, seed, self.run)
-            return zip(behind, repeat(-1), behind.values())
+            return list(behind), list(behind.values())
         results = ways.run_at(position, seed, self.run)
-        found = []
-        for place, edge in ways.inputs[position[0]]:
-            value = results[place] if place < len(results) else None
-            found.append((self.number[edge], place, value))  # every position is a stop
-        return found
+        places, edges = ways.inputs[position[0]], ways.graph.next[position[0]]
+        count = len(results)
+        return (
+            [self.number[edges[place]] for place in places],  # type: ignore[index]
+            [results[place] if place < count else None for place in places],
+        )
+
+    def input_of(self, stop: int, place: int) -> int:
+        """Over which input of its node an edge of the graph's own leads."""
+        return self.ways.inputs[self.stops[stop][0]][place]
 
     # ---- what holds for all paths
 
@@ -94,7 +92,7 @@ class Chain:
         counts, depths = [0] * len(self.stops), [0] * len(self.stops)
         counts[0] = 1
         for edges, count, depth in zip(self.edges, counts, depths):  # both grow as it goes
-            for to, _ in edges:
+            for to in edges:
                 counts[to] += count
                 if depth >= depths[to]:
                     depths[to] = depth + 1
@@ -107,7 +105,7 @@ class Chain:
         sums[0] = sizes[0] = 1.0
         for edges, factors, part, size in zip(self.edges, self.factors, sums, sizes):
             if size:  # what came to the stop is complete
-                for (to, _), factor in zip(edges, factors):
+                for to, factor in zip(edges, factors):
                     sums[to] += part * factor
                     sizes[to] += size * abs(factor)
         return sums[-1], sizes[-1]
@@ -124,7 +122,7 @@ class Chain:
             found = self.through(stop, arrived[stop])
             whole = size_of(arrived[stop])
             gains.append([size_of(value) / whole if whole else 0.0 for value in found])
-            for (to, _), value in zip(edges, found, strict=True):
+            for to, value in zip(edges, found, strict=True):
                 if value is not None:
                     held = arrived[to]
                     arrived[to] = value if held is None else held + value
@@ -134,21 +132,17 @@ class Chain:
 
     def through(self, stop: int, grad: Any) -> list[Any]:
         """What a gradient becomes along each edge of a stop."""
-        found = self._next(self.stops[stop], grad)
-        if self.by_edges:
-            return [value for _, _, value in found]
-        by_stop = {to: value for to, _, value in found}
-        return [by_stop[to] for to, _ in self.edges[stop]]
+        return self._next(stop, grad)[1]
 
     def best(self, sizes: list[list[float]], most: int) -> list[list[int]]:
         """The paths with the largest products of these sizes, as numbers of edges."""
-        return Best([[to for to, _ in edges] for edges in self.edges], sizes).paths(most)
+        return Best(self.edges, sizes).paths(most)
 
     def stops_of(self, path: list[int]) -> list[int]:
         """The stops that a path passes, both ends included."""
         stops = [0]
         for place in path:
-            stops.append(self.edges[stops[-1]][place][0])
+            stops.append(self.edges[stops[-1]][place])
         return stops
 
     def carried(self, paths: list[list[int]], seed: Any) -> list[list[Any]]:
@@ -167,7 +161,7 @@ class Chain:
             for place in path[same:]:
                 grad = values[-1] if values else seed
                 values.append(None if grad is None else self.through(stop, grad)[place])
-                stop = self.edges[stop][place][0]
+                stop = self.edges[stop][place]
             before = path
             found[number] = list(values)
         return found

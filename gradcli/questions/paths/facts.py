@@ -197,10 +197,9 @@ class Facts:
         """Whether an edge's derivative is the same whatever the missing inputs are."""
         assert self.unknown is not None
         chain = self.chain
-        to, by = chain.edges[stop][place]
+        start, end = chain.stops[stop], chain.stops[chain.edges[stop][place]]
         if chain.by_edges:
-            return not self.unknown.of(chain.stops[stop][0], by)
-        start, end = chain.stops[stop], chain.stops[to]
+            return not self.unknown.of(start[0], chain.input_of(stop, place))
         return all(not self.unknown.of(number, at) for number, at in self._between(start, end))
 
     # ---- tensors
@@ -257,7 +256,7 @@ class Facts:
         sizes = [0.0] * len(chain.stops)
         sizes[0] = sum(size_of(array) for array in self.seeds.arrays)
         for stop, edges in enumerate(chain.edges):
-            for (to, _), gain in zip(edges, gains[stop], strict=True):
+            for to, gain in zip(edges, gains[stop], strict=True):
                 sizes[to] += sizes[stop] * gain
         return sizes[-1]
 
@@ -291,7 +290,7 @@ class Facts:
         chain = self.chain
         if shape is None or shape[0] * shape[1] > DENSE_STEP:
             return None
-        before, after = chain.models[stop], chain.models[chain.edges[stop][place][0]]
+        before, after = chain.models[stop], chain.models[chain.edges[stop][place]]
         xp = self.seeds.kind.xp
         rows = []
         for i in range(shape[0]):
@@ -308,10 +307,10 @@ class Facts:
         if known is not None:
             return known
         chain = self.chain
-        to, by = chain.edges[stop][place]
+        to = chain.edges[stop][place]
         start, end = chain.stops[stop], chain.stops[to]
         if chain.by_edges:
-            pairs = [(start[0], by)]
+            pairs = [(start[0], chain.input_of(stop, place))]
         else:
             pairs = self._between(start, end)
         alive = chain.ways.graph.alive
@@ -329,7 +328,9 @@ class Facts:
         users: dict[Position, list[tuple[int, int]]] = {}
         pending, seen = [start[0]], {start[0]}
         for number in pending:
-            for place, edge in ways.inputs[number]:
+            for place in ways.inputs[number]:
+                edge = ways.graph.next[number][place]
+                assert edge is not None
                 users.setdefault(edge if edge in stops else (edge[0], -1), []).append(
                     (number, place)
                 )

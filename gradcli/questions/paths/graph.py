@@ -7,7 +7,8 @@ recurses, and ways are counted, never walked one by one.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -28,111 +29,136 @@ class Ways:
         self.start: Position = (number, output_nr)
         self.end: Position | None = None
         self.order: list[int] = []  # the nodes on a way, the result's first, the end's last
-        self.rank: dict[int, int] = {}
-        # The edges of a node that lie on a way: (which of its inputs, where it leads).
-        self.inputs: dict[int, list[tuple[int, Position]]] = {}
-        self.outputs: dict[int, list[Position]] = {}  # the positions of a node that lie on a way
+        # Of each node on a way those of its inputs whose edges lie on one; most have the same.
+        self.inputs: dict[int, tuple[int, ...]] = {}
+        self._several = output_nr > 0  # whether a way passes another output than a node's first
 
     def leaf(self, variable: Any) -> Position | None:
         """The position of a leaf, where this graph ends in it."""
         number = self.graph.leaves.get(id(variable))
-        return None if number is None else (number, 0)
+        return None if number is None else self.graph.firsts[number]
 
     def inner(self, node: Any, output_nr: int) -> Position | None:
         """The position of a result, where this graph holds it."""
         number = self.graph.ids.get(id(node))
-        return None if number is None else (number, output_nr)
+        if number is None or output_nr:
+            return None if number is None else (number, output_nr)
+        return self.graph.firsts[number]
 
     def lead_to(self, end: Position) -> bool:
         """Finds what lies on a way to this position; False where nothing does."""
         self.end = end
+        self.inputs[end[0]] = ()
         if end == self.start:
-            self.order, self.rank = [end[0]], {end[0]: 0}
-            self.inputs[end[0]], self.outputs[end[0]] = [], [end]
+            self.order = [end[0]]
             return True
         waiting = self._leading_to(end)
-        if self.start[0] not in waiting:
+        if waiting[self.start[0]] is None:
             return False
-        edges, inputs, outputs = self.graph.next, self.inputs, self.outputs
-        outputs[self.start[0]] = [self.start]
+        edges, inputs = self.graph.next, self.inputs
+        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         order = self.order = [self.start[0]]
         for number in order:  # every node before those that it hands gradients to
-            near: list[tuple[int, Position]] = []
-            inputs[number] = near
+            near: list[int] = []
             for place, edge in enumerate(edges[number]):
                 if edge is None:
                     continue
                 below = edge[0]
-                left = waiting.get(below)
+                left = waiting[below]
                 if left is not None:
                     waiting[below] = left - 1
                     if left == 1:
                         order.append(below)
                 elif edge != end:
                     continue
-                near.append((place, edge))
-                known = outputs.get(below)
-                if known is None:
-                    outputs[below] = [edge]
-                elif edge not in known:
-                    known.append(edge)
+                near.append(place)
+                if edge[1]:
+                    self._several = True
+            places = tuple(near)
+            inputs[number] = alike.setdefault(places, places)
         order.append(end[0])
-        inputs[end[0]] = []
-        self.rank = dict(zip(order, range(len(order)), strict=True))
         return True
 
-    def _leading_to(self, end: Position) -> dict[int, int]:
-        """The nodes from which a way leads to the end, and by how many edges ways reach them."""
-        edges, waiting = self.graph.next, dict[int, int]()
+    def _leading_to(self, end: Position) -> list[int | None]:
+        """By how many edges ways reach each node that one leads on from to the end; else None."""
+        edges = self.graph.next
+        waiting: list[int | None] = [None] * len(edges)
         made = list(map(attrgetter("sequence"), self.graph.alive))
         for number in sorted(range(len(edges)), key=made.__getitem__):  # what made it comes first
             leads = False
             for edge in edges[number]:
                 if edge is not None:
-                    if edge[0] in waiting:
+                    count = waiting[edge[0]]
+                    if count is not None:
                         leads = True
-                        waiting[edge[0]] += 1
+                        waiting[edge[0]] = count + 1
                     elif edge == end:
                         leads = True
             if leads:
                 waiting[number] = 0
         return waiting
 
+    @cached_property
+    def outputs(self) -> dict[int, list[Position]]:
+        """The positions of each node that lie on a way."""
+        outputs = {self.start[0]: [self.start]}
+        for number in self.order:
+            for place in self.inputs[number]:
+                edge = self.graph.next[number][place]
+                assert edge is not None
+                known = outputs.setdefault(edge[0], [])
+                if edge not in known:
+                    known.append(edge)
+        return outputs
+
+    @property
+    def positions(self) -> Iterable[Position]:
+        """All of them, in topological order."""
+        if not self._several:
+            return map(self.graph.firsts.__getitem__, self.order)
+        return (position for number in self.order for position in self.outputs[number])
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """Where the nodes stand in that order."""
+        return {number: place for place, number in enumerate(self.order)}
+
     def count(self) -> int:
         """How many ways lead over the graph's own edges, parallel edges apart."""
         assert self.end is not None
-        counts = dict.fromkeys(self.order, 0)  # to any output of a node
+        edges = self.graph.next
+        counts = [0] * len(edges)  # to any output of a node
         counts[self.start[0]] = 1
         for number in self.order:
-            total = counts[number]
-            for _, edge in self.inputs[number]:
-                counts[edge[0]] += total
+            for place in self.inputs[number]:
+                counts[edges[number][place][0]] += counts[number]  # type: ignore[index]
         return counts[self.end[0]]
 
     # ---- stops
 
     def region(self, position: Position, stops: Numbers, seed: Any, run: Run) -> dict[int, Any]:
         """What arrives at the next stops when `seed` starts at this one; None for no gradient."""
-        stop_of, alive, inputs = stops.get, self.graph.alive, self.inputs
+        stop_of, alive, inputs, edges = stops.get, self.graph.alive, self.inputs, self.graph.next
         results: Sequence[Any]
-        while len(near := inputs[position[0]]) == 1:  # nothing else comes to the next node
-            place, edge = near[0]
-            results = () if seed is None else run(alive[position[0]], {position[1]: seed})
+        edge: Any = position
+        while len(near := inputs[number := edge[0]]) == 1:  # nothing else comes to the next node
+            (place,) = near
+            results = () if seed is None else run(alive[number], {edge[1]: seed})
             seed = results[place] if place < len(results) else None
+            edge = edges[number][place]
             if (only := stop_of(edge)) is not None:
                 return {only: seed}
-            position = edge
         found: dict[int, Any] = {}
-        following: list[Any] = [stop_of(edge) for _, edge in near]
+        following: list[Any] = [stop_of(edges[number][place]) for place in near]
         if None not in following:  # one node lies between the stops
-            results = self.run_at(position, seed, run)
+            results = self.run_at(edge, seed, run)
             count = len(results)
-            for (place, _), stop in zip(near, following, strict=True):
+            for place, stop in zip(near, following, strict=True):
                 value = results[place] if place < count else None
                 found[stop] = _added(found[stop], value) if stop in found else value
             return found
-        grads: dict[int, dict[int, Any]] = {position[0]: {position[1]: seed}}
-        pending = [self.rank[position[0]]]
+        grads: dict[int, dict[int, Any]] = {number: {edge[1]: seed}}
+        pending = [self.rank[number]]
         while pending:
             number = self.order[heapq.heappop(pending)]
             given = grads.pop(number)
@@ -140,8 +166,9 @@ class Ways:
                 given = {nr: grad for nr, grad in given.items() if grad is not None}
             results = run(alive[number], given) if given else ()
             count = len(results)
-            for place, edge in inputs[number]:
+            for place in inputs[number]:
                 value = results[place] if place < count else None
+                edge = edges[number][place]
                 stop = stop_of(edge)
                 if stop is not None:
                     found[stop] = _added(found[stop], value) if stop in found else value

@@ -65,16 +65,16 @@ class Labels:
             self.naming.bound(name, tensor)
         self.by_name: dict[str, list[Spot]] = {}
         self.spots: list[Spot] = []
-        seen: set[tuple[str, int, int]] = set()
+        seen: set[tuple[str, tuple[int, int]]] = set()
         entries = self.naming.entries()
         # Numbers are those of global names first: a name in a function changes none.
         outer = [bound for bound in entries if bound.scope is None]
         for bound in (*outer, *(bound for bound in entries if bound.scope is not None)):
             named = self.by_name.get(bound.name, [])
             spot = _spot(bound, named)
-            if spot is not None and (key := (spot.name, *spot.key)) not in seen:
+            if spot is not None and (key := (bound.name, spot.key)) not in seen:
                 seen.add(key)
-                self.by_name[spot.name] = named
+                self.by_name[bound.name] = named
                 named.append(spot)
                 self.spots.append(spot)
         self.spots.sort(key=attrgetter("clock"))
@@ -229,17 +229,18 @@ def label_text(spot: Spot, several: bool) -> str:
 
 def _spot(bound: Bound, earlier: list[Spot]) -> Spot | None:
     """What the binding of a tensor stands for at the end, where a gradient can reach it."""
-    thing = bound.key()
-    number = max(bound.turn, earlier[-1].number + 1 if earlier else 1)
-    if isinstance(thing, Tensor):
-        if not thing.requires_grad and not ends_a_graph(thing):
+    name, scope, clock, output_nr, key, held, _, turn = bound
+    number = max(turn, earlier[-1].number + 1 if earlier else 1)
+    if isinstance(node := key(), Tensor):
+        tensor, node = node, grad_fn_of(node)
+        if not tensor.requires_grad and not ends_a_graph(tensor):
             return None
-        node, output_nr = grad_fn_of(thing), thing.output_nr
-        return Spot(bound.name, bound.scope, number, node, output_nr, thing, bound.clock)
-    tensor = bound.tensor()
-    if tensor is not None and grad_fn_of(tensor) is not thing:
-        tensor = None  # changed in place since
-    facts = bound.name, bound.scope, number, thing, bound.output_nr, tensor, bound.clock
+        output_nr = tensor.output_nr
+    else:
+        tensor = held()
+        if tensor is not None and grad_fn_of(tensor) is not node:
+            tensor = None  # changed in place since
+    facts = name, scope, number, node, output_nr, tensor, clock
     return tuple.__new__(Spot, facts)  # one of very many
 
 

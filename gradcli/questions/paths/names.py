@@ -62,9 +62,6 @@ class History:
             self.limit = max(PRUNED, 2 * len(self.entries))
 
 
-_clock = attrgetter("clock")
-
-
 class Naming(Spectator):
     """Observes every binding while a program runs.
 
@@ -84,15 +81,12 @@ class Naming(Spectator):
 
     def bound(self, name: str, value: Any) -> None:
         """A global name."""
-        if not name.startswith("_") or name in self.asked:
-            self._heard(None, name, value)
+        self.bound_inside(None, name, value)
 
-    def bound_inside(self, scope: Scope, name: str, value: Any) -> None:
-        """A name inside a function."""
-        if not name.startswith("_") or name in self.asked:
-            self._heard(scope, name, value)
-
-    def _heard(self, scope: Scope | None, name: str, value: Any) -> None:
+    def bound_inside(self, scope: Scope | None, name: str, value: Any) -> None:
+        """A name inside a function, or with no scope a global one."""
+        if name.startswith("_") and name not in self.asked:
+            return
         kind = type(value)
         if isinstance(value, Tensor):
             self.tensor(scope, name, value)
@@ -121,17 +115,16 @@ class Naming(Spectator):
         self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
     ) -> None:
         """A name was given this tensor, now or at a time."""
-        history = self._history(scope, name)
+        history = self.histories.get((scope, name)) or self._history(scope, name)
         entries = history.entries
         node: Any
         if tensor.__class__ is Tensor and tensor._meta is None:  # as most are
-            node = tensor._grad_fn
+            node, output_nr = tensor._grad_fn, tensor._output_nr
         else:
             try:
-                node = tensor.grad_fn
+                node, output_nr = tensor.grad_fn, tensor.output_nr
             except RuntimeError:  # a view whose base was changed: asking is an error of its own
                 return
-        output_nr = tensor.output_nr
         if entries and (last := entries[-1][4]) is not None:
             known = last()
             if known is tensor or (
@@ -155,7 +148,7 @@ class Naming(Spectator):
             for facts in history.entries
             if facts[4] is not None and facts[4]() is not None
         ]
-        return sorted(alive, key=_clock)
+        return sorted(alive, key=attrgetter("clock"))
 
     def last(self, scope: Scope | None, name: str, before: int) -> Bound | None:
         """What a name stood for when the node with this sequence number was made."""
