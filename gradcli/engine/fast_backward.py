@@ -82,6 +82,12 @@ def sweep(
                 grads = (grad,)
                 for tell in arrived:
                     tell(node, grads)
+            if not ran and not applied:
+                held = node.saved
+                node.row.step(node, grad, ready, frees)
+                if frees is not None and held.__class__ is not Freed:
+                    freed.append(node)
+                continue
             if applied:
                 state.origin = node.origin
                 results = node.row.backward(node, grad)
