@@ -289,7 +289,7 @@ loss.backward()
 def test_wrong_derivatives_that_cancel() -> None:
     fact = checked(CANCELLING)
     assert [leaf.status for leaf in fact.leaves] == ["equal"] and fact.exit_code == 1
-    told = [(problem.kind, problem.line, problem.shown[0]) for problem in fact.problems]
+    told = [(problem.kind, problem.line, problem.label) for problem in fact.problems]
     assert told == [
         ("gradient", 16, "TwiceBackward passes 6 to x[1], the slope is 3"),
         ("gradient", 16, "HalfBackward passes 1.5 to argument 1[1], the slope is 3"),
@@ -351,9 +351,22 @@ def test_no_slope_is_said_to_be_0_where_nan_is() -> None:
     text = "x = tensor([0.0, 4.0, -1.0], requires_grad=True)\n"
     fact = checked(f"{text}y = torch.where(x > 0, x.sqrt(), torch.zeros(3)).sum()\ny.backward()\n")
     (problem,) = fact.problems
-    assert problem.shown == ("passes nan to x",)
+    assert problem.label == "passes nan to x"
     cause = "cause: SqrtBackward0 multiplies 0 by a slope that is infinite or NaN"
     assert problem.advice == (cause,)
+
+
+def test_what_is_not_finite_is_followed_to_where_it_came_from() -> None:
+    text = ("x = tensor([0.0, 1.0, 4.0], requires_grad=True)\n"
+            "y = x.log()\nL = y.exp().sum() / 0.0\nL.backward()\n")  # fmt: skip
+    told = [(one.message, one.line, one.label) for one in checked(text).problems]
+    assert told == [  # log makes an infinity too, which goes into nothing
+        ("L is inf", 3, "inf from here on"),
+        ("x.grad is nan", 3, "an infinite slope on the way back"),
+        ("x.grad is inf", 3, "inf from here on"),
+    ]
+    text = "b = torch.ones(2)\nw = tensor(0.0, requires_grad=True)\nb[1] = 1 / w\nL = b.sum()\n"
+    assert checked(text, fail_on=("inf",)).problems[0].line == 3
 
 
 def test_what_is_not_finite_is_no_mistake() -> None:

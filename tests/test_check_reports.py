@@ -37,6 +37,20 @@ def test_text_and_reports_at_once(folder: Path) -> None:
     assert all(float(case["time"]) > 0 for case in cases)
 
 
+def test_what_an_error_says_of_its_place_is_in_every_report(home: Path) -> None:
+    file = home / "p.expr"
+    file.write_text("x = torch.ones(2)\nx.sum().backward()\n", "utf-8")
+    done = gradcli("check", "p.expr", "--sarif", "r.sarif", "--github")
+    assert (
+        "│ ^^^^^^^^^^^^^^^^^^ x.sum() does not require grad\n  line 1: made without" in done.stdout
+    )
+    result = json.loads((home / "r.sarif").read_text("utf-8"))["runs"][0]["results"][0]
+    for words in (result["message"]["text"].replace("\n", "%0A"), done.stdout):
+        assert "%0Ax.sum() does not require grad%0Aline 1: made without" in words
+    shown = json.loads(gradcli("check", "p.expr", "-f", "json").stdout)["files"][0]["problems"][0]
+    assert shown["shown"][0] == "x.sum() does not require grad" and "label" not in shown
+
+
 def test_sarif(folder: Path) -> None:
     gradcli("check", "p", "--sarif", "r.sarif")
     text = (folder / "r.sarif").read_text("utf-8")

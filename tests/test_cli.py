@@ -416,6 +416,8 @@ def test_an_error_keeps_what_was_bound(home: Path) -> None:
     doc = json.loads(gradcli("run", "--format", "json", stdin="print(1)\nx = (").stdout)
     fits(doc, "gradcli.run-1")
     assert doc["error"]["type"] == "SyntaxError"
+    done = gradcli("trace", stdin="print(1)\nx = (")
+    assert done.returncode == 3 and done.stdout == ""  # the error says it all
 
 
 # ---------------------------------------------------------------- limits

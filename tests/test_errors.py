@@ -84,7 +84,7 @@ def test_the_command(tmp_path: Path) -> None:
         "    | ^^^^^^^^^^^^ needs it again",
     ]
     assert advice == "help: y.backward(retain_graph=True) on line 3"
-    assert tried == "      tried: passes; gradients are then added twice"
+    assert tried == "      tried: passes; the same gradients are then added again"
     assert error.startswith("RuntimeError: Trying to backward through the graph a second time")
 
 
@@ -103,7 +103,7 @@ def test_the_document(tmp_path: Path) -> None:
     ]
     assert found["notes"] == [
         "help: y.backward(retain_graph=True) on line 3"
-        "      tried: passes; gradients are then added twice"
+        "      tried: passes; the same gradients are then added again"
     ]
 
 

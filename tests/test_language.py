@@ -136,8 +136,10 @@ def test_every_node_type_is_decided() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "instead"),
     [
-        ("async def f():\n    async for x in y: pass", "'async for'", "'for'"),
-        ("async def f(): yield 1", "'yield' in 'async def'", ""),
+        ("async def f(): return [x async for x in y]", "'async for' is not", ""),
+        ("def f():\n    async for x in y: pass", "'async for' outside async function", ""),
+        ("async with y: pass", "'async with' outside async function", ""),
+        ("async def f(): yield from g()", "'yield from' inside async function", ""),
         ("def f(): await g()", "'await' outside async function", ""),
         ("def f():\n    x[(yield 1)] = 2", "'yield' in this place", "a line of its own"),
         ("def f():\n    1 < 2 < (yield 1)", "'yield' in this place", "a line of its own"),

@@ -213,7 +213,7 @@ def test_of_loops_within_loops_the_outermost_is_folded(tmp_path: Path) -> None:
 
 
 def test_outputs_of_one_node_have_their_names() -> None:
-    node = next(g for g in boxes(drawn("outputs")) if "a, b, c: x.unbind(0)" in words_of(g))
+    node = next(g for g in boxes(drawn("outputs")) if "a, b, c = x.unbind(0)" in words_of(g))
     assert words_of(node)[2:6] == [
         "a value [0., 1., 2., 3.]", "a grad [21., 0., 0., 0.]",
         "b value [4., 5., 6., 7.]", "b grad [8., 9., 10., 11.]"]  # fmt: skip

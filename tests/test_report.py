@@ -16,6 +16,7 @@ from gradcli.recording import collect as collecting, holding, operands, saved
 from gradcli.recording.collect import Collected
 from gradcli.recording.constants import constants
 from gradcli.recording.facts import NodeFact, Place
+from gradcli.render.table import summary
 
 LIBRARIES = [pytest.param(gradcli, id="gradcli")]
 if pytorch is not None:
@@ -117,6 +118,18 @@ def test_ranges(torch: Any) -> None:
     )  # fmt: skip
     ranges = [fact.range and fact.range[:2] for fact in found.tensors]
     assert ranges == [(-1.0, 3.0), None, None, None]
+
+
+@both
+def test_a_nan_among_many_numbers_leaves_the_range_of_the_others(torch: Any) -> None:
+    for size in (7, 5000, 200_000):  # printed whole, kept as a summary, summed up without a copy
+        x = torch.ones(size)
+        x[2], x[3] = float("nan"), -4.0
+        values = {"x": x, "all": x * float("nan"), "none": torch.ones(size)}
+        for fact in collected(torch, values, texts=True).tensors:
+            assert fact.range is not None and fact.range.has_nan == (fact.name != "none")
+            shown = summary(fact.text, fact.shape, fact.range)
+            assert shown == {"x": "nan, -4…1", "all": "nan", "none": "1"}[fact.name]
 
 
 @both

@@ -242,6 +242,7 @@ def test_no_table_offers_two_underscores() -> None:
     # What a program's own transforms and distributions write, or ask of PyTorch's.
     allowed |= {"_call", "_inverse", "_cache_size", "_batch_shape", "_event_shape"}
     allowed |= {"_validate_args", "_validate_sample", "_extended_shape"}
+    allowed |= {"_check_input_dim"}  # what a batch norm of a program calls first
     allowed |= {"_natural_params", "_log_normalizer", "_mean_carrier_measure"}
     allowed |= {"__getitem__", "__iter__"}  # what data sets are asked, by programs as by loaders
     allowed |= OPERATOR_METHODS  # of tensors: what operators do, by the names of their methods

@@ -552,6 +552,15 @@ def test_a_leaf_whose_name_had_moved_on_before_the_pass_has_no_later_value() -> 
     assert leaf.endswith("x leaf 3. 24. 1")
 
 
+def test_a_leaf_whose_name_has_moved_on_is_known_without_a_pass(home: Path) -> None:  # noqa: F811
+    file = home / "p.expr"
+    file.write_text("x = torch.tensor(1., requires_grad=True)\nx = x * 3\ny = x + 1\n", "utf-8")
+    assert re.search(r"└─ x +leaf +1\. +1\n", here("trace", str(file)).stdout)
+    assert "dy/dx#1 = tensor(3.)\n" in here("grad", str(file)).stdout
+    assert "x#1" in here("paths", str(file)).stdout
+    assert "a leaf without a name" not in here("trace", str(file), "--format", "dot").stdout
+
+
 def test_a_pass_that_failed_says_so() -> None:
     text = "x = torch.tensor(3., requires_grad=True)\ny = x * 2\ny.backward()\ny.backward()\n"
     ran = recorded(Request(text.encode(), "p.expr"), None)

@@ -260,6 +260,26 @@ def test_the_other_factor_is_named() -> None:
 X_SQUARED = "x = tensor(3.0, requires_grad=True)\ny = x * x\n"
 
 
+@pytest.mark.parametrize(("lines", "names", "words"), [
+    ("a, b = x.chunk(2)", ["a", "b"], "a, b = x.chunk(2)"),
+    ("def f():\n    a, b = x.chunk(2)\n    return a * b\na, b = f(), 1", ["a", "b"],
+     "a, b = x.chunk(2)"),
+    ("for _ in range(2):\n    a, b = x.chunk(2)", ["a#2", "b#2"], "a#2, b#2 = x.chunk(2)"),
+    ("parts = x.chunk(2)\na, b = parts[1], parts[0]", ["parts[1]", "parts[0]"], "b: x.chunk(2)"),
+    ("b, *a = x.chunk(2)\na = a[0]", ["x.chunk(2)[1]", "x.chunk(2)[0]"], "a: x.chunk(2)"),
+    ("a, _ = x.topk(2)\nb = 1", ["a"], "a, _ = x.topk(2)"),
+])  # fmt: skip
+def test_each_result_of_a_node_goes_by_its_own_name(
+    lines: str, names: list[str], words: str
+) -> None:
+    text = f"x = torch.arange(4., requires_grad=True)\n{lines}\n(a * b).sum().backward()\n"
+    told_names = [[edge.name for edge in step.edges] for step in walked(text).steps]
+    assert names in told_names
+    shown = page(text)
+    assert f"  {words}  " in shown
+    assert all(f"incoming  {name} = " in shown for name in names)
+
+
 def test_a_second_pass_adds() -> None:
     text = TWO_PATHS.replace("backward()", "backward(retain_graph=True)") + "L.backward()\n"
     report = told(text)

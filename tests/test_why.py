@@ -441,6 +441,11 @@ def test_the_command_and_its_exit_codes(tmp_path: Path) -> None:
     )
     piped = command("a", text=program, cwd=tmp_path)
     assert piped.returncode == 0 and piped.stdout == done.stdout.replace("chain.expr", "<stdin>")
+    (tmp_path / "a").mkdir()  # no program
+    assert command("a", text=program, cwd=tmp_path).stdout == piped.stdout
+    assert command("-", "a", text=program, cwd=tmp_path).stdout == piped.stdout
+    assert "w       fine" in command("-", text=program, cwd=tmp_path).stdout
+    assert "there is no file ./gone" in command("./gone", cwd=tmp_path).stderr
     unknown = command("chain.expr", "aa", cwd=tmp_path)
     assert unknown.returncode == 2 and "did you mean a?" in unknown.stderr
     inside = "def run():\n    net = nn.Linear(1, 1)\n    ws = [torch.ones(1, requires_grad=True)]\n"
@@ -560,7 +565,9 @@ def test_leaves_that_need_no_gradient_are_judged_where_none_does(tmp_path: Path)
     answers = json.loads(here("why", str(file), "--format", "json").stdout)["answers"]
     assert [(one["name"], one["verdict"]) for one in answers] == [("x", "not-requires-grad")]
     file.write_text("n = 3\n", "utf-8")
-    assert here("why", str(file)).stdout == "none of the leaves has a name\n"
+    assert (
+        here("why", str(file)).stdout == "no leaf with a name requires grad: nothing to explain\n"
+    )
 
 
 def test_leaves_that_only_a_function_has_names_for_are_judged(tmp_path: Path) -> None:

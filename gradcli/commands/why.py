@@ -114,5 +114,6 @@ def _words(words: list[str]) -> tuple[str | None, str | None]:
 
 
 def _is_file(word: str) -> bool:
-    """No name of a tensor: it has a program's ending, or it is there."""
-    return word.endswith(PROGRAMS) or os.path.isfile(word)
+    """No name of a tensor: standard input, a path, a program's ending, or a file that is there."""
+    is_path = word == "-" or "/" in word.partition("[")[0] or word.endswith(PROGRAMS)
+    return is_path or os.path.isfile(word)

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from inspect import getattr_static
 from typing import Any
 
-from .adoption import adopting
+from .adoption import ADOPTERS, adopting
 from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
+from .builtins import types as types_room
+from .builtins.prelude import PRELUDE
 from .calls import call
 from .classes import (
     FUNCTIONS,
@@ -41,15 +43,19 @@ def _class_attribute(value: ClassValue, name: str) -> Any:
         return Builtin("apply", FUNCTIONS[value.native](value))
     if is_base(value.native) and (name in module_methods(value.native) or name == "__init__"):
         return class_method(value, name) or module_method(value.native, name)
-    if name in OF_CLASSES:
+    if name in OF_CLASSES and (name != "register" or value.registered is not None):
         return OF_CLASSES[name](value)
     method = type_handlers.inherited_from(value.native if is_base(value.native) else None, name)
     if method is not None:
         return Builtin(name, method)
+    asked = MISSING if value.meta is None else value.meta.find("__getattr__")
+    if asked is not MISSING:
+        return call(asked, (value, name), {})
     raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
 
 
 OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
+    "__class__": lambda kind: types_room.type_call(kind),
     "__doc__": lambda kind: kind.doc,
     "__module__": lambda kind: "__main__",
     "__annotations__": lambda kind: {},  # which are not evaluated
@@ -58,11 +64,33 @@ OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
 
 
 def _set_class(value: ClassValue, name: str, new: Any) -> None:
-    value.table[name] = new
-    add_special(value, name)
+    hears = MISSING if value.meta is None else value.meta.find("__setattr__")
+    if hears is MISSING:
+        _set_plainly(value, name, new)
+    else:
+        call(hears, (value, name, new), {})
+
+
+def _set_plainly(value: Any, name: Any, new: Any) -> None:
+    """object.__setattr__, and type.__setattr__, which a metaclass calls by super()"""
+    if not isinstance(value, ClassValue) or type(name) is not str:
+        set_plainly(value, name, new)
+    else:
+        value.table[name] = new
+        add_special(value, name)
 
 
 def _delete_class(value: ClassValue, name: str) -> None:
+    hears = MISSING if value.meta is None else value.meta.find("__delattr__")
+    if hears is MISSING:
+        _delete_plainly(value, name)
+    else:
+        call(hears, (value, name), {})
+
+
+def _delete_plainly(value: Any, name: Any) -> None:
+    if not isinstance(value, ClassValue) or type(name) is not str:
+        return delete_plainly(value, name)
     if name not in value.table:
         raise missing(value, name, f"type object '{value.name}' has no attribute '{name}'")
     del value.table[name]
@@ -94,15 +122,18 @@ def _property_attribute(value: Property, name: str) -> Any:
 
 def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
     """object.__new__(cls), int.__new__(cls, 3)"""
-    if type(kind) is not ClassValue or kind.native in FUNCTIONS:
+    if not isinstance(kind, ClassValue) or kind.native in FUNCTIONS:
         raise TypeError("__new__() makes objects of a program's class here")
     return made(kind, *args, **kwargs)
 
 
 # What every object has of object: super().__setattr__(name, value), object.__new__(cls).
 OF_OBJECTS: dict[str, Callable[..., Any]] = {
-    "__new__": _new, "__setattr__": set_plainly, "__delattr__": delete_plainly,
+    "__new__": _new, "__setattr__": _set_plainly, "__delattr__": _delete_plainly,
 }  # fmt: skip
+ADOPTERS[property] = lambda made: Property(made.fget)  # by a decorator of the library
+for _kind in (Property, StaticMethod, ClassMethod):
+    PRELUDE[_kind.__name__.lower()] = Builtin(_kind.__name__.lower(), _kind)
 SPECIAL[ClassValue] = _class_attribute
 SPECIAL[Property] = _property_attribute
 SPECIAL_SET[ClassValue] = _set_class

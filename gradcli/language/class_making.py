@@ -11,12 +11,15 @@ from typing import Any
 
 from ..engine.run_state import run_state
 from ..named import NamedTuple
-from .attributes import MISSING, STATICS
+from .adoption import VALUES
+from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS
 from .builtins import types as types_room
 from .calls import call
 from .class_attributes import OF_OBJECTS
 from .classes import EMPTY_BASES, ClassValue, constructed, make_class
 from .grammar import is_foreign
+from .instances import make_meta_host
+from .members import TABLES
 from .operations import DICTS, type_name
 from .session import session
 from .sets import Set
@@ -65,11 +68,11 @@ def above(bases: Iterable[Any]) -> tuple[Any, ...]:
 def made_class(parts: Parts, named: dict[str, Any]) -> Any:
     """What a class statement binds to its name; `named` are the arguments beside its bases."""
     given = named.pop("metaclass", None)
-    if given is not None and type(given) not in (ClassValue, Type):
+    if given is not None and not isinstance(given, ClassValue | Type):
         return call(given, (parts.name, parts.bases, parts.table), named)
     if type(given) is Type and given not in METACLASSES:
         raise TypeError(f"{given.name} as a metaclass is not part of the language")
-    owners = given.order if type(given) is ClassValue else ()
+    owners = given.order if isinstance(given, ClassValue) else ()
     for base in (given, *(base for owner in owners for base in owner.bases)):
         parts = parts._replace(bases=(*parts.bases, *METACLASSES.get(base, ())))
     meta = _meta_of(parts.bases, given)
@@ -86,19 +89,19 @@ def made_class(parts: Parts, named: dict[str, Any]) -> Any:
     finally:
         _making.parts.pop()
     start = meta.find("__init__")
-    if start is not MISSING and type(value) is ClassValue and value.meta is meta:
+    if start is not MISSING and isinstance(value, ClassValue) and value.meta is meta:
         call(start, (value, *facts), named)
     return value
 
 
 def _meta_of(bases: tuple[Any, ...], given: Any) -> ClassValue | None:
     """The metaclass of a class: the given one, or that of a base."""
-    found: ClassValue | None = given if type(given) is ClassValue else None
+    found: ClassValue | None = given if isinstance(given, ClassValue) else None
     for base in bases:
-        meta = base.meta if type(base) is ClassValue else None
-        if meta is None or (found is not None and meta in found.order):
+        meta = base.meta if isinstance(base, ClassValue) else None
+        if meta is None or (found is not None and found.is_below(meta)):
             continue
-        if found is not None and found not in meta.order:
+        if found is not None and not meta.is_below(found):
             raise TypeError(
                 "metaclass conflict: the metaclass of a derived class must be a (non-strict) "
                 "subclass of the metaclasses of all its bases"
@@ -112,9 +115,11 @@ def _finished(parts: Parts, meta: ClassValue | None, named: dict[str, Any]) -> A
     kind = make_class(
         parts.name, parts.qualified, above(parts.bases), parts.table, parts.doc, parts.fields
     )
-    if type(kind) is not ClassValue:
+    if not isinstance(kind, ClassValue):
         return kind
     kind.meta, parts.box[0] = meta, kind
+    if meta is not None:
+        kind.__class__ = meta.host  # type: ignore[assignment]
     for word, entry in list(parts.table.items()):
         hears = entry.kind.find("__set_name__") if isinstance(entry, Instance) else MISSING
         if hears is not MISSING:
@@ -128,7 +133,7 @@ def _finished(parts: Parts, meta: ClassValue | None, named: dict[str, Any]) -> A
 
 
 def _is_meta(kind: Any) -> bool:
-    return type(kind) is ClassValue and any(TYPE in owner.bases for owner in kind.order)
+    return isinstance(kind, ClassValue) and any(TYPE in owner.bases for owner in kind.order)
 
 
 def new_class(meta: Any, *facts: Any, **named: Any) -> Any:
@@ -160,7 +165,7 @@ def _checked(facts: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], dict[str, An
 
 def _call(kind: Any, *args: Any, **named: Any) -> Any:
     """type.__call__(kind, ...), past what a metaclass makes of the call."""
-    known = type(kind) is ClassValue
+    known = isinstance(kind, ClassValue)
     return constructed(kind, *args, **named) if known else call(kind, args, named)
 
 
@@ -173,6 +178,11 @@ def _called(meta: ClassValue, *facts: Any, **named: Any) -> Any:
 
 def _metaclass(kind: ClassValue) -> ClassValue:
     kind.make = _called
+    kind.host = host = make_meta_host(kind.name, kind.order, ClassValue)
+    tables: tuple[dict[Any, Any], ...] = (SPECIAL, SPECIAL_SET, SPECIAL_DELETE, TABLES)
+    for table in tables:
+        table[host] = table[ClassValue]
+    VALUES.add(host)
     return kind
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
 from ..autograd.function import FunctionContext
 from . import library_protocols  # what instances do not answer, the library's objects do
 from .annotations import Annotation
-from .attributes import MISSING
+from .attributes import KEPT_BYTES, MISSING, STATICS, get_attribute
 from .builtins import types as types_room
 from .builtins.errors import name_of
+from .builtins.types import below
 from .calls import call
-from .class_attributes import OF_OBJECTS
+from .class_attributes import OF_CLASSES, OF_OBJECTS
 from .classes import (
     ERROR_CLASSES,
     OBJECT,
     ClassValue,
-    call_special,
     construct,
     is_instance,
     kind_of,
@@ -28,12 +29,12 @@ from .instances import ClassMethod, Property, StaticMethod
 from .operations import iterate, type_handlers, type_name
 from .session import session
 from .superclasses import Super
-from .values import ErrorValue, Instance, Lazy, Type
+from .values import Builtin, ErrorValue, Instance, Lazy, Type
 
 
 def _kind_of(value: Any) -> ClassValue | None:
     """The class of an object of the program's; of a class, its metaclass."""
-    if type(value) is ClassValue:
+    if isinstance(value, ClassValue):
         return value.meta
     return kind_of(value) if is_instance(value) else None
 
@@ -74,7 +75,14 @@ def _iterate(previous: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any] | 
 
 def _steps(value: Instance) -> Iterator[Any]:
     """An instance with __next__, until it raises StopIteration."""
-    return _until("StopIteration", lambda place: call_special(value, "__next__"))
+    return _until("StopIteration", lambda place: _call_special(value, "__next__"))
+
+
+def _call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    found = kind_of(value).find(name)
+    if found is MISSING:
+        raise TypeError(f"'{kind_of(value).name}' object is not callable")
+    return call(found, (value, *args), kwargs)
 
 
 def _item_of(value: Any) -> Callable[[int], Any] | None:
@@ -122,7 +130,7 @@ def _caller(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
     find = _hook("__call__", previous)
 
     def run(value: Any) -> Any:
-        if type(value) is ClassValue:
+        if isinstance(value, ClassValue):
             return construct
         return find(value)
 
@@ -135,7 +143,9 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
             return kind_of(value).name
         if type(value) is FunctionContext:
             return value.type_name
-        return "type" if type(value) is ClassValue else previous(value)
+        if isinstance(value, ClassValue):
+            return "type" if value.meta is None else value.meta.name
+        return previous(value)
 
     return run
 
@@ -144,7 +154,7 @@ def _subscripted(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Box[int], of a class that builds on Generic: the class itself."""
 
     def find(value: Any) -> Any:
-        if type(value) is ClassValue and any(
+        if isinstance(value, ClassValue) and any(
             type(base) is Annotation for kind in value.order for base in kind.bases
         ):
             return lambda kind, parts: kind
@@ -177,7 +187,7 @@ def custom_text(value: Any, method: str) -> str | None:
     """__str__ and __repr__ of the program's classes."""
     kind = type(value)
     own = _kind_of(value)
-    if kind is ClassValue and own is None:
+    if own is None and issubclass(kind, ClassValue):
         return value.text if value.enumeration is None else value.enumeration.title(value)
     if own is None:
         return None
@@ -188,33 +198,83 @@ def custom_text(value: Any, method: str) -> str | None:
             if type(shown) is not str:
                 raise TypeError(f"{name} returned non-string (type {type_name(shown)})")
             return shown
-    if kind is ClassValue:
+    if issubclass(kind, ClassValue):
         return value.text
     return OF_OBJECTS["__repr__"](value) if isinstance(value, Instance) else None
 
 
 def _type_of(value: Any) -> Any:
-    return _kind_of(value) or (types_room.OF_PYTHON[Type] if type(value) is ClassValue else None)
+    return _kind_of(value) or (
+        types_room.OF_PYTHON[Type] if isinstance(value, ClassValue) else None
+    )
 
 
 def _is_instance(value: Any, kind: Any) -> bool | None:
-    if type(kind) is not ClassValue:
+    if not isinstance(kind, ClassValue):
         if isinstance(value, Instance):
             return kind is OBJECT or _is_above(kind, value.kind)
         return None
+    checks = MISSING if kind.meta is None else kind.meta.find("__instancecheck__")
+    if checks is not MISSING:
+        return _kind_of(value) is kind or bool(call(checks, (kind, value), {}))
+    found = _is_of(kind, value)
+    if found or kind.registered is None:
+        return found
+    return types_room.is_subclass(types_room.type_of(value), kind)
+
+
+def _is_of(kind: ClassValue, value: Any) -> bool:
+    """type.__instancecheck__(kind, value)"""
     if type(value) is ErrorValue:
         own = ERROR_CLASSES.get(value.kind)
     else:
         own = _kind_of(value)
-    return own is not None and kind in own.order
+    return own is not None and own.is_below(kind)
 
 
 def _is_above(kind: Any, own: ClassValue) -> bool:
     """A class of the library that has no objects, or the type that an enumeration's members are."""
     found = own.enumeration is not None and kind in own.enumeration.above
-    return found or any(kind in base.bases for base in own.order)
+    return found or any(part is kind for base in own.order for part in base.bases)
 
 
+def _claimed(kind: Any, below: Any) -> bool | None:
+    """issubclass(below, kind), where the class or its metaclass has a word on that."""
+    if not isinstance(kind, ClassValue):
+        return None
+    checks = MISSING if kind.meta is None else kind.meta.find("__subclasscheck__")
+    if checks is not MISSING:
+        return bool(call(checks, (kind, below), {}))
+    if kind.registered is None:
+        return None
+    if kind.find("__subclasshook__") is not MISSING:
+        answer = call(get_attribute(kind, "__subclasshook__"), (below,), {})
+        if answer is not NotImplemented:
+            return bool(answer)
+    return True if any(types_room.is_subclass(below, one) for one in kind.registered) else None
+
+
+def _register(kind: ClassValue, below: Any) -> Any:
+    """ABC.register: from now on a class counts as one below an abstract one."""
+    if not types_room.is_class(below):
+        raise TypeError("Can only register classes")
+    if types_room.is_subclass(kind, below):
+        raise RuntimeError("Refusing to create an inheritance cycle")
+    for base in kind.order:
+        if base.registered is not None:
+            session.budget.charge_bytes(KEPT_BYTES)
+            base.registered.append(below)
+    return below
+
+
+types_room.claims.append(_claimed)
+OF_CLASSES["register"] = lambda kind: Builtin("register", partial(_register, kind))
+OF_OBJECTS.update({
+    "__instancecheck__": _is_of, "__subclasscheck__": lambda kind, other: below(other, kind),
+})  # fmt: skip
+STATICS.update(
+    (("type", word), OF_OBJECTS[word]) for word in ("__instancecheck__", "__subclasscheck__")
+)
 texts.custom = custom_text
 texts.home = types_room.home_in_text
 types_room.custom_type.append(_type_of)
@@ -222,7 +282,7 @@ types_room.custom_isinstance.append(_is_instance)
 types_room.custom_bases.append(
     lambda kind: (
         (kind.order, kind.native, lambda other: _is_above(other, kind))
-        if type(kind) is ClassValue
+        if isinstance(kind, ClassValue)
         else None
     )
 )

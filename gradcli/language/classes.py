@@ -10,7 +10,7 @@ from ..autograd.function import Function as HostFunction
 from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
 from ..nn.module import Module
-from .adoption import ADOPTERS, VALUES
+from .adoption import VALUES
 from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
@@ -58,7 +58,8 @@ class ClassValue(Joined):
 
     __slots__ = (
         "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
-        "make", "meta", "name", "native", "order", "qualified", "slots", "special", "table",
+        "make", "meta", "name", "native", "order", "qualified", "registered", "slots", "special",
+        "table",
         "__weakref__",
     )  # fmt: skip
 
@@ -71,6 +72,7 @@ class ClassValue(Joined):
         self.frozen = False  # a dataclass whose objects are not written to
         self.make: Callable[..., Any] | None = None  # what a call gives where it makes no object
         self.abstract: tuple[str, ...] = ()  # methods that a class beneath must have
+        self.registered: list[Any] | None = None  # of an abstract class: what ABC.register was told
         self.meta: ClassValue | None = None  # the metaclass that made it, where that is no type
         self.enumeration: Any = None  # of a class that builds on Enum: its members
         self.name = name
@@ -78,7 +80,7 @@ class ClassValue(Joined):
         self.bases = bases
         self.table = table
         self.native: Any = None if beneath is not None else _native(bases)
-        self.order = linear(self, [base for base in bases if type(base) is ClassValue])
+        self.order = linear(self, [base for base in bases if isinstance(base, ClassValue)])
         above = (base.content for base in self.order[1:] if base.content is not None)
         self.content = beneath or next(above, None)  # the type of Python that it builds on
         self.slots = slots_of(self.order)  # the names that its objects may have, None for any
@@ -107,6 +109,10 @@ class ClassValue(Joined):
     def __deepcopy__(self, memo: Any) -> ClassValue:
         return self  # a copy of an object is of the same class
 
+    def is_below(self, other: Any) -> bool:
+        """Is it this class, or does it build on it? Classes are asked by identity."""
+        return any(base is other for base in self.order)
+
     def find(self, name: str, after: ClassValue | None = None) -> Any:
         """The first entry of this name along the bases, behind `after` where that is given."""
         skipping = after is not None
@@ -123,7 +129,7 @@ def _native(bases: tuple[Any, ...]) -> Any:
     """The class of the library or the error type that the class builds on, or None."""
     found: Any = None
     for base in bases:
-        if type(base) is ClassValue:
+        if isinstance(base, ClassValue):
             found = found or base.native
         elif type(base) is Type and base not in EMPTY_BASES:
             if is_mixed_in(base, bases):
@@ -138,8 +144,8 @@ def _native(bases: tuple[Any, ...]) -> Any:
 
 def is_mixed_in(base: Type, bases: tuple[Any, ...]) -> bool:
     """A type beside Enum, which its members stand for: (str, Enum)."""
-    above = [*bases, *(part for kind in bases if type(kind) is ClassValue for owner in kind.order
-                       for part in owner.bases)]  # fmt: skip
+    known = [kind for kind in bases if isinstance(kind, ClassValue)]
+    above = [*bases, *(part for kind in known for owner in kind.order for part in owner.bases)]
     return any(base in MIXED_IN.get(part, ()) for part in above if type(part) is Type)
 
 
@@ -227,7 +233,7 @@ def constructed(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
         value = made(kind, *args, **kwargs)
     else:
         value = call(getattr(making, "function", making), (kind, *args), kwargs)
-        if not is_instance(value) or kind not in kind_of(value).order:
+        if not is_instance(value) or not kind_of(value).is_below(kind):
             return value
     start = kind.find("__init__")
     if start is not MISSING:
@@ -466,7 +472,7 @@ FUNCTIONS: dict[Any, Callable[[ClassValue], Callable[..., Any]]] = {}
 
 SPECIAL[ErrorValue] = _error_attribute
 SPECIAL_SET[ErrorValue] = _set_error
-own_errors.append(lambda value: value.kind if type(value) is ClassValue else None)
+own_errors.append(lambda value: value.kind if isinstance(value, ClassValue) else None)
 for _record in (ClassValue, Property, StaticMethod, ClassMethod):
     TABLES[_record] = Members()
     VALUES.add(_record)
@@ -484,16 +490,3 @@ def module_methods(native: type) -> dict[str, Callable[..., Any]]:
     methods = members_of_type(native).methods
     own = native.__name__ != "Module"
     return {name: method for name, method in methods.items() if own or name != "forward"}
-
-
-def call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    found = kind_of(value).find(name)
-    if found is MISSING:
-        raise TypeError(f"'{kind_of(value).name}' object is not callable")
-    return call(found, (value, *args), kwargs)
-
-
-ADOPTERS[property] = lambda made: Property(made.fget)  # by a decorator of the library
-PRELUDE["property"] = Builtin("property", Property)
-PRELUDE["staticmethod"] = Builtin("staticmethod", StaticMethod)
-PRELUDE["classmethod"] = Builtin("classmethod", ClassMethod)

@@ -90,7 +90,9 @@ DUNDER_ATTRIBUTES = (
         "__cause__ __getattr__ __delitem__ __reversed__ __format__ __float__ __int__ __index__ "
         "__round__ __slots__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __invert__ "
         "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
-        "__delattr__ __copy__ __deepcopy__ __get__ __set__ __set_name__ __init_subclass__".split()
+        "__delattr__ __copy__ __deepcopy__ __get__ __set__ __set_name__ __init_subclass__ "
+        "__instancecheck__ __subclasscheck__ __subclasshook__ __aiter__ __anext__ __aenter__ "
+        "__aexit__".split()
     )
     | BINARY_METHODS
 )

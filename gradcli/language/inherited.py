@@ -85,6 +85,8 @@ OF_OBJECTS.update({
     "__hash__": session.number_of,
 })  # fmt: skip
 STATICS.update((("object", name), work) for name, work in OF_OBJECTS.items())
+for _name, _work in OF_OBJECTS.items():
+    STATICS.setdefault(("type", _name), _work)
 STATICS["object", "__init__"] = lambda value, *args, **kwargs: None
 type_handlers.inherited = _inherited
 type_handlers.inherited_from = inherited_from

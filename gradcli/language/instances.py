@@ -29,9 +29,9 @@ BRIDGED = (
 OPERATORS = BRIDGED - {"__call__", "__len__", "__getitem__"}
 
 
-def _bridge(name: str) -> Callable[..., Any]:
-    def ask(self: Instance, *args: Any, **kwargs: Any) -> Any:
-        return call(self.kind.find(name), (self, *args), kwargs)
+def _bridge(name: str, owner: str = "kind") -> Callable[..., Any]:
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(getattr(self, owner).find(name), (self, *args), kwargs)
 
     return ask
 
@@ -66,11 +66,11 @@ def linear(own: Any, known: list[Any]) -> list[Any]:
     if len(known) < 2:
         return [own, *(kind for base in known for kind in base.order)]
     rows = [deque(row) for row in (*(base.order for base in known), known)]
-    behind = Counter(kind for row in rows for kind in list(row)[1:])
+    behind = Counter(id(kind) for row in rows for kind in list(row)[1:])
     order = [own]
     while rows:
         session.budget.charge(len(rows))
-        head = next((row[0] for row in rows if not behind[row[0]]), None)
+        head = next((row[0] for row in rows if not behind[id(row[0])]), None)
         if head is None:
             raise TypeError("Cannot create a consistent method resolution order (MRO)")
         order.append(head)
@@ -78,7 +78,7 @@ def linear(own: Any, known: list[Any]) -> list[Any]:
             if row[0] is head:
                 row.popleft()
                 if row:
-                    behind[row[0]] -= 1
+                    behind[id(row[0])] -= 1
         rows = [row for row in rows if row]
     return order
 
@@ -137,6 +137,16 @@ def shown(entry: Any) -> Any:
     return property(lambda value: call(entry.getter, (value,), {}))
 
 
+def make_meta_host(name: str, order: list[Any], kind: type) -> type:
+    """What the classes of a metaclass are beneath; it answers to the operators of the metaclass."""
+    words = special_names(order) - {"__call__", "__len__", "__getitem__"}
+    if not words:
+        return kind
+    session.budget.charge_bytes(HOST_BYTES)
+    body: dict[str, Any] = {word: _bridge(word, "meta") for word in words}
+    return type(name, (kind,), {"__slots__": (), **body} | _unhashable(order))
+
+
 class StaticMethod:
     __slots__ = ("function",)
 
@@ -187,5 +197,5 @@ def special_names(order: list[Any]) -> frozenset[str]:
 
 def add_special(kind: Any, name: str) -> None:
     """A special method that is given to a class after it was made."""
-    if kind.host is not None and name in BRIDGED:
+    if kind.host is not None and issubclass(kind.host, Instance) and name in BRIDGED:
         setattr(kind.host, name, _bridge(name))

@@ -451,7 +451,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     first, left = missing[:MOST_NAMES], len(missing[MOST_NAMES:])
     more = f" and {left:,} more" if left else ""
     labels = [
-        Label(program.input_span(name), f"{name} is never assigned", primary=place == 0)
+        Label(program.input_span(name), "never assigned", primary=place == 0)
         for place, name in enumerate(first)
     ]
     listed = ", ".join(f"'{name}'" for name in first)

@@ -185,9 +185,10 @@ MODULES: dict[str, Module] = {
         "Thread Lock RLock Semaphore Event current_thread main_thread active_count get_ident",
     ),
     "asyncio": _module(
-        "standard.event_loop",
+        "standard.waiting",
         "run sleep gather create_task ensure_future get_event_loop new_event_loop "
-        "get_running_loop set_event_loop Future Task",
+        "get_running_loop set_event_loop Future Task Event Lock Queue QueueEmpty QueueFull "
+        "Semaphore",
     ),
     "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),

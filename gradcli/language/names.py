@@ -40,20 +40,20 @@ ERROR_NAMES = (
     "InterruptedError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError",
     "ModuleNotFoundError", "NameError", "NotImplementedError", "OSError", "OverflowError",
     "PermissionError", "RecursionError", "ReferenceError", "RuntimeError", "RuntimeWarning",
-    "StopIteration", "SyntaxError", "SystemError", "SystemExit", "TabError", "TimeoutError",
-    "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError",
-    "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
+    "StopAsyncIteration", "StopIteration", "SyntaxError", "SystemError", "SystemExit", "TabError",
+    "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError", "UserWarning", "ValueError", "Warning", "ZeroDivisionError",
 )  # fmt: skip
 BUILTIN_NAMES = frozenset(
     "print range len enumerate zip map filter sorted reversed sum min max abs round pow divmod all "
     "any int float bool str repr list tuple dict set frozenset complex isinstance issubclass type "
     "iter next callable getattr hasattr setattr id hash slice object super property staticmethod "
     "classmethod format chr ord bin hex oct NotImplemented Ellipsis __name__ __file__ "
-    "__doc__ open input exit quit vars dir bytes delattr ascii globals locals".split()
+    "__doc__ open input exit quit vars dir bytes delattr ascii globals locals help".split()
 ) | frozenset(ERROR_NAMES)  # fmt: skip
 # What a person may reach for and a program can't have: said in these words.
 NOT_AVAILABLE = frozenset(
-    "eval exec compile __import__ help breakpoint "
+    "eval exec compile __import__ breakpoint "
     "memoryview bytearray aiter anext license credits copyright".split()
 )
 

@@ -21,7 +21,7 @@ from .costs import (
 )  # fmt: skip
 from .session import session
 from .sets import FrozenSet, Set
-from .values import Instance, Lazy, slice_parts, stands_for
+from .values import NOT_WALKED, Instance, Lazy, slice_parts, stands_for
 
 # state_dict() and the state of an optimiser are dicts of these kinds.
 DICTS: frozenset[Any] = frozenset({dict, OrderedDict, defaultdict, Counter})
@@ -265,7 +265,7 @@ def iterate(value: Any) -> Iterator[Any]:
     kind = type(value)
     if kind in PLAIN_ITERABLES:
         return iter(value)
-    if kind is Lazy and value.kind != "coroutine":
+    if kind is Lazy and value.kind not in NOT_WALKED:
         return value.items  # type: ignore[no-any-return]
     if isinstance(value, tuple):
         return iter(value)

@@ -28,9 +28,9 @@ class Super:
 
 
 def make_super(*args: Any) -> Super:
-    if len(args) != 2 or type(args[0]) is not ClassValue:
+    if len(args) != 2 or not isinstance(args[0], ClassValue):
         raise TypeError("super() needs a class and an object here")
-    kind = args[1] if type(args[1]) is ClassValue else is_instance(args[1]) and kind_of(args[1])
+    kind = args[1] if isinstance(args[1], ClassValue) else is_instance(args[1]) and kind_of(args[1])
     if not kind or not _behind(kind, args[0]):
         raise TypeError("super(type, obj): obj must be an instance or subtype of type")
     return Super(args[0], args[1])
@@ -38,12 +38,12 @@ def make_super(*args: Any) -> Super:
 
 def _behind(kind: ClassValue, start: ClassValue) -> bool:
     """Is a class among those of an object, or of the metaclass of a class?"""
-    return start in kind.order or (kind.meta is not None and start in kind.meta.order)
+    return kind.is_below(start) or (kind.meta is not None and kind.meta.is_below(start))
 
 
 def _super_attribute(value: Super, name: str) -> Any:
-    kind = value.object if type(value.object) is ClassValue else kind_of(value.object)
-    if value.behind not in kind.order and kind.meta is not None:
+    kind = value.object if isinstance(value.object, ClassValue) else kind_of(value.object)
+    if not kind.is_below(value.behind) and kind.meta is not None:
         kind = kind.meta
         if name == "__call__":
             found = kind.find(name, after=value.behind)
@@ -59,7 +59,7 @@ def _super_attribute(value: Super, name: str) -> Any:
     if method is not None:
         return Bound(name, value.object, method)
     if is_base(kind.native):
-        of_class = class_method(kind, name) if type(value.object) is ClassValue else None
+        of_class = class_method(kind, name) if isinstance(value.object, ClassValue) else None
         if of_class is not None:
             return of_class
         return Bound(name, value.object, module_method(kind.native, name).function)

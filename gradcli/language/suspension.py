@@ -1,7 +1,8 @@
 """language: where a `yield` may stand within a statement, and the order in which parts run.
 
 `async def` and `await` are functions that stop, too: the tree of a program has a function in the
-place of the one, and `yield from` in that of the other, both marked.
+place of the one, and `yield from` in that of the other, both marked. So are `async for` and
+`async with`.
 """
 
 from __future__ import annotations
@@ -50,10 +51,14 @@ def yields(node: ast.AST) -> bool:
     return any(True for _ in _all(node))
 
 
+def _stops(node: ast.AST) -> bool:
+    return isinstance(node, ast.Yield | ast.YieldFrom) or is_async(node)
+
+
 def _all(node: ast.AST) -> Iterator[ast.AST]:
     pending = [node]
     for part in pending:
-        if isinstance(part, ast.Yield | ast.YieldFrom):
+        if _stops(part):
             yield part
         if not isinstance(part, OTHER_FUNCTIONS) or part is node:
             pending.extend(ast.iter_child_nodes(part))
@@ -64,7 +69,7 @@ def misplaced(body: list[ast.stmt]) -> ast.AST | None:
     reached: set[ast.AST] = set()
     pending: list[Any] = list(body)
     for node in pending:
-        if isinstance(node, ast.Yield | ast.YieldFrom):
+        if _stops(node):
             reached.add(node)
         pending.extend(parts(node))
         if isinstance(node, NESTING):
@@ -95,9 +100,10 @@ def as_functions(body: list[ast.stmt]) -> None:
 
 
 def _plain(node: Any) -> Any:
-    if type(node) is ast.AsyncFunctionDef:
-        made: Any = ast.FunctionDef(**dict(ast.iter_fields(node)))
-        made.is_coroutine = True
+    plain = PLAIN.get(type(node))
+    if plain is not None:
+        made: Any = plain(**dict(ast.iter_fields(node)))
+        made.is_async = True
     elif type(node) is ast.Await:
         made = ast.YieldFrom(value=node.value)
         made.awaits = True
@@ -106,9 +112,20 @@ def _plain(node: Any) -> Any:
     return ast.copy_location(made, node)
 
 
-def is_coroutine(function: Any) -> bool:
+# What stands in the place of what is written with `async`.
+PLAIN: dict[type, type] = {
+    ast.AsyncFunctionDef: ast.FunctionDef, ast.AsyncFor: ast.For, ast.AsyncWith: ast.With,
+}  # fmt: skip
+
+
+def is_async(node: Any) -> bool:
     """Was it written with `async`?"""
-    return getattr(function, "is_coroutine", False)
+    return getattr(node, "is_async", False)
+
+
+def is_generator(function: Any) -> bool:
+    """Of what was written with `async`: does it yield to who walks through it?"""
+    return any(not awaits(part) for part in _all(function) if isinstance(part, ast.Yield))
 
 
 def awaits(node: ast.AST) -> bool:

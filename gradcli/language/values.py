@@ -351,6 +351,9 @@ class Plain:
     __slots__ = ("__weakref__",)
 
 
+NOT_WALKED = frozenset({"coroutine", "async_generator"})  # kinds that only `async` goes through
+
+
 class Lazy:
     """An iterator: zip, map, enumerate, a generator expression ..."""
 
@@ -372,9 +375,13 @@ class Lazy:
 
     def __iter__(self) -> Iterator[Any]:
         """For the host; the language takes `items` and counts itself."""
+        if self.kind in NOT_WALKED:
+            raise TypeError(f"'{self.kind}' object is not iterable")
         return stepwise(self.items)
 
     def __next__(self) -> Any:
+        if self.kind in NOT_WALKED:
+            raise TypeError(f"'{self.kind}' object is not an iterator")
         session.budget.charge(1)
         return next(self.items)
 

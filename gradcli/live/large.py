@@ -9,6 +9,7 @@ from typing import Any
 from weakref import ref
 
 from ..recording.facts import Spread
+from ..recording.numbers import beside_nan
 from ..recording.snapshot import Summary
 
 WHOLE = 4096  # elements of a tensor that is recorded with all its numbers
@@ -182,7 +183,8 @@ def summary(tensor: Any) -> Summary:
     if tensor.dtype.is_complex or not tensor.numel() or not tensor.dtype.is_floating_point:
         return Summary(shape, None)
     low, high = (float(end) for end in tensor.aminmax())
-    if low != low or high != high:
-        return Summary(shape, None)
+    if low != low:
+        rest = tensor[tensor == tensor]
+        return Summary(shape, beside_nan(*rest.aminmax()) if rest.numel() else beside_nan())
     mean, norm = float(tensor.mean()), float(tensor.norm())
     return Summary(shape, Spread(low, high, mean, norm))

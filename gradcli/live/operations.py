@@ -50,6 +50,7 @@ class Operations:
         self.defects = recorder.defects
         tensor = recorder.torch.Tensor
         self.set_grad, self.delete_grad = tensor.grad.__set__, tensor.grad.__delete__
+        self.set_data = tensor.data.__set__
         self.set_requires_grad = tensor.requires_grad.__set__
         self.torchs = os.path.dirname(recorder.torch.__file__)
         self.sorts: dict[Any, int] = {}  # by the function
@@ -210,6 +211,8 @@ class Operations:
             elif any(one is tensor for one in fused):
                 self.side.is_shared = True
                 self.changed(tensor)
+        if function == self.set_data and not hasattr(type(args[0]), "materialize"):
+            self.changed(args[0])
         if name in PRINTING:
             self.tell_new(args[0])
         elif self.tell_new(result):

@@ -390,13 +390,6 @@ class TorchSide(Live):
         with self.hands_off(), self.torch.no_grad():
             return packed(tensors, self.torch._C._nn.flatten_dense_tensors)
 
-    def is_apart(self, tensor: Any) -> bool:  # type: ignore[override]
-        """Whether no larger memory hangs on it."""
-        try:
-            return bool(tensor.untyped_storage().nbytes() == tensor.nbytes)
-        except (RuntimeError, NotImplementedError):  # it is sparse
-            return False
-
     def _of_leaf(self, leaf: Any, largest: float) -> Any:
         """A leaf that is as it was a pass ago is held already."""
         held, version, known = self.leaves.get(id(leaf), (None, 0, None))

@@ -122,7 +122,7 @@ class _NormBase(Module):
     PUBLIC: tuple[str, ...] = (
         "num_features", "eps", "momentum", "affine", "track_running_stats", "weight", "bias",
         "running_mean", "running_var", "num_batches_tracked", "reset_parameters",
-        "reset_running_stats",
+        "reset_running_stats", "_check_input_dim",
     )  # fmt: skip
 
     def __init__(

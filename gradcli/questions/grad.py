@@ -154,6 +154,12 @@ def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> lis
         and ("[" not in fact.name or (fact.node, fact.output_nr) not in plain)
         and fact.name != of.name
     ]  # fmt: skip
+    held = {id(tensor) for tensor in found.held}
+    names = {fact.name for fact in found.tensors}
+    for leaf in found.former:  # names that stand for other tensors by now
+        if id(leaf.tensor) not in held and found.leaves.get(id(leaf.tensor)) in below:
+            then = ran.recording.names.numbered(leaf.tensor) if leaf.name in names else ""
+            wanted.append(Wanted(then or leaf.name, leaf.tensor, leaf.line))
     if not wanted and of.is_leaf:
         wanted.append(Wanted(of.name, found.held[found.tensors.index(of)], of.line))
     return wanted

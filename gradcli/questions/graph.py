@@ -178,29 +178,35 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
             span = source.place_of(origin)
             whole = source.span_of(origin)
             before = source.line(whole.line)[: whole.column - 1].rstrip()
-            target, plain = targets.get(key, ("", True))
+            target, plain, parts = targets.get(key, ("", True, ()))
             place = Place(span.line, span.column, span.end_line, span.end_column,
                           source.words_of(whole), target, isinstance(origin, ast.stmt),
-                          plain and before.endswith("="))  # fmt: skip
+                          plain and before.endswith("="), parts)  # fmt: skip
         known[key] = place
         return place
 
     return place_of
 
 
-def _targets(program: Program) -> dict[int, tuple[str, bool]]:
-    """For the value of each assignment to one name, that name; is it NAME = VALUE and no more?"""
-    found: dict[int, tuple[str, bool]] = {}
+def _targets(program: Program) -> dict[int, tuple[str, bool, tuple[str, ...]]]:
+    """For the value of each assignment to one name, that name; is it NAME = VALUE and no more?
+    For that of one to several, those names."""
+    found: dict[int, tuple[str, bool, tuple[str, ...]]] = {}
     pending: list[Any] = list(program.body)
     for node in pending:
         value = getattr(node, "value", None)
         called = getattr(value, "func", None)
         if getattr(called, "attr", getattr(called, "id", "")) in PASSING:
             continue
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[id(value)] = node.targets[0].id, len(node.targets) == 1
+        if isinstance(node, ast.Assign):
+            target, is_plain = node.targets[0], len(node.targets) == 1
+            if isinstance(target, ast.Name):
+                found[id(value)] = target.id, is_plain, ()
+            elif isinstance(target, ast.Tuple):
+                names = tuple(one.id for one in target.elts if isinstance(one, ast.Name))
+                found[id(value)] = "", is_plain, names if len(names) == len(target.elts) else ()
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found[id(value)] = node.target.id, False
+            found[id(value)] = node.target.id, False, ()
         for part in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, part, None)
             if isinstance(inner, list):

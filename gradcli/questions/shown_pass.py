@@ -154,13 +154,15 @@ def flows(
             value.value, grad.value, module=modules(entry.module),
             name=recording.names.called_inside(found.alive[number]),
         ))  # fmt: skip
+    leaves = {id(leaf.tensor): leaf for leaf in found.former}
+    ends, numbers = _ends(one, found)
+    standing = {fact.node for fact in found.tensors}  # without a pass these say all that is known
     if one is not None:
         known = {(f.node, f.output_nr) for f in facts}
         facts.extend(_without_a_value(one, found, known, remade, full))
-        leaves = {id(leaf.tensor): leaf for leaf in found.former}
-        ends, numbers = _ends(one, found)
         facts.extend(_leaves(recording, one, found, numbers, leaves, full))
-        facts.extend(_unreached(found, ends, {fact.node for fact in facts}, leaves, full))
+        standing = {fact.node for fact in facts}
+    facts.extend(_unreached(found, ends, standing, leaves, full))
     return tuple(sorted(facts, key=attrgetter("node", "output_nr")))
 
 
@@ -199,7 +201,7 @@ def _remade(
     return remade
 
 
-def _ends(one: Pass, found: Collected) -> tuple[list[int], Mapping[int, int]]:
+def _ends(one: Pass | None, found: Collected) -> tuple[list[int], Mapping[int, int]]:
     """Every node that ends in a leaf, and by the identities of leaves those of the pass: after
     net.double() later graphs end in others."""
     alive, numbers = found.alive, found.leaves
@@ -236,7 +238,8 @@ def _without_a_value(
 
 
 def _unreached(
-    found: Collected, ends: Iterable[int], known: set[int], leaves: Mapping[int, Named], full: bool,
+    found: Collected, ends: Iterable[int], known: Container[int | None],
+    leaves: Mapping[int, Named], full: bool,
 ) -> Iterator[FlowFact]:  # fmt: skip
     """Leaves of the graph to which the pass brought nothing, with the values that they have."""
     for number in ends:

@@ -154,7 +154,7 @@ def _summed(value: Summary) -> Measure:
     count = 1
     for length in value.shape:
         count *= length
-    if value.range is None:
+    if value.range is None or value.range.has_nan:
         return Measure(float("nan"), float("nan"), 0, 1, count)
     low, high, _, norm = value.range
     return Measure(float("nan") if norm is None else norm, max(abs(low), abs(high)), 0, 0, count)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from math import hypot, inf
+from math import hypot, inf, nan, sqrt
 from typing import Any
 
+from ..engine.mode import state
 from .facts import FEW, Nested, Spread
-from .sides import side_of
+from .sides import looked_at, side_of
 
-RANGED = 100_000  # elements of a tensor whose range is looked for
+RANGED = 100_000  # elements of an array that is summed up in double precision
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
 
 
@@ -40,28 +41,72 @@ def text_of(tensor: Any) -> str:
 
 
 def range_of(tensor: Any) -> Spread | None:
-    """The least and the greatest of several numbers, of many their mean and norm too; nothing for
-    one, for very many, for NaN."""
-    kind = str(tensor.dtype).removeprefix("torch.")
-    if not 1 < tensor.numel() <= RANGED or kind in UNORDERED:
+    """The least and the greatest of several numbers, of more than a few their mean and norm too;
+    nothing for one, and for very many of a type that NumPy does not have."""
+    kind, size = str(tensor.dtype).removeprefix("torch."), tensor.numel()
+    if size <= 1 or kind in UNORDERED:
         return None
-    held = _dense(tensor).reshape(-1)
-    if kind in ("float32", "float64") and str(held.device) == "cpu" and len(held) > FEW:
-        return _spread(held.numpy().astype("float64"))
-    found: list[Any] = held.tolist()
-    total = sum(found)
-    if total != total and any(number != number for number in found):
-        return None  # infinities of both signs have no sum either
+    held = _dense(tensor)
+    if kind in ("float32", "float64") and str(held.device) == "cpu" and size > FEW:
+        array = held.numpy()
+        return spread(array) if size > RANGED else _in_double(array.astype("float64").reshape(-1))
+    if size > RANGED:
+        return None
+    found: list[Any] = held.reshape(-1).tolist()
+    rest = [number for number in found if number == number]
     if len(found) <= FEW:
-        return Spread(min(found), max(found))
-    return Spread(min(found), max(found), total / len(found), hypot(*found))
+        return Spread(min(found), max(found)) if len(rest) == len(found) else None
+    if len(rest) < len(found):
+        return beside_nan(min(rest), max(rest)) if rest else beside_nan()
+    return Spread(min(found), max(found), sum(found) / len(found), hypot(*found))
 
 
-def _spread(values: Any) -> Spread | None:
-    """The same of an array of doubles."""
+def beside_nan(low: float = nan, high: float = nan) -> Spread:
+    """Where there is a NaN, which mean and norm then are: the range of the other numbers."""
+    return Spread(float(low), float(high), nan, nan)
+
+
+def _beside_nan(values: Any) -> Spread:
+    rest = values[values == values]
+    return beside_nan(rest.min(), rest.max()) if rest.size else beside_nan()
+
+
+def spread(data: Any) -> Spread | None:
+    """The range of an array; an expanded one may have more elements than can be looked at."""
+    some = looked_at(data)
+    if data.dtype.kind not in "fiu":
+        return None
+    low, high = some.min(), some.max()
+    if low != low:
+        state.reserve(some.nbytes)
+        return _beside_nan(some)
+    if not some.flags.c_contiguous:
+        state.reserve(some.nbytes)
+    flat = some.reshape(-1)
+    norm = norm_of(flat) * sqrt(data.size / some.size)
+    return Spread(float(low), float(high), float(flat.mean()), norm)
+
+
+def norm_of(flat: Any) -> float:
+    """The Euclidean norm of an array of one dimension, by one product of vectors; in double
+    precision where the squares of single precision or of integers would not do."""
+    if flat.dtype.kind == "f":
+        squares = float(flat @ flat)
+        if 0.0 < squares < inf:
+            return squares**0.5
+    wide = flat.astype("float64")
+    largest = float(abs(wide).max())
+    if not 0.0 < largest < inf:
+        return largest
+    wide /= largest
+    return largest * float(wide @ wide) ** 0.5
+
+
+def _in_double(values: Any) -> Spread:
+    """The same of a flat array of doubles."""
     least, most = float(values.min()), float(values.max())
     if least != least:
-        return None
+        return _beside_nan(values)
     largest = max(-least, most)
     norm = largest
     if 0 < largest < inf:  # a square of the numbers themselves may be too large

@@ -228,7 +228,6 @@ class Live(Side):
     has_numbers: Callable[[Any], bool]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
     all_finite: Callable[[Sequence[Any]], set[int]]
-    is_apart: Callable[[Any], bool]
     passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 from numpy import generic
 
-from ..engine.mode import state
 from ..engine.tensor import Tensor, from_array, plain
 from ..named import NamedTuple
 from .facts import Nested, Spread
-from .numbers import numbers, range_of, text_of
-from .sides import looked_at, sides
+from .numbers import numbers, range_of, spread, text_of
+from .sides import sides
 
 LARGEST = 4096  # elements of a value that is kept
 
 
 class Summary(NamedTuple):
-    """Stands for a value that is too large to be kept; no range where it holds a NaN."""
+    """Stands for a value that is too large to be kept; no range where its numbers have no order."""
 
     shape: tuple[int, ...]
     range: Spread | None
@@ -45,35 +44,7 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         return tuple.__new__(Number, (data, tensor._kind))  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
-    return Summary(data.shape, _spread(data))
-
-
-def _spread(data: Any) -> Spread | None:
-    """The range of an array; an expanded one may have more elements than can be looked at."""
-    some = looked_at(data)
-    low, high = some.min(), some.max()
-    if data.dtype.kind not in "fiu" or low != low or high != high:
-        return None
-    if not some.flags.c_contiguous:
-        state.reserve(some.nbytes)
-    flat = some.reshape(-1)
-    norm = norm_of(flat) * sqrt(data.size / some.size)
-    return Spread(float(low), float(high), float(flat.mean()), norm)
-
-
-def norm_of(flat: Any) -> float:
-    """The Euclidean norm of an array of one dimension, by one product of vectors; in double
-    precision where the squares of single precision or of integers would not do."""
-    if flat.dtype.kind == "f":
-        squares = float(flat @ flat)
-        if 0.0 < squares < inf:
-            return squares**0.5
-    wide = flat.astype("float64")
-    largest = float(abs(wide).max())
-    if not 0.0 < largest < inf:
-        return largest
-    wide /= largest
-    return largest * float(wide @ wide) ** 0.5
+    return Summary(data.shape, spread(data))
 
 
 def whole(value: Any) -> Any:

@@ -11,12 +11,6 @@ from .escape import Terminal
 from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of, wrap
 
 DETAILS = 26  # columns that the details get at least
-MARKED = (
-    "gradient",
-    "kink",
-    "nan",
-    "inf",
-)  # what is shown first stands below the piece of the program
 UNKNOWN = ("undefined", "unclear")  # of a gradient: no quotient to compare it with
 WORDS = {"passed": "passed", "failed": "FAILED", "error": "ERROR", "limit": "LIMIT"}
 STYLES = {"passed": "good", "failed": "error", "error": "error", "limit": "error"}
@@ -115,9 +109,8 @@ def diagnostic_of(fact: FileCheck, problem: Problem) -> Diagnostic:
     kind, message = problem.kind, problem.message
     if kind in ("error", "assert"):
         kind, _, message = problem.message.partition(": ")
-    said = problem.shown[0] if problem.kind in MARKED and problem.shown else ""
     span = _span(problem, fact.text)
-    labels = () if span is None else (Label(span, said, True),)
+    labels = () if span is None else (Label(span, problem.label, True),)
     return Diagnostic(kind, message, labels, problem.advice, fact.file)
 
 
@@ -138,11 +131,11 @@ def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
     narrow = look._replace(width=look.width - 2)
     diagnostic = diagnostic_of(fact, problem)
     page = error_text(diagnostic, fact.text or None, narrow)
-    rest = problem.shown[1:] if problem.kind in MARKED else problem.shown
-    if rest:  # between the source line and the advice
+    if problem.shown:  # between the source line and the advice
         end = diagnostic._replace(labels=(), file="")
         last = error_text(end, None, narrow)
-        shown = paint([_difference_line(line, narrow, problem.kind) for line in rest], narrow)
+        lines = [_difference_line(line, narrow, problem.kind) for line in problem.shown]
+        shown = paint(lines, narrow)
         page = Terminal(page.removesuffix(last) + shown + last)
     return Terminal("".join(f"  {line}\n" for line in page.splitlines()))
 

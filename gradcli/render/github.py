@@ -39,7 +39,7 @@ def _annotation(level: str, fact: FileCheck, problem: Problem) -> Terminal:
         "title": f"gradcli {problem.kind}",
     }
     listed = ",".join(f"{k}={_property(str(v))}" for k, v in properties.items() if v is not None)
-    words = "\n".join((problem.message, *problem.shown, *problem.advice))
+    words = "\n".join(problem.words)
     return Terminal(f"::{level} {listed}::{_data(words)}\n")
 
 

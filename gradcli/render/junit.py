@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..recording.facts.check import FileCheck, Problem
 from . import escape
-from .check import MARKED, diagnostic_of
+from .check import diagnostic_of
 from .error import text as error_text
 from .escape import Terminal
 from .text import Look
@@ -54,8 +54,7 @@ def _case(fact: FileCheck, timed: bool) -> str:
 
 
 def _problem_text(fact: FileCheck, problem: Problem) -> str:
-    shown = problem.shown[1:] if problem.kind in MARKED else problem.shown
-    return "".join(f"{line}\n" for line in shown) + error_text(
+    return "".join(f"{line}\n" for line in problem.shown) + error_text(
         diagnostic_of(fact, problem), fact.text or None, PLAIN
     )
 

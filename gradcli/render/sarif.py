@@ -64,7 +64,7 @@ def _result(level: str, fact: FileCheck, problem: Problem) -> dict[str, Any]:
     return {
         "ruleId": kind,
         "level": level,
-        "message": {"text": block("\n".join((problem.message, *problem.shown, *problem.advice)))},
+        "message": {"text": block("\n".join(problem.words))},
         "locations": [{"physicalLocation": place}],
     }
 

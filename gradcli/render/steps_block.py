@@ -89,6 +89,8 @@ class Blocks:
         if step.is_derived:
             told = f"in the gradient of {source}"
             return told if _is_inner(step) else f"{step.name}, {told}"
+        if step.outputs and step.place.parts:
+            return step.place.named(", ".join(step.outputs))
         if step.place.statement or step.name == source:
             return source
         if _is_inner(step):
@@ -105,7 +107,9 @@ class Blocks:
         for i, value in known:
             parts = step.parts[i] if i < len(step.parts) else ()
             name = "" if _is_inner(step) else self.derivative(step.name)
-            if len(step.grads) > 1 and (len(known) > 1 or i):
+            if step.outputs:
+                name = self.derivative(step.outputs[i]) or step.outputs[i]
+            elif len(step.grads) > 1 and (len(known) > 1 or i):
                 name = f"output {i}"
             yield from self._sum(f"{name} =" if name else "", value, parts)
 

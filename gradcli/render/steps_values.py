@@ -48,6 +48,8 @@ def size_of(value: ValueFact) -> str:
     if value.range is None:
         return shape if value.text is not None else f"{shape}, too large to be kept"
     low, high = ends(value.range, 4)
+    if value.range.has_nan and low != "nan":
+        return f"{shape} with nan, and from {low} to {high}"
     if low == high:
         return f"{shape} all {low}"
     mean, norm = value.range.mean, value.range.norm

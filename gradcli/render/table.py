@@ -50,8 +50,14 @@ def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> st
     short = bare(text)
     if span is None or (text and (len(short) <= SHORT or prod(shape) <= FEW)):
         return short
+    return between(span)
+
+
+def between(span: Spread) -> str:
+    """-0.31…0.42; where there is a NaN among them: nan, -0.31…0.42"""
     low, high = ends(span, 3)
-    return low if low == high else f"{low}…{high}"
+    told = low if low == high else f"{low}…{high}"
+    return f"nan, {told}" if span.has_nan and low != "nan" else told
 
 
 def ends(span: Spread, digits: int) -> tuple[str, str]:
@@ -89,7 +95,9 @@ def dtype_of(text: str | None) -> str:
 
 def mean_and_norm(span: Spread | None) -> str:
     """0.0121, 3.4: nothing where all numbers are shown, or are the same."""
-    if span is None or span.mean is None or span.norm is None or span.low == span.high:
+    if span is None or span.mean is None or span.norm is None:
+        return ""
+    if span.low == span.high or span.has_nan:
         return ""
     return f"{span.mean:.3g}, {span.norm:.3g}"
 

@@ -355,7 +355,7 @@ class Words:
 def _footer(report: Report, hidden: str, look: Look) -> list[Line]:
     """What is worth knowing about the whole: what is left out, freed buffers."""
     lines: list[Line] = []
-    if not report.roots:
+    if not report.roots and report.error is None:
         why = "no tensor requires grad: there is no graph to draw"
         if any(fact.requires_grad for fact in report.tensors):
             why = "no result requires grad: nothing to draw"

@@ -60,7 +60,7 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
             said = command("why", *words)
             lines.extend((BLANK, *error.note(f"help: {said} shows the lines, and a fix", look)))
     elif whole.error is None:
-        lines.append((cell("none of the leaves has a name"),))
+        lines.append((cell("no leaf with a name requires grad: nothing to explain"),))
     return after(whole.output, paint(lines, look), streamed=False)
 
 

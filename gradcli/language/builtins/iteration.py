@@ -26,7 +26,7 @@ from ..operations import (
 )  # fmt: skip
 from ..session import session
 from ..sets import FrozenSet, Set
-from ..values import UNBOUND, Lazy, Type, stepwise
+from ..values import NOT_WALKED, UNBOUND, Lazy, Type, stepwise
 from .containers import make_dict, make_frozenset, reduce_lazy, sort_items
 from .errors import name_of, to_raise
 from .types import CONSTRUCT
@@ -174,7 +174,7 @@ def make_iterator(value: Any, sentinel: Any = UNBOUND, /) -> Lazy:
         answers = starmap(call, repeat((value, (), {})))
         return Lazy("callable_iterator", takewhile(lambda one: not equal(one, sentinel), answers))
     kind = type(value)
-    if kind is Lazy:
+    if kind is Lazy and value.kind not in NOT_WALKED:
         return value  # type: ignore[no-any-return]
     name = ITERATORS.get(kind, "iterator")
     if kind is str:
@@ -185,7 +185,7 @@ def make_iterator(value: Any, sentinel: Any = UNBOUND, /) -> Lazy:
 
 
 def next_item(item: Any, default: Any = UNBOUND, /) -> Any:
-    if type(item) is Lazy:
+    if type(item) is Lazy and item.kind not in NOT_WALKED:
         return reduce_lazy(item, default)
     special = type_handlers.special(item, "__next__")
     if special is None:
@@ -228,7 +228,7 @@ LAZY_TYPES = {
 def _send(generator: Lazy, value: Any, /) -> Any:
     """generator.send(value): what its yield gives, and the next item."""
     session.budget.charge(1)
-    if not hasattr(generator.items, "send"):
+    if not hasattr(generator.items, "send") or generator.kind == "async_generator":
         raise AttributeError(f"'{generator.kind}' object has no attribute 'send'")
     return generator.steps().send(value)  # type: ignore[attr-defined]
 
@@ -236,7 +236,7 @@ def _send(generator: Lazy, value: Any, /) -> Any:
 def _throw(generator: Lazy, error: Any, /) -> Any:
     """generator.throw(error): the error is raised at its yield; gives the next item."""
     session.budget.charge(1)
-    if not hasattr(generator.items, "throw"):
+    if not hasattr(generator.items, "throw") or generator.kind == "async_generator":
         raise AttributeError(f"'{generator.kind}' object has no attribute 'throw'")
     return generator.items.throw(to_raise(error))
 

@@ -228,6 +228,11 @@ def format_(value: Any, spec: Any = "", /) -> str:
     return formatted(value, spec)
 
 
+def _help(*request: Any) -> None:
+    """help(torch.ones_like): a manual, which a run has no screen for."""
+    session.notes.setdefault("help() shows nothing; `gradcli ops NAME` describes an operator")
+
+
 def repr_(value: Any, /) -> str:
     return quoted(value)
 
@@ -289,7 +294,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "chr": chr, "ord": ord, "bin": _digits(bin), "hex": _digits(hex), "oct": _digits(oct),
     "vars": vars_, "dir": dir_, "delattr": delattr_,
     "globals": _unnamed("globals"), "locals": _unnamed("locals"),
-    "ascii": lambda obj, /: converted(obj, ord("a")),
+    "help": _help, "ascii": lambda obj, /: converted(obj, ord("a")),
 }  # fmt: skip
 PRELUDE: dict[str, Any] = {
     name: Builtin(name, named(name, function)) for name, function in _FUNCTIONS.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import grammar, names
 from ..names import Scope
-from ..suspension import is_coroutine, misplaced
+from ..suspension import is_async, misplaced
 from .checker import Checker, Handler
 
 
@@ -60,7 +60,7 @@ def function(checker: Checker, node: ast.FunctionDef, scope: Scope, depth: int) 
     declarations(checker, node.body, inner)
     refuse_declared(checker, node.body, own, inner)
     loops, checker.loops = checker.loops, 0
-    inner.yields = is_coroutine(node)
+    inner.yields = is_async(node)
     checker.block(node.body, inner, depth)
     checker.loops = loops
     if inner.yields and (place := misplaced(node.body)) is not None:

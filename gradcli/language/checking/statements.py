@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ..names import Scope
-from ..suspension import awaits, is_coroutine
+from ..suspension import awaits, is_async
 from .checker import Checker, Handler
 from .expressions import binary
 
@@ -16,11 +16,11 @@ def expression_statement(checker: Checker, node: ast.Expr, scope: Scope, depth: 
 
 
 def yield_(checker: Checker, node: ast.Yield | ast.YieldFrom, scope: Scope, depth: int) -> None:
-    if awaits(node) and not is_coroutine(scope.node):
+    if awaits(node) and not is_async(scope.node):
         where = "function" if scope.kind == "module" else "async function"
         raise checker.refuse(node, f"'await' outside {where}")
-    if is_coroutine(scope.node) and not awaits(node):
-        raise checker.refuse(node, "'yield' in 'async def' is not part of the language")
+    if is_async(scope.node) and type(node) is ast.YieldFrom and not awaits(node):
+        raise checker.refuse(node, "'yield from' inside async function")
     if scope.kind == "comprehension" or type(scope.node) is ast.GeneratorExp:
         raise checker.refuse(node, "'yield' inside a comprehension")
     if scope.kind != "function" or type(scope.node) is not ast.FunctionDef:
@@ -99,7 +99,14 @@ def if_(checker: Checker, node: ast.If, scope: Scope, depth: int) -> None:
         return
 
 
+def _check_async(checker: Checker, node: ast.For | ast.With, scope: Scope) -> None:
+    if is_async(node) and not is_async(scope.node):
+        word = "for" if type(node) is ast.For else "with"
+        raise checker.refuse(node, f"'async {word}' outside async function")
+
+
 def for_(checker: Checker, node: ast.For, scope: Scope, depth: int) -> None:
+    _check_async(checker, node, scope)
     checker.visit(node.iter, scope, depth)
     checker.target(node.target, scope, depth)
     loop_body(checker, node.body, scope, depth)
@@ -134,6 +141,7 @@ def return_(checker: Checker, node: ast.Return, scope: Scope, depth: int) -> Non
 
 
 def with_(checker: Checker, node: ast.With, scope: Scope, depth: int) -> None:
+    _check_async(checker, node, scope)
     for item in node.items:
         checker.visit(item.context_expr, scope, depth)
         if item.optional_vars is not None:

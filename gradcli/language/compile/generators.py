@@ -8,15 +8,16 @@ from typing import Any
 
 from ...engine.mode import state
 from ..adoption import adopt, is_library
-from ..builtins.errors import Raised, matches, value_of
+from ..builtins.errors import Raised, matches, name_of, value_of
 from ..names import Scope
 from ..operations import iterate, type_handlers, type_name
 from ..session import session
-from ..suspension import is_coroutine, yields
+from ..suspension import is_async, is_generator, yields
 from ..values import BREAK, CONTINUE, Closure, Lazy
 from .expressions import truth
 from .flow import _quietly, catchable
 from .suspended import delegated, suspended, walked
+from .waiting import Given, async_method, awaited, next_step
 
 # A statement on its way: it yields what the program yields, and answers as a block does.
 Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
@@ -25,7 +26,9 @@ Steps = Callable[[list[Any]], Generator[Any, Any, Any]]
 def generator_function(compiler: Any, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
     """A call gives the generator; nothing of the body has run yet."""
     run = steps(compiler, body, scope)
-    kind = "coroutine" if is_coroutine(scope.node) else "generator"
+    kind = "generator"
+    if is_async(scope.node):
+        kind = "async_generator" if is_generator(scope.node) else "coroutine"
     return lambda frame: (Lazy(kind, _values_of(run(frame), kind), name),)
 
 
@@ -69,12 +72,15 @@ def yield_statement(compiler: Any, node: ast.Expr | ast.Assign, scope: Scope) ->
     value_of = compiler.expression(given.value, scope) if given.value is not None else None
     targets = node.targets if isinstance(node, ast.Assign) else []
     stores = [compiler.target(target, scope) for target in targets]
-    whole = type(given) is ast.YieldFrom
+    whole, is_given = type(given) is ast.YieldFrom, is_async(scope.node)
 
     def run(frame: list[Any]) -> Generator[Any, Any, Any]:
         value = None if value_of is None else value_of(frame)
         state.origin = node
-        received = (yield from delegated(walked(node.value, value))) if whole else (yield value)
+        if whole:
+            received = yield from delegated(walked(node.value, value))
+        else:
+            received = yield Given(value) if is_given else value
         session.budget.charge(1)
         for store in stores:
             store(frame, received)
@@ -103,6 +109,8 @@ def if_steps(compiler: Any, node: ast.If, scope: Scope) -> Steps:
 
 
 def for_steps(compiler: Any, node: ast.For, scope: Scope) -> Steps:
+    if is_async(node):
+        return async_for_steps(compiler, node, scope)
     first, items_of = value_steps(compiler, node.iter, scope)
     store = compiler.target(node.target, scope)
     body, otherwise = steps(compiler, node.body, scope), steps(compiler, node.orelse, scope)
@@ -114,6 +122,35 @@ def for_steps(compiler: Any, node: ast.For, scope: Scope) -> Steps:
         state.origin = node.iter
         for item in iterate(items):
             session.budget.charge(1)
+            store(frame, item)
+            answer = yield from body(frame)
+            if answer is BREAK:
+                return None
+            if answer is not None and answer is not CONTINUE:
+                return answer
+        return (yield from otherwise(frame))
+
+    return run
+
+
+def async_for_steps(compiler: Any, node: ast.For, scope: Scope) -> Steps:
+    first, items_of = value_steps(compiler, node.iter, scope)
+    store = compiler.target(node.target, scope)
+    body, otherwise = steps(compiler, node.body, scope), steps(compiler, node.orelse, scope)
+
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        if first is not None:
+            yield from first(frame)
+        step = next_step(items_of(frame))
+        while True:
+            session.budget.charge(1)
+            state.origin = node.iter
+            try:
+                item = yield from delegated(awaited(step()))
+            except Exception as error:
+                if name_of(error) != "StopAsyncIteration":
+                    raise
+                break
             store(frame, item)
             answer = yield from body(frame)
             if answer is BREAK:
@@ -151,7 +188,8 @@ def with_steps(compiler: Any, node: ast.With, scope: Scope) -> Steps:
     for item in reversed(node.items):
         manager_of = compiler.expression(item.context_expr, scope)
         store = None if item.optional_vars is None else compiler.target(item.optional_vars, scope)
-        body = _with(manager_of, store, body, item.context_expr)
+        enclose = _async_with if is_async(node) else _with
+        body = enclose(manager_of, store, body, item.context_expr)
     return body
 
 
@@ -267,6 +305,27 @@ def _with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
             raise
         if leave is not None:
             leave(manager, None, None, None)
+        return answer
+
+    return run
+
+
+def _async_with(manager_of: Closure, store: Any, body: Steps, node: ast.AST) -> Steps:
+    def run(frame: list[Any]) -> Generator[Any, Any, Any]:
+        manager = manager_of(frame)
+        state.origin = node
+        enter, leave = (async_method(manager, word) for word in ("__aenter__", "__aexit__"))
+        value = yield from delegated(awaited(enter()))
+        if store is not None:
+            store(frame, value)
+        try:
+            answer = yield from body(frame)
+        except Exception as error:
+            told = value_of(error)
+            if catchable(error) and (yield from delegated(awaited(leave(told.kind, told, None)))):
+                return None
+            raise
+        yield from delegated(awaited(leave(None, None, None)))
         return answer
 
     return run

@@ -14,11 +14,12 @@ from typing import Any
 from ...engine.mode import state
 from ..builtins.errors import Raised
 from ..names import Scope
-from ..operations import iterate, type_name
+from ..operations import iterate
 from ..session import session
-from ..suspension import awaits, parts, yields
-from ..values import Closure, Lazy
+from ..suspension import awaits, is_async, parts, yields
+from ..values import Closure
 from .expressions import EXPRESSIONS, truth
+from .waiting import Given, awaited
 
 # A step on its way: it yields what the program yields.
 Step = Callable[[list[Any]], Generator[Any, Any, None]]
@@ -75,17 +76,6 @@ def delegated(items: Iterator[Any]) -> Generator[Any, Any, Any]:
         else:
             plain = received is None or send is None
             step, given = (items.__next__, ()) if plain else (send, (received,))
-
-
-def awaited(value: Any) -> Iterator[Any]:
-    """The steps of what stands behind `await`."""
-    if type(value) is Lazy and value.kind == "coroutine":
-        return value.steps()
-    steps = getattr(type(value), "_awaited", None)
-    if steps is None:
-        raise TypeError(f"object {type_name(value)} can't be used in 'await' expression")
-    found: Iterator[Any] = steps(value)
-    return found
 
 
 def walked(node: ast.AST, value: Any) -> Iterator[Any]:
@@ -154,13 +144,16 @@ def _slot(compiler: Any, node: ast.AST, scope: Scope) -> Suspended:
 def _received(compiler: Any, node: Any, scope: Scope, pairs: list[Pair]) -> Suspended:
     value_of = None if node.value is None else compiler.expression(node.value, scope)
     held = _slot(compiler, node, scope)
-    slot, whole = held.slot, type(node) is ast.YieldFrom
+    slot, whole, is_given = held.slot, type(node) is ast.YieldFrom, is_async(scope.node)
 
     def run(frame: list[Any]) -> Generator[Any, Any, None]:
         value = None if value_of is None else value_of(frame)
         state.origin = node
         session.budget.charge(1)
-        frame[slot] = (yield from delegated(walked(node, value))) if whole else (yield value)
+        if whole:
+            frame[slot] = yield from delegated(walked(node, value))
+        else:
+            frame[slot] = yield Given(value) if is_given else value
 
     pairs.append((run, None))
     return held

@@ -80,7 +80,7 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
     added = ""
     if is_backward and isinstance(out.place, ast.Call):
         one, two = _root_of(places, call), _root_of(places, out.place)
-        added = "gradients are then added twice"
+        added = "the same gradients are then added again"
         if one is not None and one != two:
             added = "gradients of both calls then add up"
         elif _is_another(places, out.place, one):

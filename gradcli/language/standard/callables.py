@@ -183,7 +183,7 @@ _DERIVED: dict[str, dict[str, Callable[[bool, bool], bool]]] = {
 
 
 def _total_ordering(cls: Any) -> Any:
-    if type(cls) is not ClassValue:
+    if not isinstance(cls, ClassValue):
         raise TypeError("total_ordering() needs a class of the program")
     root = next((name for name in _DERIVED if cls.find(name) is not MISSING), None)
     if root is None:

@@ -56,6 +56,7 @@ def _is_abstract(value: Any) -> bool:
 
 def _abstract_class(kind: ClassValue) -> ClassValue:
     names = {name for base in kind.order for name in base.table}
+    kind.registered = []
     kind.abstract = tuple(sorted(name for name in names if _is_abstract(kind.find(name))))
     return kind
 
@@ -90,7 +91,7 @@ _MUTABLE = ("list", "dict", "set")
 
 def _fields_of(kind: Any) -> dict[str, Field]:
     owner = kind.kind if isinstance(kind, Instance) else kind
-    found = owner.find(FIELDS) if type(owner) is ClassValue else MISSING
+    found = owner.find(FIELDS) if isinstance(owner, ClassValue) else MISSING
     if found is MISSING:
         raise TypeError("must be called with a dataclass type or instance")
     return found  # type: ignore[no-any-return]
@@ -108,7 +109,7 @@ def _dataclass(cls: Any = None, **options: Any) -> Any:
 
 
 def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
-    if type(kind) is not ClassValue:
+    if not isinstance(kind, ClassValue):
         raise TypeError("dataclass() needs a class of the program")
     fields: dict[str, Field] = {}
     for base in reversed(kind.order[1:]):

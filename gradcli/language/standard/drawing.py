@@ -22,6 +22,8 @@ from .artists import shown_of
 # Of things whose number is unknown: the bars of a histogram, the colours of a cycle.
 USUAL = 10
 MOST = 10_000  # axes in one figure
+# Those that take tensors which require grad.
+TAKES_GRAPHS = ("torchviz", "tensorboardX", "torch.utils.tensorboard")
 FLAT = frozenset({"flat", "ravel", "flatten", "tolist", "reshape"})
 
 
@@ -48,7 +50,7 @@ class Drawing:
             session.notes.setdefault("nothing is profiled: `gradcli trace --profile` does that")
             return args[0] if len(args) == 1 and type(args[0]) is Function else Drawing(self.name)
         session.notes.setdefault("plots are not drawn")
-        for value in args:
+        for value in () if self.name.startswith(TAKES_GRAPHS) else args:
             if type(value) is Tensor and value.requires_grad:
                 value.numpy()  # what draws asks for an array, and PyTorch refuses
         last = self.name.rpartition(".")[2]

@@ -146,11 +146,18 @@ def _new_member(kind: ClassValue, name: str, value: Any) -> Any:
     """The member of a value, which is another one's where both have the same."""
     own = kind.enumeration
     arguments = value if type(value) is tuple else (value,)
-    if own.plain is not None:
-        value = call(own.plain, arguments, {})
-    assert kind.host is not None
-    member = kind.host(kind)
-    member.table.update({"_name_": name, "_value_": value})
+    making = kind.find("__new__")
+    if making is not MISSING:
+        member = call(getattr(making, "function", making), (kind, *arguments), {})
+        if not isinstance(member, Instance) or member.kind is not kind:
+            raise TypeError(f"__new__() of {title_of(kind)} makes no member of it")
+    else:
+        assert kind.host is not None
+        member = kind.host(kind)
+    if "_value_" not in member.table:
+        known = value if own.plain is None else call(own.plain, arguments, {})
+        member.table["_value_"] = known
+    member.table["_name_"] = name
     start = kind.find("__init__")
     if start is not MISSING:
         call(start, (member, *arguments), {})
@@ -252,7 +259,7 @@ def _give_methods(kind: ClassValue, own: Enumeration, bases: list[Any]) -> None:
 
 
 def _members_of(value: Any) -> Enumeration | None:
-    return value.enumeration if type(value) is ClassValue else None
+    return value.enumeration if isinstance(value, ClassValue) else None
 
 
 def _contains(own: Enumeration, item: Any) -> bool:

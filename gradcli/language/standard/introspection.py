@@ -75,16 +75,16 @@ def _of_library(kind: type) -> dict[str, Any]:
 
 
 def signature(obj: Any) -> Signature:
-    start = obj.find("__init__") if type(obj) is ClassValue else obj
+    start = obj.find("__init__") if isinstance(obj, ClassValue) else obj
     if type(start) is Function:
         return Signature(_of_function(start, bound=start is not obj))
     if type(obj) is Bound and type(obj.function) is Function:
         return Signature(_of_function(obj.function, bound=True))
     if type(obj) is Type and isinstance(obj.host, type) and hasattr(obj.host, "PUBLIC"):
         return Signature(_of_library(obj.host))
-    if type(obj) is ClassValue and obj.native is None and obj.content is None:
+    if isinstance(obj, ClassValue) and obj.native is None and obj.content is None:
         return Signature({})
-    if type(obj) in (Builtin, Bound, Type, ClassValue):
+    if isinstance(obj, Builtin | Bound | Type | ClassValue):
         raise ValueError(f"no signature found for {quoted(obj)}")
     raise TypeError(f"{quoted(obj)} is not a callable object")
 

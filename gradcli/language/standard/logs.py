@@ -15,13 +15,15 @@ from ...engine.settable import Takes
 from ..adoption import VALUES
 from ..attributes import KEPT_BYTES, get_attribute
 from ..calls import call, is_callable
-from ..formatting import format_method, percent, text
+from ..compile.flow import catchable
+from ..formatting import format_method, percent, quoted, text
 from ..operations import DICTS, collect
 from ..session import session
 from .clock import strftime
 from .files import open_file
 from .publishing import classes, functions
 from .system import SYS
+from .tracebacks import format_current
 
 LEVELS = {
     "CRITICAL": 50, "FATAL": 50, "ERROR": 40, "WARNING": 30, "WARN": 30, "INFO": 20, "DEBUG": 10,
@@ -151,8 +153,8 @@ class Handler(_Extensible):
 
     _torch_name = "logging.Handler"
     PUBLIC: tuple[str, ...] = (
-        "level", "formatter", "handle", "emit", "format", "setFormatter", "setLevel", "flush",
-        "close", "acquire", "release", "addFilter", "removeFilter", "filters",
+        "level", "formatter", "handle", "handleError", "emit", "format", "setFormatter",
+        "setLevel", "flush", "close", "acquire", "release", "addFilter", "removeFilter", "filters",
     )  # fmt: skip
 
     def __init__(self, level: Any = 0) -> None:
@@ -185,6 +187,15 @@ class Handler(_Extensible):
     def emit(self, record: Any) -> None:
         raise NotImplementedError("emit must be implemented by Handler subclasses")
 
+    def handleError(self, record: Any) -> None:
+        """What went wrong with a record, on standard error; the program goes on."""
+        said = (
+            f"--- Logging error ---\n{format_current()}"
+            f"Message: {quoted(get_attribute(record, 'msg'))}\n"
+            f"Arguments: {quoted(get_attribute(record, 'args'))}\n"
+        )
+        call(get_attribute(SYS["stderr"], "write"), (said,), {})
+
     def flush(self) -> None:
         """Nothing waits to be written."""
 
@@ -209,8 +220,17 @@ class StreamHandler(Handler):
     def emit(self, record: Any) -> None:
         if self.stream is SYS["stderr"]:
             session.notes.setdefault(NOT_SHOWN)
-        line = self.format(record) + self.terminator
-        call(get_attribute(self.stream, "write"), (line,), {})
+        try:
+            line = self.format(record) + self.terminator
+            call(get_attribute(self.stream, "write"), (line,), {})
+        except Exception as error:
+            if not catchable(error):
+                raise
+            session.handle(error)
+            try:
+                call(get_attribute(self, "handleError"), (record,), {})
+            finally:
+                session.handling.remove(error)
 
 
 class FileHandler(StreamHandler):

@@ -52,7 +52,7 @@ def _exception(*given: Any, **options: Any) -> list[str]:
     return above + _lines(error)
 
 
-def _format_current(limit: Any = None, chain: Any = True) -> str:
+def format_current(limit: Any = None, chain: Any = True) -> str:
     """format_exc"""
     error = current_error()
     return "NoneType: None\n" if error is None else "".join(_exception(error))
@@ -69,7 +69,7 @@ def _printed(said: str, file: Any) -> None:
 
 def _print_current(limit: Any = None, file: Any = None, chain: Any = True) -> None:
     """print_exc"""
-    _printed(_format_current(), file)
+    _printed(format_current(), file)
 
 
 def _print(*given: Any, file: Any = None, **options: Any) -> None:
@@ -84,7 +84,7 @@ def _nothing(*given: Any, file: Any = None, **options: Any) -> None:
 
 MODULES: dict[str, dict[str, Any]] = {
     "traceback": functions({
-        "format_exc": _format_current, "print_exc": _print_current, "print_exception": _print,
+        "format_exc": format_current, "print_exc": _print_current, "print_exception": _print,
         "format_exception": _exception, "format_exception_only": _exception_only,
         "print_tb": _nothing, "print_stack": _nothing, "format_tb": lambda tb, limit=None: [],
         "format_stack": lambda *given, **options: [], "print_last": _nothing,

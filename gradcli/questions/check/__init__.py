@@ -198,8 +198,9 @@ def _problem_of(kind: str, error: Diagnostic, text: str) -> Problem:
         for label in error.labels
         if label.text and not label.primary
     )
+    label = next((label.text for label in error.labels if label.primary), "")
     return Problem(kind, message, span.line, span.column, span.end_line, span.end_column,
-                   shown, error.notes)  # fmt: skip
+                   shown, error.notes, label)  # fmt: skip
 
 
 # ---------------------------------------------------------------- gradients

@@ -11,10 +11,10 @@ from ...opening import UsageError
 from ...pipeline.request import Ran
 from ...recording.facts import Place
 from ...recording.facts.check import Problem
-from ...recording.sides import AnyTensor
+from ...recording.sides import AnyTensor, node_of
 from .numeric.live_tape import LiveTape
 from .numeric.points import words_of
-from .numeric.tape import Tape, operands_of
+from .numeric.tape import Key, Tape, operands_of
 from .repeated import once_more
 
 
@@ -33,16 +33,22 @@ class Culprits:
         self._reasons: Any = None
 
     def of_value(self, result: AnyTensor, problem: Problem) -> Problem:
-        """The first operation that made such a number of others."""
-        for step in self.tape.behind(result):
-            came_in = any(problem.kind in words_of(one.data) for _, _, one in operands_of(step))
-            outs = (out for out, _ in step.outs if out is not None)
-            if came_in or not any(problem.kind in words_of(out._data) for out in outs):
+        """The operation that made such a number of others, and from which it came to the result."""
+        node = node_of(result)
+        wanted: Key | None = (id(node), int(result.output_nr))
+        for step in reversed(self.tape.behind(result)):
+            outs = step.outs if step.base is None else (*step.outs, step.base)
+            out = next((out for out, key in outs if key == wanted), None)
+            if out is None or problem.kind not in words_of(out._data):
                 continue
-            place = self.place(step.node)
-            if place is not None:
-                return _at(problem, (place.line, place.column, place.end_line, place.end_column),
-                           f"{problem.kind} from here on")  # fmt: skip
+            operands = (one for _, _, one in operands_of(step))
+            bad = next((one for one in operands if problem.kind in words_of(one.data)), None)
+            if bad is None:
+                place, said = self.place(step.node), f"{problem.kind} from here on"
+                return problem if place is None else _at(problem, place[:4], said)
+            wanted = bad.key if bad.base is None or bad.key is not None else bad.base.key
+            if wanted is None:
+                break  # it was there from the beginning
         return problem
 
     def of_gradient(self, name: str, problem: Problem) -> Problem:
@@ -52,8 +58,9 @@ class Culprits:
             if found is not problem:
                 return found
         with suppress(UsageError, ProgramError, LimitReached):
-            labels = [label for label in self._why(name).labels if label.primary]
-            if labels:
+            why = self._why(name)
+            labels = [label for label in why.labels if label.primary]
+            if labels and ("nan" in why.verdict or why.verdict == "inf-born"):
                 return _at(problem, labels[0][:4], labels[0].text)
         return problem
 
@@ -71,4 +78,4 @@ class Culprits:
 def _at(problem: Problem, where: tuple[int, int, int, int], said: str) -> Problem:
     line, column, end_line, end_column = where
     return problem._replace(line=line, column=column, end_line=end_line, end_column=end_column,
-                            shown=(said, *problem.shown))  # fmt: skip
+                            label=said)  # fmt: skip

@@ -91,8 +91,8 @@ def _sides(edge: EdgeCheck) -> str:
 def _placed(
     kind: str, message: str, edge: EdgeCheck, shown: str, advice: tuple[str, ...] = ()
 ) -> Problem:
-    return Problem(kind, message, edge.line, edge.column, edge.end_line, edge.end_column, (shown,),
-                   advice)  # fmt: skip
+    return Problem(kind, message, edge.line, edge.column, edge.end_line, edge.end_column,
+                   advice=advice, label=shown)  # fmt: skip
 
 
 def _of(name: str) -> str:
@@ -128,12 +128,11 @@ def gradient_problem(leaf: LeafCheck, told: str) -> Problem:
         numeric = "there is no derivative"
     of = f" (of a weighted sum of {leaf.result})" if leaf.weighted else ""
     message = f"{told}{element}{along} is {leaf.analytic:.6g}, {numeric}{of}"
-    shown = tuple(map(handed, leaf.edges))
     advice: tuple[str, ...] = (f"cause: {leaf.cause}",)
     if "is not its slope" in leaf.cause:
         advice += ("note: --against torch says whether PyTorch's derivative is the same",)
     if not leaf.edges:
-        return Problem("gradient", message, leaf.result_line, shown=shown, advice=advice)
+        return Problem("gradient", message, leaf.result_line, advice=advice)
     edge = leaf.edges[0]
     return Problem("gradient", message, edge.line, edge.column, edge.end_line, edge.end_column,
-                   shown, advice)  # fmt: skip
+                   tuple(map(handed, leaf.edges[1:])), advice, handed(edge))  # fmt: skip

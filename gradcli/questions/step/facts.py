@@ -26,7 +26,15 @@ from ...recording.facts.steps import (
 from ...recording.holding import named_tensors, parameters
 from ...recording.numbers import numbers, range_of, text_of
 from ...recording.operands import reader
-from ...recording.sides import AnyTensor, edges_of, node_of, origin_of, row_of, with_one_shape
+from ...recording.sides import (
+    AnyTensor,
+    edges_of,
+    mark_of,
+    node_of,
+    origin_of,
+    row_of,
+    with_one_shape,
+)
 from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
@@ -47,7 +55,8 @@ class Namer:
         self.values, self.source = ran.outcome.bindings, ran.program.source
         self.modules = module_names(self.values)
         self.called, self.called_inside = recording.names.called, recording.names.called_inside
-        self.counts = recording.names.results.counts
+        self.results = recording.names.results
+        self.counts = self.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()
@@ -77,6 +86,26 @@ class Namer:
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
         return place.target or place.text
+
+    def outputs(self, node: Any, count: int, user: Any) -> tuple[str, ...]:
+        """What the several results of a node are called: a and b of a, b = x.chunk(2); empty where
+        the text has no words for them."""
+        place = self.place(node)
+        inner = user is not None and origin_of(user) is origin_of(node)
+        if place is None or inner or self.is_derived(node):
+            return ()
+        if len(place.parts) == count:
+            numbers: dict[str, int] = {}
+            mark, results = mark_of(node), self.results
+            at = results.place(mark)
+            while at is not None and at >= 0 and results.marks[at]() is mark:
+                numbers.setdefault(results.names[at], results.numbers[at])
+                at -= 1
+            once = all(self.counts.get(name, 0) < 2 for name in place.parts)
+            if once or place.parts[0] in numbers:
+                return tuple(f"{name}#{numbers[name]}" if self.counts.get(name, 0) > 1 else name
+                             for name in place.parts)  # fmt: skip
+        return tuple(f"{place.target or place.text}[{i}]" for i in range(count))
 
     def is_derived(self, node: Any) -> bool:
         """Whether a backward pass made this node: it stands where the node stands that ran."""
@@ -157,12 +186,13 @@ class PassSteps(Sequence[StepFact]):
         by, name = self.named.pop(id(node), (None, ""))
         if by is None or by is not user:
             name = namer.name(node, user)
+        outputs = namer.outputs(node, len(grads), user) if len(grads) > 1 else ()
         return tuple.__new__(StepFact, (
             number, name, short_name(node), is_leaf, place, line,
             grads, self._parts(step), used, self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
-            namer.is_derived(node), self.ids.get(id(node)),
+            namer.is_derived(node), self.ids.get(id(node)), outputs,
         ))  # fmt: skip
 
     def _user(self, step: Step) -> Any:
@@ -221,14 +251,14 @@ class PassSteps(Sequence[StepFact]):
     def _edges(self, number: int, step: Step) -> tuple[EdgeFact, ...]:
         node = step.node
         found = []
-        for place, (child, _) in enumerate(node.next_functions):
+        for place, (child, output) in enumerate(node.next_functions):
             if child is not None:
-                found.append(self._edge(number, step, place, child))
+                found.append(self._edge(number, step, place, child, output))
             elif word := self.namer.constant(node, place):
                 found.append(EdgeFact(word, "", None, None, "constant", place=place))
         return tuple(found)
 
-    def _edge(self, number: int, step: Step, place: int, child: Any) -> EdgeFact:
+    def _edge(self, number: int, step: Step, place: int, child: Any, output: int) -> EdgeFact:
         walk = self.walk
         name = self.namer.name(child, step.node)
         is_leaf = hasattr(child, "variable")
@@ -236,6 +266,9 @@ class PassSteps(Sequence[StepFact]):
             self.named[id(child)] = step.node, name
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
+        outputs = 1 if at is None else len(walk.steps[at - 1].grads)
+        if outputs > 1 and (several := self.namer.outputs(child, outputs, step.node)):
+            name = several[output]
         if not step.has_run:
             then, at = "nothing", None
         elif at is None and walk.over.inputs is not None:

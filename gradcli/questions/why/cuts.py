@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Set
-from itertools import islice
 
-from ...diagnostics import Span
 from ...recording.sides import is_parameter
 from ..cure import Edit
 from .case import SHORT, Case, Finding, Remark, Trial
-from .edits import (
-    ATOMS,
-    advised,
-    operand,
-    replace,
-    rewritten,
-    with_keyword,
-    within_brackets,
-    without,
-    without_call,
-)
+from .cut_edits import elsewhere, within_graph
+from .edits import advised, replace, with_keyword, without
 from .passes import Pass
 from .rebound import CASTS
-from .smooth import soft_place
 from .values import Step, name_of
 
 COPIES = frozenset(
     "tensor as_tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter "
     "from_numpy deepcopy scalar_tensor array".split()
 )
-ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SAMPLES = frozenset({"sample", "sample_n"})
 DERIVATIVES = frozenset("grad jacobian hessian vjp jvp hvp vhp jacrev jacfwd".split())
-SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 WEAK = ("comparison", "integer")
 CHOICES = ("bool", "integer")
+SWITCHES = (ast.Call, ast.Name, ast.Attribute, ast.stmt)  # what can switch gradients off
 MOST = 6  # places of one verdict
 ADVICE = {
     "integer": "compute with what was chosen, or with softmax weights, not with its place",
@@ -79,7 +66,7 @@ def verdict_of(step: Step) -> str:
         return "detached"
     if word in ("detach", "detach_"):
         return "detached"
-    if word == "data" and (isinstance(node, ast.Attribute) or _elsewhere(step)):
+    if word == "data" and (isinstance(node, ast.Attribute) or elsewhere(step)):
         return "data"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"
@@ -176,8 +163,10 @@ def further(
     alive = case.along(start, live_only=True) | {step.out for step in found}
     leading = case.behind(ends) - (weak - alive)
     behind: list[Step] = []
+    first = min(step.out for step in found)
     for step in case.steps:
-        if step.out in leading and any(source in alive for source in (*step.live, *step.dead)):
+        sources = (*step.live, *step.dead)
+        if step.out > first and step.out in leading and not alive.isdisjoint(sources):
             alive.add(step.out)
             known = any(step is other for other in found)
             if not known and not any(source in alive for source in step.live):
@@ -231,13 +220,13 @@ def cut_finding(
     marked = _marked(case, same[0].node) if verdict == "no-grad" else None
     if marked is not None:
         return _not_differentiable(case, beginning, *marked)
-    cut = _elsewhere(same[0]) or case.text(same[0].node)
+    cut = elsewhere(same[0]) or case.text(same[0].node)
     sentence = f"{beginning}{TOLD[verdict].format(cut=cut)}."
     finding = Finding(_reported(verdict, same[0]), sentence)
     edits: list[Edit] = []
     for step in same:
         finding.causes.append(Remark(step.node, WORDS[verdict]))
-        edits += _edits(case, verdict, step)
+        edits += within_graph(case, verdict, step)
     if not edits and verdict != "no-grad":
         _advise(case, verdict, same[0], finding, [])
         return finding
@@ -250,7 +239,7 @@ def cut_finding(
             continue
         if verdict_of(step) != verdict or case.statement(step.node) is not statement:
             finding.others.append(Remark(step.node, f"and then: {WORDS[verdict_of(step)]}"))
-        more = _edits(case, verdict_of(step), step)
+        more = within_graph(case, verdict_of(step), step)
         if not more and verdict == verdict_of(step) == "comparison":
             finding.advice = _of_scores(case, same[0].node)
             return finding
@@ -268,14 +257,6 @@ def _reported(verdict: str, step: Step) -> str:
     """A draw is told in words of its own, and is one of numbers or without gradients."""
     drawn = "integer" if step.kind == "integer" else "no-grad"
     return drawn if verdict == "sampled" else verdict
-
-
-def _elsewhere(step: Step) -> str:
-    """What lost the graph on a line of another file; empty in the text in question."""
-    if step.inner is None or not step.inner.place:
-        return ""
-    word = step.inner.word.strip("_")
-    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
 
 
 def _turned_on(case: Case, node: ast.AST) -> list[ast.stmt]:
@@ -327,7 +308,11 @@ def _of_scores(case: Case, node: ast.AST) -> str:
 def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> None:
     """What had switched gradients off: a `with`, a decorator, a call."""
     switch = decorator_of(case, step.node) or step.switch
-    if any(switch is one.node and one.kind == "tensor" for one in case.steps):
+    if switch is not None and switch is step.switch:
+        switch = decorator_of(case, switch) or switch
+    if not isinstance(switch, SWITCHES) or any(
+        switch is one.node and one.kind == "tensor" for one in case.steps
+    ):
         switch = None  # it is only the first of what was computed without them
     if switch is None and (calls := _reentrant(case)):
         finding.causes += [Remark(call, "runs it without gradients, and no input requires grad")
@@ -373,86 +358,10 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
     return None
 
 
-def _edits(case: Case, verdict: str, step: Step) -> list[Edit]:
-    """The step as it would be within the graph, where that can be written."""
-    node = step.node
-    if _elsewhere(step):
-        return []  # only the text in question is changed
-    if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
-    if verdict == "sampled" and isinstance(node, ast.Call):
-        text = case.whole(node)
-        place = len(case.whole(node.func)) - len(name_of(node))
-        return [replace(case, node, f"{text[:place]}r{text[place:]}")]
-    if verdict in ("detached", "data", "item"):
-        outer = case.parents.get(id(node))
-        if _is_array(case, node):
-            return []  # it would still be outside
-        if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
-            return with_keyword(case, node, "use_reentrant", "False")
-        if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
-            left = without_call(case, node)
-            return [replace(case, outer, rewritten(case, node, left))] if left else []
-        return without_call(case, node)
-    if verdict == "integer" and name_of(node) in (
-        "long", "int", "short", "byte", "char", "to", "type", "bool"
-    ):  # fmt: skip
-        return without_call(case, node)
-    if verdict == "integer":
-        return soft_place(case, step)
-    if verdict == "copied" and isinstance(node, ast.Call) and node.args:
-        inner = node.args[0]
-        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
-            return _around(case, node, inner, f"torch.stack({'list(' * _is_tuple(inner)}", ")")
-        return _around(case, node, inner, *(("", "") if isinstance(inner, ATOMS) else "()"))
-    if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
-        order = SMOOTH.get(type(node.ops[0]))
-        if order is not None:
-            sides = node.left, node.comparators[0]
-            text = _above(case, sides[order[0]], sides[order[1]])
-            outer = case.parents.get(id(node))
-            if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
-                one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
-                return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
-            return [(within_brackets(case, node), text)]
-    return []
-
-
-def _is_array(case: Case, node: ast.AST) -> bool:
-    """Whether an array is made of a value at once: x.detach().cpu().numpy()"""
-    for part in islice(case.ancestors(node), 1, None):
-        if isinstance(part, ast.Attribute) and part.attr == "numpy":
-            return True
-        if not isinstance(part, ast.Attribute) and getattr(part, "func", None) is not node:
-            return False
-        node = part
-    return False
-
-
-def _above(case: Case, one: ast.expr, other: ast.expr) -> str:
-    """How far one is above the other, between 0 and 1."""
-    if isinstance(other, ast.Constant) and other.value == 0:
-        return f"{operand(case.whole(one))}.sigmoid()"
-    return f"({operand(case.whole(one))} - {operand(case.whole(other))}).sigmoid()"
-
-
-def _is_tuple(node: ast.expr) -> bool:
-    return isinstance(node, ast.Tuple)
-
-
-def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str) -> list[Edit]:
-    """Other words around a part of an expression, which itself may be edited too."""
-    outer, own = case.span(node), case.span(inner)
-    start = Span(outer.line, outer.column, own.line, own.column)
-    end = Span(own.end_line, own.end_column, outer.end_line, outer.end_column)
-    return [(start, before), (end, after + ")" * (before.count("(") - 1))]
-
-
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
     finding.advice = ADVICE.get(verdict, "compute it with tensors that stay in the graph")
-    if _elsewhere(step) and verdict in ("detached", "data", "item"):
-        finding.advice = f"leave out {_elsewhere(step)}"
+    if elsewhere(step) and verdict in ("detached", "data", "item"):
+        finding.advice = f"leave out {elsewhere(step)}"
     if not edits:
         return
     if verdict == "no-grad":
@@ -465,7 +374,8 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
 def _switched_on(case: Case, step: Step, finding: Finding) -> str:
     """What to do about a switch: a decorator is left out, a call is taken back."""
     line, marked = case.line(step.node), [remark.node for remark in finding.causes]
-    if decorator_of(case, step.node) in marked:
+    owner = case.parents.get(id(marked[-1]))
+    if marked[-1] in getattr(owner, "decorator_list", ()):
         return f"leave out: @{case.text(marked[-1])}"
     statement = case.statement(marked[-1])
     if (call := marked[-1]) in _reentrant(case):

@@ -31,6 +31,7 @@ from .values import (
     Sources,
     callee,
     copied_from,
+    is_index,
     is_owner,
     is_shape,
     items,
@@ -50,6 +51,7 @@ class Flow(Numbered):
     __slots__ = (
         "shadow", "last", "last_child", "enabled", "pending", "marks", "bindings",
         "locals", "bound_inside", "aliases", "passes", "last_return", "refused", "inner", "chosen",
+        "overwritten",
     )  # fmt: skip
     passes: Passes
 
@@ -69,6 +71,8 @@ class Flow(Numbered):
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.last_return: ast.Return | None = None
         self.refused: list[tuple[ast.AST, Any, str]] = []
+        # Leaves that were given other numbers: where, which, of what, whether with gradients on.
+        self.overwritten: deque[tuple[ast.AST, int, list[int], bool]] = deque(maxlen=KEPT)
 
     # ------------------------------------------------------------ events of the compiler
 
@@ -105,6 +109,8 @@ class Flow(Numbered):
 
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, whose parts were not reported."""
+        if type(value) is slice:
+            value = value.start, value.stop, value.step
         if isinstance(value, (list, tuple)):
             for item in value:
                 self.given(item)
@@ -292,8 +298,11 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
-            called = children[0] if named and children and is_module(children[0]) else None
+            called = children[0] if named and children else None
+            if type(called) is not Sources and not is_module(called):
+                called = None
             if known is not None and not any(type(child) is Chosen for child in children):
+                self._add_numbers(node, known, children)
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
             sources = self._filling(node, children) if shape else self.flat(children)
@@ -312,7 +321,9 @@ class Flow(Numbered):
             return self._number(node, value, children)
         if isinstance(value, (tuple, list, dict)):
             self._container(node, value, children)
-            return value
+            if type(node) is ast.Tuple and id(node) in self.whole.names:
+                self.whole.given_out(node, children)
+            return Sources(self.flat(children)) if is_index(node, value) else value
         if is_module(value):
             if type(node) is ast.Call:
                 for name, parameter in named_parameters(value):
@@ -326,6 +337,15 @@ class Flow(Numbered):
         if is_distribution(value):
             return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
+
+    def _add_numbers(self, node: ast.AST, known: int, children: list[Any]) -> None:
+        """Numbers of Python are no operands that PyTorch's side hears of."""
+        if self.values[known][1] is node:
+            dead = self.values[known][4]
+            more = [one for one in self.flat(children)
+                    if self.values[one][0] is None and one not in dead]  # fmt: skip
+            if more:
+                self.values[known] = self.value(known)._replace(dead=(*dead, *more))
 
     def _filling(self, node: ast.AST, children: list[Any]) -> list[int]:
         """The number in full_like(x, number) and x.new_full(size, number): of x only the shape."""
@@ -369,17 +389,20 @@ class Flow(Numbered):
         tensors, self.pending = self.pending, []
         sources = list(self.flat(children))
         for tensor in tensors:
-            if tensor.requires_grad and node_of(tensor) is None:
-                continue  # a leaf stays one, whatever its numbers
-            self._renew(node, tensor, sources)
-            base = tensor._base
-            if base is not None and not (base.requires_grad and node_of(base) is None):
-                self._renew(node, base, sources)
             alias = self.aliases.get(id(tensor))
-            if alias is not None and alias[0]() is tensor:
-                source = alias[1]()
-                if source is not None and not (source.requires_grad and node_of(source) is None):
-                    self._renew(node, source, sources)
+            shared = alias[1]() if alias is not None and alias[0]() is tensor else None
+            for one in (tensor, tensor._base, shared):
+                if one is None:
+                    continue
+                if not (one.requires_grad and node_of(one) is None):
+                    self._renew(node, one, sources)
+                    continue
+                # A leaf stays one, whatever its numbers.
+                number = self.value_of(one)
+                if given := [source for source in sources if source != number]:
+                    self.overwritten.append((node, number, given, self.enabled))
+                if one is tensor:
+                    break
 
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))

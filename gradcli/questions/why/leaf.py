@@ -20,6 +20,7 @@ from .case import Case, Finding, Remark, Trial
 from .cuts import DERIVATIVES, by_strength, choosing, cut_finding, cuts, further, verdict_of
 from .edits import advised, call_on, first, replace, then, without
 from .gradients import returned_of
+from .overwritten import overwritten_finding
 from .passes import Applied, Pass
 from .values import Mark, Step, name_of
 
@@ -337,7 +338,7 @@ def _apart(case: Case) -> Finding:
         finding = Finding("comparison", sentence, [Remark(node, "a comparison has no gradient")])
         finding.advice = "a smooth function such as sigmoid or torch.where with both branches"
         return finding
-    return _unused(case)
+    return overwritten_finding(case, roots, goal(case)) or _unused(case)
 
 
 def _cut_since(case: Case) -> Finding | None:

@@ -121,9 +121,10 @@ class Numbered(Listener):
         return self._record(None, tensor, [])
 
     def _record(
-        self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int], module: Any = None
+        self, node: ast.AST | None, tensor: AnyTensor, sources: Iterable[int], owner: Any = None
     ) -> int:
-        """A new number for a tensor; of the `module` that made it parameters may be unused."""
+        """A new number for a tensor; of the `owner` that made it, a module or the tensors of a
+        distribution, some may be unused."""
         if tensor.__class__ is Tensor and tensor._meta is None:  # what most results are
             function = made_by = tensor._grad_fn
             tracked, output_nr = tensor._requires_grad, tensor._output_nr
@@ -136,8 +137,8 @@ class Numbered(Listener):
         live = self.nodes.above(made_by) if made_by is not None else ()
         sources = tuple(sources)
         dead = [] if sources == live else [source for source in sources if source not in live]
-        if dead and module is not None and made_by is not None:
-            dead = [*self._used(module, dead), *self._left_in(node)]
+        if dead and owner is not None and made_by is not None:
+            dead = [*self._used(owner, dead), *self._left_in(node)]
         if node is None:
             base = tensor._base if function is None else None
             if base is not None and base is not tensor:
@@ -164,10 +165,12 @@ class Numbered(Listener):
         self.known[id(tensor)] = number
         return number
 
-    def _used(self, module: Any, dead: list[int]) -> list[int]:
-        """Without the parameters of a module that its result was not computed from: had they been
+    def _used(self, owner: Any, dead: list[int]) -> list[int]:
+        """Without the tensors of an owner that its result was not computed from: had they been
         cut off within it, that would be known."""
-        own = {id(one) for _, one in named_parameters(module) if one.requires_grad}
+        if type(owner) is Sources:
+            return [one for one in dead if one not in owner or not self.value(one).tracked]
+        own = {id(one) for _, one in named_parameters(owner) if one.requires_grad}
         return [number for number in dead if id(self.alive(number)) not in own]
 
     def _left_in(self, node: ast.AST | None) -> list[int]:

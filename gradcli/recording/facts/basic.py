@@ -17,6 +17,7 @@ class Place(NamedTuple):
 
     `statement` is true for `y += x` and its like, which name their target themselves; `plain` says
     that the text has TARGET = EXPRESSION, and not y: Tensor = EXPRESSION or y = (EXPRESSION).
+    `parts` are the names of a, b = EXPRESSION.
     """
 
     line: int
@@ -27,22 +28,29 @@ class Place(NamedTuple):
     target: str = ""
     statement: bool = False
     plain: bool = True
+    parts: tuple[str, ...] = ()
 
     def named(self, name: str) -> str:
         """NAME = EXPRESSION where the text has that, else NAME: EXPRESSION."""
         if self.statement or not name:
             return self.text
-        is_there = self.plain and self.target == name.partition("#")[0]
+        bound = [part.partition("#")[0] for part in name.split(", ")]
+        is_there = self.plain and bound == ([self.target] if self.target else [*self.parts])
         return f"{name} = {self.text}" if is_there else f"{name}: {self.text}"
 
 
 class Spread(NamedTuple):
-    """What sums up several numbers; mean and norm only of many."""
+    """What sums up several numbers; mean and norm only of many. Where there is a NaN, these two are
+    NaN, and the ends those of the other numbers."""
 
     low: float
     high: float
     mean: float | None = None
     norm: float | None = None
+
+    @property
+    def has_nan(self) -> bool:
+        return self.norm is not None and self.norm != self.norm
 
 
 class TensorFact(NamedTuple):

@@ -62,7 +62,7 @@ class Problem(NamedTuple):
     """Something that does not hold: what kind, one line of words, lines that show it, a place.
 
     `kind` is assert, expect, output, record, gradient, kink, nan, inf, none, zero, stale, repeat,
-    against, or error.
+    against, or error. `label` is said of the place.
     """
 
     kind: str
@@ -73,6 +73,13 @@ class Problem(NamedTuple):
     end_column: int | None = None
     shown: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    label: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that is said of it, for formats that draw no place."""
+        label = (self.label,) if self.label else ()
+        return (self.message, *label, *self.shown, *self.advice)
 
 
 class FileCheck(NamedTuple):

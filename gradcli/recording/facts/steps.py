@@ -73,7 +73,8 @@ class StepFact(NamedTuple):
     `outcome` is "ran", "stored" (a leaf's .grad was added to), "captured" (autograd.grad answers
     it), "reached" (nothing behind it was requested), "no gradient", "failed", "frozen" (a leaf
     that no longer requires grad) or "skipped" (another one into whose .grad nothing went).
-    `is_derived` tells a node that a pass with create_graph made.
+    `is_derived` tells a node that a pass with create_graph made; `outputs` are what the results of
+    one with several are called.
     """
 
     number: int
@@ -94,6 +95,7 @@ class StepFact(NamedTuple):
     freed: tuple[str, ...] = ()
     is_derived: bool = False
     id: int | None = None  # of the node, in `gradcli trace` of the same pass
+    outputs: tuple[str, ...] = ()
 
 
 class RootFact(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...recording.facts.check import CheckReport, FileCheck, LeafCheck
+from ...recording.facts.check import CheckReport, FileCheck, LeafCheck, Problem
 from ..escape import Terminal
 from . import document, error_row
 
@@ -27,6 +27,12 @@ def check(report: CheckReport) -> Iterator[Terminal]:
     })  # fmt: skip
 
 
+def _problem(problem: Problem) -> dict[str, Any]:
+    fields = problem._asdict()
+    label = fields.pop("label")
+    return {**fields, "shown": (label, *problem.shown)} if label else fields
+
+
 def _file(fact: FileCheck) -> dict[str, Any]:
     return {
         "file": fact.file,
@@ -39,7 +45,7 @@ def _file(fact: FileCheck) -> dict[str, Any]:
         "asserts": fact.asserts,
         "expectations": fact.expectations,
         "against": fact.against,
-        "problems": [problem._asdict() for problem in fact.problems],
+        "problems": list(map(_problem, fact.problems)),
         "notes": fact.notes,
         "gradients": [_leaf(leaf) for leaf in fact.leaves],
         "kinks": [edge._asdict() for edge in fact.kinks],

@@ -69,7 +69,7 @@ def _head(walk: WalkFact) -> dict[str, Any]:
 def _step(step: StepFact) -> str:
     """Written out, because there may be a million of them."""
     (at, name, node, is_leaf, place, line, grads, parts, used, edges, hooks, outcome, before, after,
-     retained, freed, is_derived, identity) = step  # fmt: skip
+     retained, freed, is_derived, identity, _) = step  # fmt: skip
     ends = [f'{{"to": {quoted(edge.name)}, {step_edge(edge)}}}' for edge in edges]
     events = encoded(list(map(event_row, hooks))) if hooks else "[]"
     return (

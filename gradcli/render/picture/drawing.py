@@ -22,7 +22,6 @@ from .words import (
     line_text,
     name_rows,
     sign_of,
-    small,
     weight_of,
     wrapped,
 )
@@ -326,7 +325,7 @@ class Drawing:
                         title="")  # fmt: skip
         product = edge.product
         sign = sign_of(product)
-        bad = is_bad(product.text) or is_bad(small(product))
+        bad = is_bad(product.text, product.range)
         kind = "bad" if bad else "zero" if sign == 0 else ""
         title = "not a number, or infinite" if bad else ""
         return Wire(source, target, rows, kind, weight_of(product), sign < 0, title, use.place)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from math import log10, prod
+from math import inf, log10, prod
 
 from ...recording.facts import FlowFact, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
 from ..steps_values import lines_of, size_of
-from ..table import ends, summary
+from ..table import between, summary
 from ..text import cut, one_line, width_of
 from .scene import Row
 
@@ -167,7 +167,7 @@ class Words:
         if not flows and fact is not None:
             value = of(fact.text, fact.shape, fact.dtype, fact.range, shaped=True)
             if value:
-                yield Row(line_text(f"value {value}"), bad_or("value", fact.text))
+                yield Row(line_text(f"value {value}"), bad_or("value", fact.text, fact.range))
             if self.report.shown is not None and leaf:
                 yield Row("grad none from this pass", "note", True)
                 if fact.grad_text is not None and fact.text != "?":
@@ -186,7 +186,9 @@ class Words:
                 later += where if width_of(later + where) <= WIDEST else ""
             beside = later if width_of(f"value {value}{later}") <= WIDEST else ""
             if value:
-                yield Row(line_text(f"{out}value {value}{beside}"), bad_or("value", flow.text))
+                yield Row(
+                    line_text(f"{out}value {value}{beside}"), bad_or("value", flow.text, flow.range)
+                )
             if later != beside:
                 yield Row(line_text(later.strip()), "note")
             yield from self._gradient(node, flow, out)
@@ -208,9 +210,9 @@ class Words:
         parts = self._parts(node, flow.output_nr)
         sums = " = " + " + ".join(map(small, parts)) if 1 < len(parts) <= PARTS else ""
         if sums and "…" not in sums and width_of(words + sums) <= WIDEST:
-            yield Row(words + sums, bad_or("grad", flow.grad_text), True)
+            yield Row(words + sums, bad_or("grad", flow.grad_text, flow.grad_range), True)
             return
-        yield Row(line_text(words), bad_or("grad", flow.grad_text), True)
+        yield Row(line_text(words), bad_or("grad", flow.grad_text, flow.grad_range), True)
         if len(parts) > 1:
             yield Row(f"the sum of {len(parts):,} gradients", "note", True)
 
@@ -248,7 +250,7 @@ class Words:
         for flow in flows:
             if flow.later is not None:
                 yield "changed"
-            if is_bad(flow.grad_text) or is_bad(flow.text):
+            if is_bad(flow.grad_text, flow.grad_range) or is_bad(flow.text, flow.range):
                 yield "bad"
             elif is_zero(flow.grad_text, flow.grad_range):
                 yield "zero"
@@ -329,8 +331,9 @@ def small(value: ValueFact) -> str:
             # PyTorch prints four places: of 0.00147 two digits are left, and products look wrong.
             return f"{value.range.low:.4g}"
         return printed
-    if value.range is not None and value.range.low == value.range.high:
-        return f"{value.range.low:.4g}"
+    span = value.range
+    if span is not None and span.low == span.high and not span.has_nan:
+        return f"{span.low:.4g}"
     if value.text is not None and prod(value.shape) <= FEW:
         told = _elements(" ".join(lines_of(value)))
         if value.range is None or width_of(told) <= ELEMENTS:
@@ -339,7 +342,7 @@ def small(value: ValueFact) -> str:
         bad = value.text is not None and "nan" in value.text
         size = str(list(value.shape)) if value.text is None else size_of(value)
         return f"{size} with nan" if bad else size
-    return "…".join(ends(value.range, 3))
+    return between(value.range)
 
 
 def _elements(text: str) -> str:
@@ -359,23 +362,25 @@ def of(
         told = summary("", shape, span)
     if not shaped or shape == () or told in ("", "?") or told.startswith("["):
         return told
-    return f"{list(shape)} {told}" if "…" in told else f"{list(shape)} all {told}"
+    return f"{list(shape)} {told}" if "…" in told or ", " in told else f"{list(shape)} all {told}"
 
 
-def is_bad(text: str | None) -> bool:
-    """Whether the printed number holds a NaN or an infinity."""
+def is_bad(text: str | None, span: Spread | None = None) -> bool:
+    """Whether there is a NaN or an infinity among the numbers."""
+    if span is not None and (span.has_nan or not span.high - span.low < inf):
+        return True
     return text is not None and ("nan" in text or "inf" in text)
 
 
-def bad_or(style: str, text: str | None) -> str:
+def bad_or(style: str, text: str | None, span: Spread | None) -> str:
     """The style of a row of numbers."""
-    return "bad" if is_bad(text) else style
+    return "bad" if is_bad(text, span) else style
 
 
 def is_zero(text: str | None, span: Spread | None) -> bool:
     """Whether all of it is zero."""
     if span is not None:
-        return span.low == span.high == 0
+        return span.low == span.high == 0 and not span.has_nan
     return text is not None and text.startswith(("tensor(0.)", "tensor(-0.)", "tensor(0., "))
 
 

@@ -1,0 +1,99 @@
+"""Questions: what left the graph as it would be within it, where that can be written."""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice
+
+from ...diagnostics import Span
+from ..cure import Edit
+from .case import Case
+from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
+from .smooth import soft_place
+from .values import Step, name_of
+
+ITEMS = frozenset("item tolist numpy float int round complex bool".split())
+SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
+
+
+def elsewhere(step: Step) -> str:
+    """What lost the graph on a line of another file; empty in the text in question."""
+    if step.inner is None or not step.inner.place:
+        return ""
+    word = step.inner.word.strip("_")
+    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
+
+
+def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
+    """The step as it would be within the graph, where that can be written."""
+    node = step.node
+    if elsewhere(step):
+        return []  # only the text in question is changed
+    if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
+    if verdict == "sampled" and isinstance(node, ast.Call):
+        text = case.whole(node)
+        place = len(case.whole(node.func)) - len(name_of(node))
+        return [replace(case, node, f"{text[:place]}r{text[place:]}")]
+    if verdict in ("detached", "data", "item"):
+        outer = case.parents.get(id(node))
+        if _is_array(case, node):
+            return []  # it would still be outside
+        if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
+            return with_keyword(case, node, "use_reentrant", "False")
+        if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
+            left = without_call(case, node)
+            return [replace(case, outer, rewritten(case, node, left))] if left else []
+        return without_call(case, node)
+    if verdict == "integer":
+        casts = ("long", "int", "short", "byte", "char", "to", "type", "bool")
+        return without_call(case, node) if name_of(node) in casts else soft_place(case, step)
+    if verdict == "copied" and isinstance(node, ast.Call) and node.args:
+        inner = node.args[0]
+        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
+            rows = [inner.elt] if isinstance(inner, ast.ListComp) else getattr(inner, "elts", ())
+            stacked = [
+                edit for row in rows if isinstance(row, (ast.List, ast.ListComp))
+                for edit in _around(case, row, row, "torch.stack(", ")")
+            ]  # fmt: skip
+            listed = "list(" * isinstance(inner, ast.Tuple)
+            return [*_around(case, node, inner, f"torch.stack({listed}", ")"), *stacked]
+        return _around(case, node, inner, *(("", "") if isinstance(inner, ATOMS) else "()"))
+    if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
+        order = SMOOTH.get(type(node.ops[0]))
+        if order is not None:
+            sides = node.left, node.comparators[0]
+            text = _above(case, sides[order[0]], sides[order[1]])
+            outer = case.parents.get(id(node))
+            if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
+                one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
+                return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+            return [(within_brackets(case, node), text)]
+    return []
+
+
+def _is_array(case: Case, node: ast.AST) -> bool:
+    """Whether an array is made of a value at once: x.detach().cpu().numpy()"""
+    for part in islice(case.ancestors(node), 1, None):
+        if isinstance(part, ast.Attribute) and part.attr == "numpy":
+            return True
+        if not isinstance(part, ast.Attribute) and getattr(part, "func", None) is not node:
+            return False
+        node = part
+    return False
+
+
+def _above(case: Case, one: ast.expr, other: ast.expr) -> str:
+    """How far one is above the other, between 0 and 1."""
+    if isinstance(other, ast.Constant) and other.value == 0:
+        return f"{operand(case.whole(one))}.sigmoid()"
+    return f"({operand(case.whole(one))} - {operand(case.whole(other))}).sigmoid()"
+
+
+def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str) -> list[Edit]:
+    """Other words around a part of an expression, which itself may be edited too."""
+    outer, own = case.span(node), case.span(inner)
+    start = Span(outer.line, outer.column, own.line, own.column)
+    end = Span(own.end_line, own.end_column, outer.end_line, outer.end_column)
+    return [(start, before), (end, after + ")" * (before.count("(") - 1))]
