@@ -6,6 +6,7 @@ JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from ...recording.facts import (
@@ -104,16 +105,12 @@ def document(fields: dict[str, Any]) -> Iterator[Terminal]:
 
 def rows_of(rows: Iterable[dict[str, Any] | str], indent: str = "\n  ") -> Iterator[Terminal]:
     """A list of dictionaries, or of texts that stand for one each, some hundreds at once."""
-    yield Terminal("[")
-    between = indent
-    batch: list[str] = []
-    for row in rows:
-        batch.append(between + (row if isinstance(row, str) else encoded(row)))
-        between = "," + indent
-        if len(batch) == BATCH:
-            yield Terminal("".join(batch))
-            batch.clear()
-    yield Terminal("".join(batch) + "]")
+    texts = (row if isinstance(row, str) else encoded(row) for row in rows)
+    before, between = "[" + indent, "," + indent
+    while batch := list(islice(texts, BATCH)):
+        yield Terminal(before + between.join(batch))
+        before = between
+    yield Terminal("[]" if before != between else "]")
 
 
 def _tensor(fact: TensorFact) -> dict[str, Any]:
@@ -162,8 +159,10 @@ def _nodes(report: Report) -> Iterator[str]:
                 del rest["id"], rest["name"], rest["next"]
                 alike[key] = f', "name": {encoded(name)}, "next": [', f"], {encoded(rest)[1:]}"
             before, after = alike[key]
-            ways = ["null" if edge is None else f"[{edge[0]}, {edge[1]}]" for edge in edges]
-            yield f'{{"id": {number}{before}{", ".join(ways)}{after}'
+            ways = ""
+            for edge in edges:
+                ways += ", null" if edge is None else f", [{edge[0]}, {edge[1]}]"
+            yield f'{{"id": {number}{before}{ways[2:]}{after}'
         else:
             more, ends = detail(number)
             row = _node(node, flows.get(number), saved.get(number))
