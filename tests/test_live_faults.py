@@ -293,7 +293,7 @@ trainer.loss(torch.ones(2)).backward()
 """
 IN_LAYERS = {
     "net.blocks[0].weight": ("not-registered", [4], "a plain list"),
-    "net.out.weight": ("masked-nan", [5], "where drops the bad values of Sqrt in net("),
+    "net.out.weight": ("masked-nan", [5], "where drops values of Sqrt in net("),
     "trainer.w": ("rebound", [9], "on line 9 trainer.w was rebound"),
 }
 

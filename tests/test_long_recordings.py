@@ -88,3 +88,26 @@ def test_gradients_that_are_gone_are_not_held(engine: str) -> None:
     execute(Request(text.encode(), "a.expr", engine=engine), None, recording)
     ledger = recording.ledger
     assert len(ledger._shared) <= 2 * len(ledger.accounts)
+
+
+@pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+def test_what_a_pass_came_to_outlives_its_graph() -> None:
+    """Of all but the last passes nothing of PyTorch's graph is held."""
+    text = """
+x = torch.ones(300_000, requires_grad=True)
+z = torch.ones(300_000, requires_grad=True)
+h = x * 2
+w = x * 3
+for k in range(9):
+    y = h if k < 2 else z * 4
+    (y * 3).sum().backward(retain_graph=True)
+"""
+    provenance = Provenance()
+    ran = execute(Request(text.encode(), "a.py", engine="torch"), None, provenance.recording)
+    assert ran.error is None and ran.outcome is not None, ran.error
+    names, passes = ran.outcome.bindings, provenance.passes.passes
+    assert [bool(one.nodes) for one in passes] == [False] * 5 + [True] * 4
+    for name, count in (("h", 2), ("x", 2), ("w", 0)):
+        came = [one.reaches(names[name]) for one in passes]
+        assert came == [True] * count + [False] * (9 - count), name
+    assert [one.reaches(names["z"]) for one in passes] == [False] * 2 + [True] * 7

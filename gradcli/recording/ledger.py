@@ -58,7 +58,7 @@ class Account:
 
     __slots__ = (
         "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad",
-        "memories", "sums", "open", "used", "unused", "is_apart",
+        "memories", "sums", "open", "used", "unused",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -75,7 +75,6 @@ class Account:
         self.open: dict[tuple[Line, Line, Line], None] = {}
         self.used: set[tuple[Line, Line, Line]] = set()
         self.unused: set[tuple[Line, Line, Line]] = set()
-        self.is_apart: bool | None = None  # whether its gradients come in memory of their own
         self.grad: Any = None  # the tensor that .grad was at the last look
         self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
@@ -128,7 +127,7 @@ class Ledger(Spectator):
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
         self._marks: dict[Mark, Mark] = {}
         # Whose values stay as they are until the pass is over.
-        self._fresh: list[tuple[Account, Entry]] = []
+        self._fresh: list[Entry] = []
 
     # ---- gradients
 
@@ -137,13 +136,10 @@ class Ledger(Spectator):
         self._amounts.clear()
         fresh, self._fresh = self._fresh, []
         if fresh and (live := sides.live) is not None:
-            afters = live.packed([entry.after for _, entry in fresh])
-            for (account, entry), after in zip(fresh, afters, strict=True):
-                entry.after = after
-                if account.is_apart is None:
-                    account.is_apart = live.is_apart(entry.amount)
-                if not account.is_apart:
-                    entry.amount = entry.amount.clone()
+            held = [value for entry in fresh for value in (entry.amount, entry.after)]
+            copies = iter(live.packed(held))
+            for entry in fresh:
+                entry.amount, entry.after = next(copies), next(copies)
 
     def accumulated(self, variable: Any, grad: Any) -> None:
         """Something is about to be added."""
@@ -172,7 +168,7 @@ class Ledger(Spectator):
             grad = variable.grad
             if amount is not None and is_alone(grad):
                 entry = Entry(mark, amount, grad)
-                self._fresh.append((account, entry))
+                self._fresh.append(entry)
             else:
                 entry = Entry(mark, amount, self._copy(grad))
             account.add(entry)

@@ -225,10 +225,11 @@ class Live(Side):
     tensor: Any
     snapshot: Callable[[Any, float], Any]
     in_line: Callable[[Any], Any]
+    bare: Callable[[Any], Any]
+    levels: Callable[[Any], Iterable[Any]]
     has_numbers: Callable[[Any], bool]
     packed: Callable[[Sequence[Any]], Sequence[Any]]
     all_finite: Callable[[Sequence[Any]], set[int]]
-    is_apart: Callable[[Any], bool]
     passed_again: Callable[[Any, Sequence[Any]], Sequence[Any]]
     differentiated: Callable[..., Sequence[Any]]
     backward: Callable[..., None]
@@ -415,10 +416,11 @@ def has_numbers(tensor: Any) -> bool:
 
 def with_one_shape(tensor: Any) -> Any:
     """A tensor; of a nested one of PyTorch's, whose parts have shapes of their own, a tensor of its
-    elements, one behind the other."""
+    elements, one behind the other; of one of torch.func what it stands for."""
     live = sides.live
-    is_nested = live is not None and isinstance(tensor, live.tensor) and tensor.is_nested
-    return live.in_line(tensor) if live is not None and is_nested else tensor
+    if live is None or not isinstance(tensor, live.tensor):
+        return tensor
+    return live.in_line(tensor) if tensor.is_nested else live.bare(tensor)
 
 
 def shape_of(tensor: Any) -> tuple[int, ...]:

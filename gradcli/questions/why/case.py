@@ -13,10 +13,9 @@ from ...diagnostics import Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
-from ...recording.below import nodes_below
 from ...recording.facts.basic import grad_name
 from ...recording.holding import named_tensors, parameters
-from ...recording.sides import AnyTensor, gradient_of, node_of
+from ...recording.sides import AnyTensor, gradient_of
 from ..cure import Edit
 from .flow import Flow
 from .passes import Entry, Pass, Passes
@@ -188,11 +187,7 @@ class Case(Enclosing):
 
     def reached(self, one: Pass) -> bool:
         """Whether a pass could have come to the tensor."""
-        target, own = self.tensor, node_of(self.tensor)
-        return any(leaf is target for _, leaf in one.nodes) or any(
-            node is own or getattr(node, "variable", None) is target
-            for node in nodes_below(node for node, _ in one.nodes)
-        )
+        return one.reaches(self.tensor)
 
     # ------------------------------------------------------------ the text
 
@@ -216,6 +211,11 @@ class Case(Enclosing):
             if any(self.whole(target) == self.name for target in statement.targets):
                 return statement
         return None
+
+    def function_of(self, node: ast.AST | None) -> ast.AST | None:
+        """The function that a place is in."""
+        outer = () if node is None else self.ancestors(node)
+        return next((one for one in outer if isinstance(one, (ast.FunctionDef, ast.Lambda))), None)
 
     def is_here(self, node: Any) -> bool:
         """Whether it is a place of the program's text."""

@@ -381,6 +381,8 @@ def _switched_on(case: Case, step: Step, finding: Finding) -> str:
     if (call := marked[-1]) in _reentrant(case):
         return advised(case, call, with_keyword(case, call, "use_reentrant", "False"))
     if name_of(marked[-1]) == "set_grad_enabled" and isinstance(statement, ast.Expr):
+        if case.function_of(statement) is not case.function_of(step.node):
+            return f"with torch.no_grad(): around what line {case.line(statement)} is meant for"
         return f"torch.set_grad_enabled(True) before line {line}"
     return ADVICE["no-grad"]
 

@@ -31,6 +31,7 @@ from .values import (
     Sources,
     callee,
     copied_from,
+    is_index,
     is_owner,
     is_shape,
     items,
@@ -108,6 +109,8 @@ class Flow(Numbered):
 
     def given(self, value: Any) -> None:
         """An operand of the expression in progress, whose parts were not reported."""
+        if type(value) is slice:
+            value = value.start, value.stop, value.step
         if isinstance(value, (list, tuple)):
             for item in value:
                 self.given(item)
@@ -299,6 +302,7 @@ class Flow(Numbered):
             if type(called) is not Sources and not is_module(called):
                 called = None
             if known is not None and not any(type(child) is Chosen for child in children):
+                self._add_numbers(node, known, children)
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
             sources = self._filling(node, children) if shape else self.flat(children)
@@ -317,7 +321,9 @@ class Flow(Numbered):
             return self._number(node, value, children)
         if isinstance(value, (tuple, list, dict)):
             self._container(node, value, children)
-            return value
+            if type(node) is ast.Tuple and id(node) in self.whole.names:
+                self.whole.given_out(node, children)
+            return Sources(self.flat(children)) if is_index(node, value) else value
         if is_module(value):
             if type(node) is ast.Call:
                 for name, parameter in named_parameters(value):
@@ -331,6 +337,15 @@ class Flow(Numbered):
         if is_distribution(value):
             return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
+
+    def _add_numbers(self, node: ast.AST, known: int, children: list[Any]) -> None:
+        """Numbers of Python are no operands that PyTorch's side hears of."""
+        if self.values[known][1] is node:
+            dead = self.values[known][4]
+            more = [one for one in self.flat(children)
+                    if self.values[one][0] is None and one not in dead]  # fmt: skip
+            if more:
+                self.values[known] = self.value(known)._replace(dead=(*dead, *more))
 
     def _filling(self, node: ast.AST, children: list[Any]) -> list[int]:
         """The number in full_like(x, number) and x.new_full(size, number): of x only the shape."""

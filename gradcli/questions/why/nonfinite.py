@@ -209,7 +209,8 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         finding.causes.append(Remark(origin, f"{node_name(node)} makes it on the way back"))
         _against(case, finding, birth)
         return finding
-    mask = _mask(gradients, birth)
+    infinite = any(_is_bad(array_of(one), INF) for one in birth.results)
+    mask = None if infinite else _mask(gradients, birth)
     if mask is not None:
         return _masked(case, birth, mask)
     before = _birth(applied, ways, INF)
@@ -227,6 +228,10 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         equal = name_of(origin) in ("eigh", "svd")
         divides = ": it divides by the differences of values that are equal" if equal else ""
         said = f"{node_name(node)} makes NaN on the way back{divides}"
+        if infinite:
+            said = "an infinite slope on the way back"
+            why = f"the slope of {place} is infinite there, and 0 times infinity is no number"
+            finding.sentence = _sentence(case, NAN, why)
         finding.causes.append(Remark(origin, said))
         finding.trials += bounded(case, origin)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
@@ -323,7 +328,7 @@ def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:
     word = name_of(where) or "the mask"
     if origin is where:  # a call that hides both
         word, place = kind_of(mask.node).lower(), f"{kind_of(birth.node)} in {place}"
-    why = f"{word} drops the bad values of {place}, but their slope comes back as 0 times infinity"
+    why = f"{word} drops values of {place}, but their slope comes back as 0 times infinity"
     finding = Finding("masked-nan", _sentence(case, NAN, why))
     inner = _inside(case, origin, where)
     finding.causes.append(Remark(origin, "its slope is not finite where the mask drops it"))

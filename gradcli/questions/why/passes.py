@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from ...engine.node import Node
 from ...engine.observer import Applied as Listener, OfNodes
 from ...named import NamedTuple
 from ...recording import passes as recorded
+from ...recording.below import nodes_below
 from ...recording.captured_pass import CapturedPass
 from ...recording.measures import bytes_of
 from ...recording.modules import is_module
@@ -28,9 +29,11 @@ from ...recording.sides import (
     array_of,
     bad,
     gradient_of,
+    is_end,
     is_tensor,
     node_of,
     saved_by,
+    sequence_of,
     sides,
     users_class,
 )
@@ -99,12 +102,43 @@ class Entry(NamedTuple):
     alive: bool = True
 
 
+class Reach(NamedTuple):
+    """What a pass could come to. Of PyTorch's passes it stands for the graph, which would lie in
+    small pieces among large ones that are free, so that nothing else has room there."""
+
+    numbers: frozenset[int]  # of the nodes
+    leaves: Sequence[ref[Any]]
+
+    @classmethod
+    def of(cls, one: Pass) -> Reach:
+        if one.captured_pass is not None:
+            graph = one.captured_pass.graph
+            numbers, leaves = [number for number, _, _ in graph.nodes], [*graph.leaves.values()]
+        else:
+            nodes = list(nodes_below(node for node, _ in one.nodes))
+            numbers = [sequence_of(node) for node in nodes if not is_end(node)]
+            leaves = [leaf for _, leaf in one.nodes if leaf is not None]
+            leaves += [node.variable for node in nodes if is_end(node)]
+        return cls(frozenset(numbers), [ref(one) for leaf in leaves for one in _levels(leaf)])
+
+    def has(self, tensor: AnyTensor) -> bool:
+        node = node_of(tensor)
+        if node is not None:
+            return sequence_of(node) in self.numbers
+        return any(leaf() is tensor for leaf in self.leaves)
+
+
+def _levels(leaf: Any) -> Iterable[Any]:
+    """A leaf, and the tensor that torch.func has it in the place of."""
+    return (leaf,) if sides.live is None else sides.live.levels(leaf)
+
+
 class Pass:
     """What the nodes of a pass received and passed on, in addition to what the recording keeps."""
 
     __slots__ = (
         "known", "roots", "since", "step", "nodes", "gradients", "_applied", "ran", "captured_pass",
-        "hooks", "bytes", "steps", "shares", "leaves",
+        "hooks", "bytes", "steps", "shares", "leaves", "reach",
     )  # fmt: skip
 
     def __init__(self, one: recorded.Pass, roots: Sequence[int], since: int, step: int) -> None:
@@ -118,6 +152,7 @@ class Pass:
         self._applied: dict[int, Applied] | None = {}
         self.ran: list[tuple[Any, ...]] = []  # the fields of `Applied`, read on demand
         self.captured_pass: CapturedPass | None = None
+        self.reach: Reach | None = None  # in place of its nodes
         self.leaves: dict[int, Held] = {}  # what they were, by their identity
         self.hooks: list[Hooked] = []
         self.bytes = 0
@@ -140,9 +175,21 @@ class Pass:
 
     def forget(self) -> None:
         """The gradients are dropped."""
+        if sides.live is not None:
+            self.reach, self.nodes = Reach.of(self), []
         self._applied = self.captured_pass = self.shares = None
         self.ran.clear()
         self.leaves.clear()
+
+    def reaches(self, tensor: AnyTensor) -> bool:
+        """Whether it could have come to a tensor."""
+        if self.reach is not None:
+            return self.reach.has(tensor)
+        own = node_of(tensor)
+        return any(leaf is tensor for _, leaf in self.nodes) or any(
+            node is own or any(one is tensor for one in _levels(getattr(node, "variable", None)))
+            for node in nodes_below(node for node, _ in self.nodes)
+        )
 
     @property
     def is_held(self) -> bool:

@@ -12,7 +12,7 @@ from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
 from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
-from ...recording.sides import AnyTensor, has_method
+from ...recording.sides import AnyTensor, has_method, is_tensor
 
 FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
@@ -112,6 +112,13 @@ def may_be_named_in(value: Any) -> bool:
 def is_owner(value: Any) -> bool:
     """A module, or an object of an interpreted program, which may hold one."""
     return is_module(value) or is_interpreted(value)
+
+
+def is_index(node: ast.AST, value: Any) -> bool:
+    """Whether it is what picks elements in several dimensions, as in x[i : i + 2, j]."""
+    return type(node) is ast.Tuple and any(type(item) in (int, slice) for item in value) and all(
+        type(item) in (int, slice, type(None), type(...)) or is_tensor(item) for item in value
+    )  # fmt: skip
 
 
 def name_of(node: ast.AST) -> str:

@@ -62,6 +62,15 @@ class WholeNumbers:
             if type(part) is list:
                 self.put(part, number)
 
+    def given_out(self, node: ast.Tuple, children: list[Any]) -> None:
+        """i, j = int(x[0]), int(x[1]): what each of the names stands for."""
+        names = self.names[id(node)]
+        if len(names) == len(node.elts) == len(children):
+            for name, child in zip(names, children, strict=True):
+                self.turns.pop(id(name), None)
+                if type(child) is int:
+                    self.turns[id(name)] = child
+
     def gone_through(self, node: ast.AST, child: Any) -> Iterator[tuple[str, int | None]]:
         """An expression was evaluated: what the names of its loop stand for from here on."""
         number = self.of(child)
