@@ -15,7 +15,7 @@ from typing import Any
 from ..engine.mode import state
 from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
-from ..recording.sides import Side
+from ..recording.side import Side
 from .library import Homes
 from .text import Text
 

@@ -14,7 +14,8 @@ from weakref import ref
 
 from ..namespace import resolve
 from ..recording.saved import SavedNames
-from ..recording.sides import Live, make_known, sides
+from ..recording.side import Live
+from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
 from .again import Known, made_again
 from .arrays import Arrays
