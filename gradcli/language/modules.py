@@ -70,6 +70,11 @@ MODULES: dict[str, Module] = {
     "numpy.fft": _numpy("fft"),
     "numpy.exceptions": _numpy("exceptions"),
     "numpy.testing": _numpy("testing"),
+    "numpy.polynomial": _numpy("polynomial"),
+    **{
+        f"numpy.polynomial.{family}": _numpy(f"polynomial.{family}")
+        for family in ("legendre", "hermite", "hermite_e", "laguerre", "chebyshev")
+    },
     "copy": _module("builtins.modules", "copy deepcopy"),
     "random": _module(
         "standard.randomness",
