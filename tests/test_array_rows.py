@@ -365,7 +365,8 @@ class Names:
 
     def __getattr__(self, name: str) -> Any:
         path = self.below + name
-        return Names(f"{path}.") if path in ("linalg", "fft", "testing") else names.resolve(path)
+        is_module = any(word.startswith(f"{path}.") for word in functions())
+        return Names(f"{path}.") if is_module else names.resolve(path)
 
 
 @pytest.fixture
