@@ -199,6 +199,13 @@ MODULES: dict[str, Module] = {
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
     "shutil": _module("standard.system", "rmtree copy copy2 copyfile move"),
     "gc": _module("standard.system", "collect enable disable"),
+    "struct": _module("standard.octets", "pack unpack calcsize unpack_from iter_unpack error"),
+    "base64": _module(
+        "standard.octets",
+        "b64encode b64decode urlsafe_b64encode urlsafe_b64decode b32encode b32decode b16encode "
+        "b16decode",
+    ),
+    "uuid": _module("standard.octets", "UUID uuid1 uuid3 uuid4 uuid5 NAMESPACE_DNS NAMESPACE_URL"),
     "getpass": _module("standard.system", "getuser"),
     # Of PyTorch itself, what only a program has: a library could not keep it in memory.
     "torch": _module("standard.saved", "save load"),
