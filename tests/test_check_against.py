@@ -96,6 +96,10 @@ SAME = {
     "graph": X + "y = (x + 1).sum()\nn = y.grad_fn\nprint(n, n.name(), n.next_functions)\n"
                  "print((x * x).grad_fn._saved_self, n.next_functions[0][0].name())\n",
     "classes that programs build on": CLASSES,
+    "a function of the program": X + "class F(torch.autograd.Function):\n    @staticmethod\n"
+        "    def forward(ctx, x): return torch.tensor(x.detach().numpy().max())\n"
+        "    @staticmethod\n    def backward(ctx, g): return torch.ones(3) * g\n"
+        "y = F.apply(x)\nprint(y.grad_fn, f'{y.grad_fn}', [y.grad_fn])\n",
     "second order": X + "g, = autograd.grad((x**3).sum(), x, create_graph=True)\nprint(g)\n"
                         "g.sum().backward()\nprint(x.grad)\n",
     "functional": X + "print(autograd.functional.jacobian(lambda v: v * v.sum(), x))\n",

@@ -631,6 +631,20 @@ net.weight.grad = None
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("number", "line", "why"), [
+    ("0.0", "1 / x", "the slope of 1 / x is infinite there."),
+    ("1e16", "(x * x) * (x * x)",
+     "at x * x the gradient grows beyond the largest number of float32."),
+    ("300.0).half(", "(x * 300).float() * 1000",
+     "at x * 300 the gradient grows beyond the largest number of float16."),
+])  # fmt: skip
+def test_an_infinite_slope_is_told_from_a_product_that_is_too_large(
+    number: str, line: str, why: str
+) -> None:
+    text = f"x = torch.tensor({number}).requires_grad_()\ny = {line}\ny.backward()\n"
+    assert ask(text, "x")[1].sentence.partition(": ")[2] == why
+
+
 def test_a_dropout_within_a_network_is_named() -> None:
     net = "nn.Sequential(nn.Linear(3, 4), nn.Dropout(1.0), nn.Linear(4, 1))"
     text = f"net = {net}\nloss = net(torch.ones(5, 3)).sum()\nloss.backward()\n"

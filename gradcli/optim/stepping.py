@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.errors import type_name
 from ..engine.mode import state
 from ..engine.run_state import run_state
+from ..nn.registered import typename
 
 MADE: set[type] = run_state(set())  # classes of which there was an optimizer
 
@@ -46,11 +48,29 @@ def _with_hooks(
         if new is None:
             continue
         if not isinstance(new, tuple) or len(new) != 2:
+            name = type(optimizer).__name__
             raise RuntimeError(
-                f"{step} must return None or a tuple of (new_args, new_kwargs), but got {new}."
+                f"<function {name}.step at {id(step):#x}> must return None or a tuple of "
+                f"(new_args, new_kwargs), but got {new}."
             )
-        args, kwargs = new
+        args, kwargs = _arguments(optimizer, *new)
     answer = step(*args, **kwargs)
     for hook in list(optimizer._post_hooks.values()):
         hook(optimizer, args, kwargs)
     return answer
+
+
+def _arguments(optimizer: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a hook gives in the place of a step's arguments, the optimizer among them."""
+    name = f"{typename(optimizer)}.step()"
+    if not isinstance(kwargs, dict):
+        raise TypeError(f"{name} argument after ** must be a mapping, not {type_name(kwargs)}")
+    if not isinstance(args, tuple | list):
+        raise TypeError(f"{name} argument after * must be an iterable, not {type_name(args)}")
+    if not args:
+        raise TypeError(f"{name} missing 1 required positional argument: 'self'")
+    if not isinstance(args[0], type(optimizer)):
+        raise AttributeError(f"'{type_name(args[0])}' object has no attribute 'param_groups'")
+    if not all(isinstance(word, str) for word in kwargs):
+        raise TypeError("keywords must be strings")
+    return tuple(args), kwargs
