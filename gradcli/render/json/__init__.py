@@ -43,10 +43,7 @@ def trace(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli trace`, in pieces."""
     from .detail import constants, frames
 
-    yield from document({
-        "schema": TRACE,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(TRACE, report, {
         "results": [root_name(root, report) for root in report.roots],
         "pass": which_pass(report.shown),
         "passes": map(pass_row, report.passes),
@@ -57,46 +54,40 @@ def trace(report: Report) -> Iterator[Terminal]:
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
         "hook_effects": [effect._asdict() for effect in report.effects],
-        "output": report.output,
-        "warnings": list(report.warnings),
         "missing": list(report.missing),
         "profile": profile(report.profile),
         "ledger": ledger_row(report.ledger),
         "views": views(report.views),
         "stats": stats(report.stats),
         "holders": list(map(holder, report.holders)),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def grad(report: GradReport) -> Iterator[Terminal]:
     """The document of `gradcli grad`, in pieces."""
-    yield from document({
-        "schema": GRAD,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(GRAD, report, {
         "of": None if report.of is None else _tensor(report.of),
         "pass": which_pass(report.shown),
         "seeds": list(map(seed_row, report.seeds)),
         "gradients": map(_gradient, report.gradients),
         "derivatives": derivatives(report.derivatives),
         "hooks": list(map(event_row, report.events)),
-        "output": report.output,
-        "warnings": list(report.warnings),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def run(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli run`."""
-    yield from document({
-        "schema": RUN,
-        "file": report.file,
-        "device": report.device,
-        "output": report.output,
-        "warnings": list(report.warnings),
+    yield from document(of_run(RUN, report, {}))
+
+
+def of_run(schema: str, report: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    """A document about a run: what ran, the answer, what the program said."""
+    return {
+        "schema": schema, "file": report.file, "device": report.device,
+        **fields,
+        "output": report.output, "warnings": list(report.warnings),
         "error": error_row(report.error),
-    })  # fmt: skip
+    }  # fmt: skip
 
 
 def document(fields: dict[str, Any]) -> Iterator[Terminal]:
