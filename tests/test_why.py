@@ -140,6 +140,14 @@ def is_cured(title: str, found: WhyReport) -> None:
 
 
 ADVISED = {
+    "a fake that a discriminator and then a generator take": (
+        "fake = torch.tanh(w * 2), and fake.detach() on line 5"
+    ),
+    "a list of all numbers of a tensor": "rows = w * 2",
+    "a tensor of itself": "leave out: h = torch.tensor(h)",
+    "a norm of zero that is divided by": (
+        "unit = x / x.pow(2).sum(-1, keepdim=True).clamp(min=1e-6).sqrt()"
+    ),
     "a Variable of data": "z = x",
     "a checkpoint whose input requires no grad": (
         "h = checkpoint(net, torch.ones(3, 2), use_reentrant=False)"

@@ -159,7 +159,7 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
             if step is not None and step.bad & INF:
                 finding.others.append(Remark(step.node, "an infinity before it"))
                 cures.append(bounded(case, _first_infinite(case, step).node))
-        firsts = [each[0] for each in cures if each]
+        firsts = list({each[0].edits: each[0] for each in cures if each}.values())
         if len(firsts) > 1:  # infinity / infinity, infinity - infinity
             edits = tuple(edit for trial in firsts for edit in trial.edits)
             finding.trials.append(Trial(advised(case, birth.node, edits), edits, "finite"))
