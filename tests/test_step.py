@@ -13,7 +13,7 @@ from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home, refused  # noqa:
 
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.step import Options, recorded, steps_report
+from gradcli.questions.step.report import Options, recorded, steps_report
 from gradcli.recording.facts.steps import StepFact, StepsReport, WalkFact
 from gradcli.render import steps as render_steps
 from gradcli.render.text import Look
@@ -278,6 +278,12 @@ def test_each_result_of_a_node_goes_by_its_own_name(
     shown = page(text)
     assert f"  {words}  " in shown
     assert all(f"incoming  {name} = " in shown for name in names)
+
+
+@pytest.mark.parametrize("call", ["F.nll_loss(x, tensor([1, 0]))", "F.layer_norm(x, (3,)).sum()"])
+def test_what_a_node_keeps_for_itself_is_no_result(call: str) -> None:
+    text = f"x = torch.rand(2, 3, requires_grad=True)\nloss = {call}\nloss.backward()\n"
+    assert "[0]" not in page(text) and "incoming  dloss/dloss = 1" in page(text)
 
 
 def test_a_second_pass_adds() -> None:

@@ -83,7 +83,7 @@ _CONSTANT = {
 
 def _gradients(
     outputs: tuple[Any, ...], inputs: tuple[Any, ...], vectors: tuple[Any, ...],
-    create_graph: bool, retain_graph: bool = True,
+    create_graph: bool,
 ) -> list[Any]:  # fmt: skip
     """autograd.grad that takes outputs outside the graph: their part is None."""
     from . import grad
@@ -102,7 +102,6 @@ def _gradients(
             tuple(vector for _, vector in pairs),
             allow_unused=True,
             create_graph=create_graph,
-            retain_graph=retain_graph,
         )
     )
 
@@ -287,8 +286,11 @@ def jacobian(
                     "grad can be implicitly created only for real scalar outputs but got "
                     f"{output.dtype}"
                 )
+        # Whoever observes is to see that PyTorch goes back row by row.
+        whole = not strict and (vectorize or state.observer is None)
         rows = tuple(
-            _rows(output, place, tracked, create_graph, strict)
+            (whole and _whole(output, tracked, create_graph, place + 1 < len(outputs)))
+            or _rows(output, place, tracked, create_graph, strict)
             for place, output in enumerate(outputs)
         )
     rows = _released(rows, create_graph)
@@ -297,14 +299,19 @@ def jacobian(
     return rows[0] if several else rows[0][0]
 
 
+def _whole(
+    output: Any, inputs: tuple[Any, ...], create_graph: bool, more: bool
+) -> tuple[Any, ...] | None:
+    """The gradients of all elements of an output in one pass; nothing where it can't be done."""
+    if not output.requires_grad or output.numel() < 2:
+        return None
+    return all_rows(output, inputs, create_graph, create_graph or more)
+
+
 def _rows(
     output: Any, number: int, inputs: tuple[Any, ...], create_graph: bool, strict: bool
 ) -> tuple[Any, ...]:
     """The gradients of all elements of an output, stacked to the Jacobian's shape."""
-    if not strict and output.requires_grad and output.numel() > 1:
-        found = all_rows(output, inputs, create_graph)
-        if found is not None:
-            return found
     pieces: tuple[list[Any], ...] = tuple([] for _ in inputs)
     flat = output.reshape([output.numel()])
     for element in range(output.numel()):

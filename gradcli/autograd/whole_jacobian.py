@@ -18,9 +18,10 @@ LARGEST = 1 << 22  # elements that one pass may hold for each tensor of the grap
 
 
 def all_rows(
-    output: Tensor, inputs: Sequence[Tensor], create_graph: bool
+    output: Tensor, inputs: Sequence[Tensor], create_graph: bool, keep: bool
 ) -> tuple[Any, ...] | None:
-    """d output / d inputs, many rows by one walk back; None where the graph does not allow it."""
+    """d output / d inputs, many rows by one walk back; None where the graph does not allow it.
+    `keep` says whether the graph is needed afterwards."""
     if any(value.__class__ is not Tensor for value in (output, *inputs)):
         return None
     count = output.numel()
@@ -32,7 +33,8 @@ def all_rows(
         seeds = kind.xp.zeros((rows, count), dtype=kind.array_dtype)
         at = kind.xp.arange(rows)
         seeds[at, at + start] = 1
-        found = _rows(output, inputs, plain(seeds.reshape((rows, *shape)), kind), create_graph)
+        basis, kept = plain(seeds.reshape((rows, *shape)), kind), keep or start + rows < count
+        found = _rows(output, inputs, basis, create_graph, kept)
         if found is None:
             return None
         chunks.append(found)
@@ -57,11 +59,12 @@ def _widest(output: Tensor, inputs: Sequence[Tensor]) -> int:
 
 
 def _rows(
-    output: Tensor, inputs: Sequence[Tensor], seeds: Tensor, create_graph: bool
+    output: Tensor, inputs: Sequence[Tensor], seeds: Tensor, create_graph: bool, keep: bool
 ) -> list[Any] | None:
     rows = seeds._data.shape[0]
     with Level("vmap", rows, "same") as level:
-        found = at_once([output], inputs, [batched(seeds, 0, level.number)], create_graph)
+        basis = [batched(seeds, 0, level.number)]
+        found = at_once([output], inputs, basis, create_graph, keep)
     if found is None:
         return None
     whole = []

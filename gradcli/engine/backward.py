@@ -54,7 +54,7 @@ def backward(
         state.warn(CREATE_GRAPH_WARNING)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
-    _walk(roots, gradients, keep, create_graph, inputs, capture=False)
+    walk(roots, gradients, keep, create_graph, inputs, capture=False)
 
 
 def backward_of_tensor(
@@ -122,7 +122,7 @@ def grad(
     if TRANSFORMS.gradients is not None:
         results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph)
     if results is None:
-        results = _walk(roots, gradients, keep, create_graph, wanted, capture=True)
+        results = walk(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:
             message = (
@@ -248,21 +248,24 @@ def _constant(message: str, tensor: Tensor, *, wanted: bool = False) -> RuntimeE
     return because(RuntimeError(message), Cause("constant", tensor=tensor, wanted=wanted))
 
 
-def _walk(
+def walk(
     roots: Sequence[Tensor],
     gradients: Sequence[Tensor],
     keep: bool,
     create_graph: bool,
     inputs: Sequence[Tensor] | None,
     capture: bool,
+    tensors: bool = False,
 ) -> list[Any]:
-    """Runs a walk with grad mode as create_graph asks for it; all is put back afterwards."""
+    """Runs a walk with grad mode as create_graph asks for it; all is put back afterwards. With
+    `tensors` gradients without a graph are tensors too."""
     if state.inference:
         state.hooked = True  # what is stored now can't be added to later: a pass ends at its leaf
     before = state.grad_enabled, state.inference
     origin, outer = state.origin, state.walk
     state.grad_enabled = create_graph
-    tensors = create_graph or (state.reduced and is_met([edge_of(root) for root in roots]))
+    tensors = tensors or create_graph
+    tensors = tensors or (state.reduced and is_met([edge_of(root) for root in roots]))
     if state.aside is not None and not keep:
         hold(map(edge_of, roots))
     told, observer = NOBODY, state.observer

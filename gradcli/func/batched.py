@@ -136,6 +136,17 @@ class Batched(Carrier):
             return outline.value
         return catalogue.functions["movedim"](outline.value, outline.place, 0)
 
+    @property
+    def below(self) -> Any:
+        return self._data.value
+
+    def bare(self) -> Tensor:
+        value = self.value
+        below: Tensor = value.bare() if isinstance(value, Carrier) else value
+        front = below._data.ndim - value._data.ndim  # samples of other levels
+        moved = self._kind.xp.moveaxis(below._data, front + self.place, front)
+        return plain(moved, self._kind)
+
     def stand_in(self) -> Tensor:
         return plain(self._data, self._kind)
 

@@ -37,6 +37,15 @@ class Carrier(Tensor):
     def level(self) -> int:
         raise AssertionError("every kind of carrier knows its level")
 
+    @property
+    def below(self) -> Any:
+        """What it carries: an ordinary tensor, or a carrier of another level."""
+        raise AssertionError("every kind of carrier carries something")
+
+    def bare(self) -> Tensor:
+        """An ordinary tensor with the numbers of all samples, which lie in front."""
+        raise AssertionError("every kind of carrier has numbers")
+
     def stand_in(self) -> Tensor:
         """An ordinary tensor of the same shape and type, for code that needs no more than that."""
         raise AssertionError("every kind of carrier has a stand-in")

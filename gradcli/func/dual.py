@@ -47,6 +47,14 @@ class Dual(Carrier):
     def tangent(self) -> Any:
         return self._meta.tangent
 
+    @property
+    def below(self) -> Any:
+        return self._meta.primal
+
+    def bare(self) -> Tensor:
+        primal = self._meta.primal
+        return primal.bare() if isinstance(primal, Carrier) else primal  # type: ignore[no-any-return]
+
     def stand_in(self) -> Tensor:
         primal = self._meta.primal
         return primal.stand_in() if isinstance(primal, Carrier) else plain(primal._data, self._kind)

@@ -24,6 +24,7 @@ from .composed import COMPOSED
 from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of
 from .release import asks
 from .reverse import gradient, unchosen
+from .told import unheard
 
 
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
@@ -174,7 +175,8 @@ def _transposed(
         for name, back in row.gradients(values, values["needs"]).items():
             _paired(values[name], back, tangents.get(name), backs, given)
         wanted = [u for u in chosen if u is not None]
-        pushed = gradient(backs, wanted, given, recording)
+        with unheard():
+            pushed = gradient(backs, wanted, given, recording)
     finally:
         state.formula, state.grad_enabled = before
     found = iter(pushed)

@@ -12,15 +12,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..engine.catalogue import catalogue
-from ..engine.full_backward import Walk
 from ..engine.leaf import edge_of
 from ..engine.mode import state
 from ..engine.node import AccumulateGrad, CustomNode, Node
-from ..engine.observer import NOBODY
 from ..engine.tensor import Tensor, plain
 from .batched import batched, is_batched
 from .carrier import highest, run
 from .dual import dual, is_dual
+from .told import unheard, with_all_samples
 
 
 class Identity(CustomNode):
@@ -126,7 +125,10 @@ def _of_duals(
         if is_dual(seed, level):
             roots.append(primal(output))
             seeds.append(seed.tangent)
-    tangents = gradient(roots, below, seeds, create) if roots else [None] * len(below)
+    tangents: list[Any] = [None] * len(below)
+    if roots:
+        with unheard():
+            tangents = gradient(roots, below, seeds, create)
     zeros = catalogue.functions["zeros_like"]
     return [
         None
@@ -219,15 +221,13 @@ def at_once(
     pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if o.requires_grad]
     if not pairs:
         return [None] * len(inputs)
-    if state.anomaly or state.observer is not None or not _is_plain([o for o, _ in pairs]):
+    if state.anomaly or not _is_plain([o for o, _ in pairs]):
         return None
-    before = state.grad_enabled, state.origin
-    state.grad_enabled = create
-    try:
-        walk = Walk(keep, True, inputs, True, True, NOBODY, [])
-        return walk.run([o for o, _ in pairs], [g for _, g in pairs])
-    finally:
-        state.grad_enabled, state.origin = before
+    from ..engine.backward import walk
+
+    with with_all_samples():
+        roots, seeds = [o for o, _ in pairs], [g for _, g in pairs]
+        return walk(roots, seeds, keep, create, inputs, capture=True, tensors=True)
 
 
 def _is_plain(outputs: Sequence[Tensor]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..engine.catalogue import catalogue
@@ -15,6 +16,7 @@ from .dual import check_tangent, dual, is_dual
 from .levels import batches
 from .release import Session, asks
 from .reverse import alias, gradient, unchosen
+from .told import making_graphs, unheard
 from .transformation import Level
 from .tree import flatten, mapped, unflatten
 
@@ -110,7 +112,8 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
             _only_tensors_beside(aux, has_aux)
             create = session.needs_graph(output)
             seed = catalogue.functions["ones_like"](output)
-            found = gradient([output], tracked, [seed], create)
+            with making_graphs():
+                found = gradient([output], tracked, [seed], create)
         zeros = catalogue.functions["zeros_like"]
         results = [
             zeros(leaf) if value is None else value
@@ -188,7 +191,9 @@ def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) ->
             )
         record = state.grad_enabled and (create or asks(seeds))
         _same_shapes(outs, seeds)
-        found = gradient(outs, tracked, seeds, record)
+        makes = state.grad_enabled if create_graph is None else create_graph
+        with making_graphs() if makes else nullcontext():
+            found = gradient(outs, tracked, seeds, record)
         zeros = catalogue.functions["zeros_like"]
         results = [
             zeros(leaf) if item is None else item for leaf, item in zip(leaves, found, strict=True)
@@ -358,10 +363,11 @@ def linearize(func: F, *primals: Any) -> Any:
                     f"match the dtype {leaf.dtype} of the corresponding primal."
                 )
         chosen = [unchosen(out) for out in outs]
-        with enable_grad():
-            seeds = unflatten(chosen, out_spec)
-            backs, _ = flatten(pull(seeds))
-        found = gradient(backs, chosen, directions, state.grad_enabled)
+        with unheard():
+            with enable_grad():
+                seeds = unflatten(chosen, out_spec)
+                backs, _ = flatten(pull(seeds))
+            found = gradient(backs, chosen, directions, state.grad_enabled)
         zeros = catalogue.functions["zeros_like"]
         pushed = [
             zeros(out) if value is None else value.detach()

@@ -9,8 +9,10 @@ from typing import Any
 class Arrays:
     """Whatever the tensors are: on a device, sparse, conjugated, of a type that NumPy lacks."""
 
-    def __init__(self, torch: Any, hands_off: Callable[[], Any]) -> None:
-        self.torch, self.hands_off = torch, hands_off
+    def __init__(
+        self, torch: Any, hands_off: Callable[[], Any], bare: Callable[[Any], Any]
+    ) -> None:
+        self.torch, self.hands_off, self.bare = torch, hands_off, bare
         self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
 
     def has_numbers(self, tensor: Any) -> bool:
@@ -21,9 +23,8 @@ class Arrays:
     def array(self, value: Any) -> Any:
         """Its elements; of a nested tensor in one line."""
         with self.hands_off():
-            tensor = self.in_line(value) if value.is_nested else value
+            tensor = self.in_line(value) if value.is_nested else self.bare(value)
             tensor = tensor.detach() if tensor.requires_grad else tensor
-            tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
             if tensor.layout is not self.torch.strided:
                 tensor = tensor.to_dense()
             if tensor.dtype in self.halves:

@@ -145,33 +145,39 @@ class Capturing:
 
     def _is_whole(self, graph: Graph) -> bool:
         """Whether all is there that its nodes have saved, as it was; it is kept until they run."""
-        names_of, kept, side = self.side.kept_names, graph.kept, self.side
-        tensor, is_number = side.tensor, side.is_number
+        again, kept, numbers, saving = graph.again, graph.kept, graph.numbers, graph.saving
         for _, node, _ in graph.nodes:
-            if node in graph.again:
+            if node in again:
                 continue
-            found: list[tuple[str, Any]] = []
-            numbers: list[tuple[str, Any]] = []
-            for name, short in names_of(node):
-                try:
-                    value = getattr(node, name)
-                except RuntimeError:  # dropped, or changed in place since: this pass fails
-                    return False
-                except AttributeError:
-                    continue
-                if isinstance(value, tensor):
-                    is_one = value.dim() == 0 and is_number(value)
-                    (numbers if is_one else found).append((short, value))
-                elif value.__class__ is tuple and (several := side.tensors(value)):
-                    found += [(short, one) for one in several]
-                    numbers.append((short, value))
-            if numbers:
-                graph.numbers[id(node)] = tuple(numbers)
-            if found:
-                kept[id(node)] = tuple(found)
-            if found or numbers:
-                graph.saving.append(node)
+            saved = self.saved(node)
+            if saved is None:
+                return False
+            if saved[0]:
+                kept[id(node)] = tuple(saved[0])
+            if saved[1]:
+                numbers[id(node)] = tuple(saved[1])
+            if saved[0] or saved[1]:
+                saving.append(node)
         return True
+
+    def saved(self, node: Any) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]] | None:
+        """The tensors that a node has saved, and the numbers, by their names. None where one is
+        dropped, or was changed in place since: a pass fails there."""
+        side, found, numbers = self.side, list[tuple[str, Any]](), list[tuple[str, Any]]()
+        for name, short in side.kept_names(node):
+            try:
+                value = getattr(node, name)
+            except RuntimeError:
+                return None
+            except AttributeError:
+                continue
+            if isinstance(value, side.tensor):
+                is_one = value.dim() == 0 and side.is_number(value)
+                (numbers if is_one else found).append((short, value))
+            elif value.__class__ is tuple and (several := side.tensors(value)):
+                found += [(short, one) for one in several]
+                numbers.append((short, value))
+        return found, numbers
 
     # ------------------------------------------------------------ the pass
 
@@ -180,7 +186,8 @@ class Capturing:
         inputs: Any, told: OfNodes,
     ) -> list[Any]:  # fmt: skip
         """The pass; returns the nodes that released their saved tensors."""
-        self.recorder.observer.unmet(functools.partial(self._tell_within, graph))
+        tell = functools.partial(self._tell_within, graph)
+        self.recorder.observer.unmet(graph.seen, tell)
         graph.nodes.sort(key=itemgetter(0), reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge

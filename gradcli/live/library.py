@@ -65,7 +65,8 @@ def is_installed(file: str) -> bool:
 
 @contextmanager
 def unobserved(torch: Any) -> Iterator[None]:
-    """Within it no mode of a program hears of operations."""
+    """Within it no mode of a program hears of operations, and no transformation."""
     modes = import_module("torch.utils._python_dispatch")
-    with torch._C.DisableTorchFunction(), modes._disable_current_modes():
+    no_functions, no_transform = torch._C.DisableTorchFunction(), torch._C._DisableFuncTorch()
+    with no_functions, no_transform, modes._disable_current_modes():
         yield

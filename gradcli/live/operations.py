@@ -144,12 +144,6 @@ class Operations:
         if passes.running:
             return self._within_pass(name, function, args, kwargs)
         spot = self.recorder.stand(sys._getframe(2))
-        if self.side.transform() is not None:
-            # Within vmap and grad of torch.func tensors stand for others: only places are noted.
-            result = spot.call(function, args, kwargs)
-            if isinstance(result, self.side.tensor) and (node := self.side.node(result)):
-                self.labels.label(node, is_reported=False)
-            return result
         changing = name in CHANGING or name.endswith("_") or _may_change(function, args, kwargs)
         if name in ("__set__", "__delete__"):
             self._setting(function, args)
@@ -234,6 +228,8 @@ class Operations:
         """Tells of an operation that nothing else reports: where the program's code reports itself,
         or a module of a library is called, it is one that goes on with what has left the graph."""
         told, place = self.recorder.on_operation, None
+        if self.side.transform() is not None:
+            return  # flow is not followed there
         name = _name_of(function)
         if told is None or (name in SHAPES and not isinstance(result, self.side.tensor)):
             return  # as type(dtype) gives
@@ -314,7 +310,7 @@ class Operations:
         node, passes = function(*args), self.recorder.passes
         if node is not None:
             passes.capturing.is_off = True  # the program may put hooks on its nodes
-        if node is not None and not passes.running and self.side.transform() is None:
+        if node is not None and not passes.running:
             self.recorder.stand(sys._getframe(3))
             self.labels.label(node)
         return node
@@ -337,9 +333,9 @@ class Operations:
                 self.observer.assigned(tensor, value)
 
     def _is_leaf(self, tensor: Any) -> bool:
-        """Whether gradients are for it."""
+        """Whether gradients are for it; torch.func makes leaves that are no one's."""
         try:
-            return bool(tensor.requires_grad and tensor.is_leaf)
+            return bool(tensor.requires_grad and tensor.is_leaf and not self.side.transform())
         except RuntimeError:  # a view that PyTorch no longer lets anyone use
             return False
 
@@ -372,23 +368,30 @@ class Operations:
     def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:
         """Tells the tensors of a result that are new in the graph; whether it is one itself."""
         if isinstance(result, self.side.tensor):
-            try:
-                node = result.grad_fn
-            except RuntimeError:  # a view that PyTorch no longer lets anyone use
-                return False
-            if node is None:
-                return False
-            if self.labels.label(node):
-                if fresh is not None:
-                    fresh.append(node)
-                self.observer.made(result)
-                return True
-            if fresh and any(node is one for one in fresh):  # one more output of it
-                self.observer.made(result)
-        elif isinstance(result, (tuple, list)):
+            if self.side.transform() is None:
+                return self._tell_made(result, fresh)
+            told = [self._tell_made(one, fresh) for one in self.side.levels(result)]
+            return told[0]
+        if isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh
             for item in result:
                 self.tell_new(item, fresh)
+        return False
+
+    def _tell_made(self, result: Any, fresh: list[Any] | None) -> bool:
+        try:
+            node = result.grad_fn
+        except RuntimeError:  # a view that PyTorch no longer lets anyone use
+            return False
+        if node is None:
+            return False
+        if self.labels.label(node):
+            if fresh is not None:
+                fresh.append(node)
+            self.observer.made(result)
+            return True
+        if fresh and any(node is one for one in fresh):  # one more output of it
+            self.observer.made(result)
         return False
 
 

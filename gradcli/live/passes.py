@@ -70,7 +70,7 @@ class PassTeller:
         recorder.end_step()  # by an error
         roots = [self._tensor(output) for output in outputs]
         side = recorder.side
-        if side.transform() is not None or side.is_traced() or self._is_unreported(args):
+        if side.is_traced() or self._is_unreported(args):
             return plain(outputs, *args, **kwargs)
         with side.hands_off():
             if not all(map(self._is_told, roots)):
@@ -82,14 +82,20 @@ class PassTeller:
         args = (gradients, keep, create, *args[3:])
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
-        is_plain = outer and self._is_plain(args, kwargs)
+        is_plain = outer and self._is_plain(args, kwargs) and side.transform() is None
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
         observer = recorder.observer
+        if not is_plain:
+            with side.hands_off():
+                recorder.labels.settle()  # of what the pass makes, others tell
+        if outer:
+            with recorder.telling():
+                asked = [one for tensor in inputs for one in side.levels(tensor)] or None
+                given = side.all_bare(gradients)
+                observer.started(roots, given, keep, create, asked, capture)
         with side.hands_off():
-            if outer:
-                observer.started(roots, gradients, keep, create, inputs or None, capture)
             if self.holds_graph:
                 self._hold(roots, frees, outer=outer)
             self.running += 1
@@ -170,16 +176,9 @@ class PassTeller:
         return root is not None and side.edge(root) is not None and side.has_numbers(root)
 
     def _is_unreported(self, args: tuple[Any, ...]) -> bool:
-        """Several gradients at once, which stand for others, are not reported, nor is a pass that
-        PyTorch refuses to begin, or that ends in edges of the graph."""
+        """A pass that PyTorch refuses to begin, or that ends in edges of the graph."""
         with self.recorder.side.hands_off():
-            if any(one is not None and self.is_batched(one) for one in args[0]):
-                return True
             return any(self._tensor(one) is None or not one.requires_grad for one in args[3])
-
-    def is_batched(self, gradient: Any) -> bool:
-        """Whether it stands for several, as with is_grads_batched."""
-        return "Batched" in repr(self.recorder.torch._C._dispatch_keys(gradient))
 
     def _tensor(self, output: Any) -> Any:
         """A root of the pass; an edge of the graph is not reported."""
@@ -233,7 +232,8 @@ class PassTeller:
             before, after = self._of_leaf(node)
         else:
             self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
-            if self.is_light and not self.hooks.standing:  # a module's hook runs between the two
+            # A module's hook runs between the two; of a node that fails only the first one hears.
+            if self.is_light and not self.hooks.standing and self.capturing.saved(node) is not None:
                 handles.append(node.register_hook(self._at_once(node)))
                 return
             before, after = self._of_node(node)
@@ -251,6 +251,8 @@ class PassTeller:
                     self._label_sums(node, grads)
                 kept = side.kept(node)
                 side.about_to_run = (node, kept)
+                side.given = grads
+                grads = side.all_bare(grads)
                 if side.mark(node).retains:
                     self.recorder.labels.retained(node, grads)
                 observer.arrived(node, grads)
@@ -261,7 +263,7 @@ class PassTeller:
             with off():
                 side.about_to_run = (None, ())
                 observer.ran(node)
-                observer.applied(node, grads, results)
+                observer.applied(node, side.all_bare(grads), side.all_bare(results))
                 if side.switched():
                     self._label(node, results)
 
@@ -289,13 +291,14 @@ class PassTeller:
                         self._label_sums(node, grads)
                     kept = side.kept(node)
                     side.about_to_run = (node, kept)
+                    side.given, grads = grads, side.all_bare(grads)
                     if side.mark(node).retains:
                         recorder.labels.retained(node, grads)
                     arrived(node, grads)
                     if kept or side.has_saved(node):
                         self.freed.append(node)
                     ran(node)
-                    applied(node, grads, results)
+                    applied(node, grads, side.all_bare(results))
                     side.about_to_run = (None, ())
                     if side.switched():
                         self._label(node, results)
@@ -313,10 +316,11 @@ class PassTeller:
             if result is None:
                 continue
             self.latest[edge] = node
-            if result.grad_fn is not None:
-                origin = recorder.side.origin(node)
-                if recorder.labels.label(result.grad_fn, origin, is_reported=False):
-                    recorder.observer.made(result)
+            for one in recorder.side.levels(result):
+                if one.grad_fn is not None:
+                    origin = recorder.side.origin(node)
+                    if recorder.labels.label(one.grad_fn, origin):
+                        recorder.observer.made(one)
 
     def _label_sums(self, node: Any, grads: Iterable[Any]) -> None:
         """What a pass that makes a graph adds up for a node."""
@@ -326,12 +330,13 @@ class PassTeller:
     def _label_sum_on(self, edge: tuple[Any, int], grad: Any) -> None:
         """A sum, or a copy for a leaf, stands where what came last does."""
         side = self.recorder.side
-        node = None if grad is None else side.node(grad)
-        if node is None:
-            return
-        is_new, last = side.origin(node) is None, self.latest.get(edge)
-        if self._label_sum(node, DEEP, last) is not None and is_new:
-            self.recorder.observer.made(grad)
+        for one in side.levels(grad):
+            node = None if one is None else side.node(one)
+            if node is None:
+                continue
+            is_new, last = side.origin(node) is None, self.latest.get(edge)
+            if self._label_sum(node, DEEP, last) is not None and is_new:
+                self.recorder.observer.made(one)
 
     def _label_sum(self, node: Any, room: int, last: Any = None) -> Any:
         """The origin of a node, found in its parts where it was not reported."""

@@ -6,6 +6,7 @@ What a program has set of the printing, and what is no plain array on the CPU, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.construct import from_numpy
@@ -17,18 +18,15 @@ PLAIN = ("float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool
 class Printer:
     """Texts of tensors that require no gradient."""
 
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
+    def __init__(self, torch: Any, bare: Callable[[Any], Any]) -> None:
+        self.torch, self.bare = torch, bare
         self.kinds = {getattr(torch, name) for name in PLAIN}
         self.usual = type(torch._tensor_str.PRINT_OPTS)()
 
     def text(self, tensor: Any) -> str:
-        tensor = self.torch._C._functorch.unwrap_if_dead(tensor)
+        tensor = self.bare(tensor)
         if self._is_plain(tensor):
-            try:
-                return text_of(from_numpy(tensor.numpy()))
-            except (RuntimeError, TypeError):  # it stands for others, in a transformation
-                pass
+            return text_of(from_numpy(tensor.numpy()))
         return repr(tensor)
 
     def _is_plain(self, tensor: Any) -> bool:
@@ -38,6 +36,8 @@ class Printer:
             and tensor.dtype in self.kinds
             and tensor.device.type == "cpu"
             and tensor.layout is torch.strided
+            and not tensor.is_nested
+            and not tensor.is_neg()
             and not tensor.requires_grad
             and torch.get_default_dtype() is torch.float32
             and self.usual == torch._tensor_str.PRINT_OPTS

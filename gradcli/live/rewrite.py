@@ -125,7 +125,7 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
-        transform, off = machine.recorder.side.transform, machine.recorder.side.hands_off
+        off = machine.recorder.side.hands_off
 
         def tell(number: int, value: Any) -> None:
             node: Any = nodes[number]
@@ -143,7 +143,7 @@ class Rewriter(ast.NodeTransformer):
             name = getattr(node, "id", "") or node.arg
             if teller is not None:
                 teller.stored(node, name, value, inside=True)
-            if local is not None and transform() is None:
+            if local is not None:
                 with off():
                     local(node, name, value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from math import isfinite
 from types import FunctionType, ModuleType
@@ -14,13 +14,16 @@ from weakref import ref
 
 from ..namespace import resolve
 from ..recording.saved import SavedNames
-from ..recording.sides import Live, make_known, sides
+from ..recording.side import Live
+from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
 from .again import Known, made_again
 from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
 from .printed import Printer
+from .rows import rows
+from .transformed import Transformed
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
@@ -54,9 +57,13 @@ class TorchSide(Live):
         self.tensor: Any = torch.Tensor
         self.parameter: Any = torch.nn.Parameter
         self.leaf: Any = torch._C._functions.AccumulateGrad
+        transformed = self.transformed = Transformed(torch)
+        self.levels, self.all_bare = transformed.levels, transformed.all_bare
+        self.given: tuple[Any, ...] = ()  # the gradients that a node was given last
+        self.bare = transformed.bare  # type: ignore[method-assign]
         self.homes = Homes()
         self.names = SavedNames()
-        self.text = Printer(torch).text  # type: ignore[method-assign]
+        self.text = Printer(torch, self.bare).text  # type: ignore[method-assign]
         self.no_functions = torch._C.DisableTorchFunction
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
@@ -66,7 +73,6 @@ class TorchSide(Live):
         self.traces = [partial(torch._C._get_dispatch_mode, kind)
                        for kind in (kinds.FUNCTIONAL, kinds.PROXY, kinds.FAKE)]  # fmt: skip
         self.transform = torch._C._functorch.peek_interpreter_stack  # None outside of torch.func
-        self.unwrapped = torch._C._functorch.unwrap_if_dead  # what stood for it there
         pairs = ("int64", "int8"), ("float64", "float16"), ("complex128", "complex64")
         self.smaller = {getattr(torch, large): torch.zeros((), dtype=getattr(torch, small))
                         for large, small in pairs}  # fmt: skip
@@ -77,13 +83,14 @@ class TorchSide(Live):
         self.finite: tuple[Any, int] = (None, 0)  # the tensor that was looked at last
         self.is_alone = False  # who is given a gradient now is the only one who has it
         self.larges = Larges(torch.strided)
-        arrays = Arrays(torch, self.hands_off)
+        arrays = Arrays(torch, self.hands_off, self.bare)
         self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
         self.has_numbers = arrays.has_numbers
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
-        return unobserved(self.torch) if self.dispatching() else self.no_functions()
+        is_heard = self.dispatching() or self.transform() is not None
+        return unobserved(self.torch) if is_heard else self.no_functions()
 
     def is_traced(self) -> bool:
         """Whether PyTorch only looks at a program, as TorchScript and aot_function do."""
@@ -156,7 +163,9 @@ class TorchSide(Live):
             for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
-            found = run(*given)
+        with self.no_functions(), self.torch.no_grad(), self.transformed.on():
+            like = (*self.given, *given[len(self.given) :])  # no pass gives one that is asked later
+            found = run(*map(self.transformed.dressed, given, like))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
@@ -182,7 +191,9 @@ class TorchSide(Live):
             return found
 
     def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
-        """The shapes of the inputs that gradients go to: the engine sums up to them."""
+        """The shapes of the inputs that gradients go to: the engine sums up to them. Samples of a
+        node that runs for all of them lie in front."""
+        samples = self.transformed.samples(*self.given[:1])
         found: list[tuple[int, ...] | None] = []
         for edge, number in node.next_functions:
             if edge is None:
@@ -190,7 +201,7 @@ class TorchSide(Live):
             else:
                 leaf = getattr(edge, "variable", None)
                 about = edge._input_metadata[number] if leaf is None else leaf
-                found.append(tuple(about.shape))
+                found.append((*samples, *about.shape))
         return tuple(found)
 
     def is_packed(self, node: Any) -> bool:
@@ -365,7 +376,7 @@ class TorchSide(Live):
         if not isinstance(value, self.tensor):
             return None
         try:
-            return value.untyped_storage()
+            return self.bare(value).untyped_storage()
         except (RuntimeError, NotImplementedError):  # sparse, or of a transform
             return None
 
@@ -404,9 +415,9 @@ class TorchSide(Live):
         return made
 
     def _snapshot(self, value: Any, largest: float) -> Any:
-        value = self.in_line(value) if value.is_nested else value
+        value = self.in_line(value) if value.is_nested else self.bare(value)
         with self.hands_off():
-            tensor = self.unwrapped(value.detach())
+            tensor = value.detach()
             if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
@@ -466,22 +477,6 @@ class TorchSide(Live):
     def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
         """Whether a module's class is the program's own: it has lines of its own."""
         return type(module).__module__ in self.homes.texts
-
-
-@cache
-def rows() -> dict[str, Any]:
-    """The declarations by the names of their nodes; of several one that says where it ends."""
-    from ..operators import catalogue
-
-    found: dict[str, Any] = {}
-    for row in catalogue.rows.values():
-        if not hasattr(row, "zero"):
-            continue  # an in-place twin, or what makes tensors of numbers
-        for name in (row.node, row.inplace_node):
-            short = str(name or "").rpartition("::")[2]
-            if short not in found or (row.zero and not found[short].zero):
-                found[short] = row
-    return found
 
 
 def torch_side(torch: Any) -> TorchSide:

@@ -16,7 +16,15 @@ from weakref import WeakKeyDictionary, ref
 from ..engine.observer import OfNodes
 from ..engine.origin import current_line
 from ..engine.tensor import Tensor
-from ..recording.sides import AnyTensor, is_leaf, is_parameter, mark_of, origin_of, shape_of
+from ..recording.sides import (
+    AnyTensor,
+    is_leaf,
+    is_parameter,
+    mark_of,
+    origin_of,
+    shape_of,
+    with_one_shape,
+)
 from .captured_pass import CapturedPass
 from .flow_tracks import Blocked, Key, Row, Track
 from .holding import NESTING, tensors_in
@@ -196,8 +204,9 @@ class GradientFlow(Spectator):
         row = Row(one)
         root = one.roots[0]
         row.root = None if root.grad_fn is None else origin_of(root.grad_fn)
-        if root.numel() == 1 and not root.is_complex():
-            row.loss = float(root.detach().item())
+        loss = with_one_shape(root)
+        if loss.numel() == 1 and not loss.is_complex():
+            row.loss = float(loss.detach().item())
         if len(self.first) < ENDS:
             self.first.append(row)
         else:

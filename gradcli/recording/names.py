@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
+from ..engine.carriers import TRANSFORMS
 from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
 from .holding import NESTING, Inside, Named, first_name, inside as held_by, tensors_in
 from .modules import attributes, is_module
-from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of
+from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of, sides
 from .spectator import Spectator
 
 LEAVES = 100_000
@@ -147,11 +148,12 @@ class Names(Spectator):
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             self.inside.put(value._grad_fn, name)  # what most lines bind
         elif isinstance(value, AnyTensor):
-            node = node_of(value)
-            if node is not None:
-                self.inside.put(mark_of(node), name)
-            else:
-                self._leaf(name, value, inside=True)
+            for tensor in _levels(value):
+                node = node_of(tensor)
+                if node is not None:
+                    self.inside.put(mark_of(node), name)
+                else:
+                    self._leaf(name, tensor, inside=True)
         elif type(value) in CONTAINERS:
             self._contained(name, value, inside=True)
         elif type(value) in PLAIN or name.startswith("_"):
@@ -362,6 +364,18 @@ def parts_of(body: Iterable[ast.AST]) -> list[ast.AST]:
                 found += [one for one in part if one.__class__ not in PARTLESS]
             elif part.__class__ not in PARTLESS and isinstance(part, ast.AST) and part._fields:
                 found.append(part)
+    return found
+
+
+def _levels(tensor: Any) -> Iterable[Any]:
+    """A tensor, and what it stands for within a transformation."""
+    live = sides.live
+    if live is not None and isinstance(tensor, live.tensor):
+        return live.levels(tensor)
+    aliases = {id(alias): one for level in TRANSFORMS.stack for alias, one in level.pairs}
+    found = [tensor]
+    while (below := getattr(found[-1], "below", aliases.get(id(found[-1])))) is not None:
+        found.append(below)
     return found
 
 

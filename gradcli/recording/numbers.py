@@ -8,7 +8,8 @@ from typing import Any
 
 from ..engine.mode import state
 from .facts import FEW, Nested, Spread
-from .sides import looked_at, side_of
+from .side import looked_at
+from .sides import side_of, with_one_shape
 
 RANGED = 100_000  # elements of an array that is summed up in double precision
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
@@ -30,13 +31,13 @@ def numbers(value: Any) -> Nested:
 
 def _dense(tensor: Any) -> Any:
     """With all its elements: PyTorch's may be sparse."""
-    held = tensor.detach()
+    held = with_one_shape(tensor).detach()
     return held.to_dense() if getattr(held, "is_sparse", False) else held
 
 
 def text_of(tensor: Any) -> str:
     """What PyTorch prints for the values alone."""
-    held = tensor.detach()
+    held = with_one_shape(tensor).detach()
     return side_of(held).text(held)
 
 

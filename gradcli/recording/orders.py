@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from ..engine.observer import NOBODY, OfNodes
 from .passes import Pass
-from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of
+from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of, sides
 from .spectator import Spectator
 
 
@@ -20,7 +20,7 @@ class Maker:
     def __init__(self, one: Pass) -> None:
         self.one = one
         self.order = 1
-        self.newest: int | None = None  # of the nodes that the pass began at
+        self.newest: int | None = None  # of the nodes that there were
 
 
 class Orders(Spectator):
@@ -35,9 +35,8 @@ class Orders(Spectator):
         """A pass begins."""
         maker = Maker(one) if one.creates else None
         self.running.append(maker)
-        if maker is not None and any(map(is_live, one.roots)):
-            nodes = [node_of(tensor) for tensor in (*one.roots, *one.gradients)]
-            maker.newest = max((sequence_of(node) for node in nodes if node is not None), default=0)
+        if maker is not None and sides.live is not None and any(map(is_live, one.roots)):
+            maker.newest = sides.live.clock() - 1
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         """It has ended."""
@@ -62,9 +61,10 @@ class Orders(Spectator):
     def _answered(self, gradient: Any) -> None:
         """A pass of PyTorch came to this gradient: the nodes that it created were not reported."""
         maker = self.running[-1] if self.running else None
-        if maker is None or maker.newest is None or gradient is None:
+        live = sides.live
+        if maker is None or maker.newest is None or gradient is None or live is None:
             return
-        pending = [node_of(gradient)]
+        pending = [node_of(tensor) for tensor in live.levels(gradient)]
         for node in pending:
             if node is None or is_end(node) or sequence_of(node) <= maker.newest:
                 continue

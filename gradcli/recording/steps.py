@@ -8,7 +8,7 @@ from typing import Any
 from .hook_log import HookLog
 from .measures import bytes_of
 from .passes import Pass, Passes
-from .sides import FLOATS, apart, edge_of, kept_by, shape_of
+from .sides import FLOATS, apart, edge_of, kept_by, shape_of, with_one_shape
 from .spectator import Spectator
 
 ROOM = 256 * 2**20  # bytes of gradients that are held; of later ones only the shape is
@@ -245,4 +245,4 @@ class Steps(Spectator):
     def _copied(self, value: Any) -> Any:
         if bytes_of(value) > LARGEST:
             return Dropped(value)
-        return value.detach().clone() if hasattr(value, "detach") else value.copy()
+        return with_one_shape(value).detach().clone() if hasattr(value, "detach") else value.copy()

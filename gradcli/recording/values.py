@@ -6,7 +6,7 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -71,7 +71,7 @@ class Values(Spectator):
         self._bytes = self._weighed = 0  # of those up to this number
         self._sorted = 0  # how many of them are in the table of memory
         self._over: Pass | None = None  # a pass that PyTorch went over by itself,
-        self._ran: Container[Any] = ()  # and the nodes that ran in it for good
+        self._ran: Mapping[Any, Any] = {}  # and the nodes that ran in it for good
         self._lying: dict[int, list[int]] = {}  # by the address of their memory
         self._gone: Entries = {}  # of nodes that an operation of PyTorch's made on its way
         self._unmet: list[tuple[Pass, Callable[[], None]]] = []  # what tells of them
@@ -114,9 +114,10 @@ class Values(Spectator):
         """A result that only another node of its operation has."""
         self._put(node, tensor, module, False)
 
-    def unmet(self, tell: Callable[[], None]) -> None:
+    def unmet(self, nodes: Collection[Any], tell: Callable[[], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""
         now = self.passes.now
+        self._drop_over(nodes)
         if now is None or now.keep:
             tell()
         else:
@@ -253,12 +254,12 @@ class Values(Spectator):
         recent = self._settle() if self._newest else self._recent
         return self._first.get(key) or recent.get(key) or self._gone.get(key)
 
-    def _drop_over(self) -> None:
-        """What led to a pass that is no longer kept, and can't be a part of another one."""
+    def _drop_over(self, nodes: Collection[Any]) -> None:
+        """What led to a pass that is no longer kept, and is no part of one over these nodes."""
         over, ran = self._over, self._ran
-        if over is None or over.is_kept:
+        if over is None or over.is_kept or not ran.keys().isdisjoint(nodes):
             return
-        self._over, self._ran = None, ()
+        self._over, self._ran = None, {}
         self._unmet = [one for one in self._unmet if one[0] is not over]
         kept = {number: one for number, one in self._fresh.items() if one.node not in ran}
         if len(kept) < len(self._fresh):
@@ -271,7 +272,6 @@ class Values(Spectator):
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
-        self._drop_over()
         self.meet()
         if len(self._settle()) > 2 * ENDS:
             self._cut()

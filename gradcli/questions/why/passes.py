@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -119,13 +119,18 @@ class Reach(NamedTuple):
             numbers = [sequence_of(node) for node in nodes if not is_end(node)]
             leaves = [leaf for _, leaf in one.nodes if leaf is not None]
             leaves += [node.variable for node in nodes if is_end(node)]
-        return cls(frozenset(numbers), [*map(ref, leaves)])
+        return cls(frozenset(numbers), [ref(one) for leaf in leaves for one in _levels(leaf)])
 
     def has(self, tensor: AnyTensor) -> bool:
         node = node_of(tensor)
         if node is not None:
             return sequence_of(node) in self.numbers
         return any(leaf() is tensor for leaf in self.leaves)
+
+
+def _levels(leaf: Any) -> Iterable[Any]:
+    """A leaf, and the tensor that torch.func has it in the place of."""
+    return (leaf,) if sides.live is None else sides.live.levels(leaf)
 
 
 class Pass:
@@ -182,7 +187,7 @@ class Pass:
             return self.reach.has(tensor)
         own = node_of(tensor)
         return any(leaf is tensor for _, leaf in self.nodes) or any(
-            node is own or getattr(node, "variable", None) is tensor
+            node is own or any(one is tensor for one in _levels(getattr(node, "variable", None)))
             for node in nodes_below(node for node, _ in self.nodes)
         )
 

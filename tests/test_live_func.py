@@ -1,0 +1,58 @@
+"""Tests of `--engine torch`: what torch.func, forward mode and autograd.functional do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle import oracle
+from programs_under import sections
+from test_live import close, traced
+
+needs_torch = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
+PROGRAMS = sections(Path(__file__).parent / "programs" / "live_func.txt")
+START = """import torch
+from torch.func import *
+F = torch.autograd.functional
+f = lambda x: (x ** 3).sum()
+h = lambda x: x ** 3
+x = torch.tensor([1.0, 2.0, 3.0])
+v = torch.tensor([1.0, 0.0, 2.0])
+"""
+
+# Each with how often PyTorch goes back.
+PASSES = {
+    "grad(f)(x)": 1, "grad(grad(torch.sin))(x[0])": 2, "vjp(h, x)[1](v)": 1,
+    "jvp(h, (x,), (v,))": 0, "jacrev(h)(x)": 1, "jacrev(h, chunk_size=1)(x)": 3, "jacfwd(h)(x)": 0,
+    "hessian(f)(x)": 1,
+    "jvp(grad(f), (x,), (v,))": 1, "grad(lambda x: jvp(f, (x,), (v,))[1])(x)": 1,
+    "linearize(h, x)[1](v)": 0, "jacrev(jacrev(h))(x)": 2, "vmap(grad(torch.sin))(x)": 1,
+    "F.jacobian(h, x)": 3, "F.jacobian(h, x, vectorize=True)": 1, "F.hessian(f, x)": 4,
+    "F.hessian(f, x, vectorize=True)": 2, "F.vjp(f, x)": 1, "F.jvp(h, x, v)": 2,
+    "F.hvp(f, x, v)": 3, "F.vhp(f, x, v)": 2,
+}  # fmt: skip
+
+
+@needs_torch
+@pytest.mark.parametrize(("call", "count"), PASSES.items(), ids=list(PASSES))
+def test_a_pass_of_a_transformation_is_a_pass(call: str, count: int) -> None:
+    own, live = (traced(START + call, engine, "p.py")["backward"] for engine in ("own", "torch"))
+    assert own == live and len(live) == count
+
+
+@needs_torch
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=list(PROGRAMS))
+def test_both_engines_report_the_same(text: str) -> None:
+    own, live = (traced(text, engine, "p.py") for engine in ("own", "torch"))
+    assert same(own, live) == []
+
+
+def same(own: Any, live: Any, path: str = "") -> list[str]:
+    """The paths of what differs in two documents."""
+    if isinstance(own, dict) and isinstance(live, dict) and own.keys() == live.keys():
+        return [one for key in own for one in same(own[key], live[key], f"{path}.{key}")]
+    if isinstance(own, list) and isinstance(live, list) and len(own) == len(live):
+        pairs = zip(own, live, strict=True)
+        return [one for at, (a, b) in enumerate(pairs) for one in same(a, b, f"{path}[{at}]")]
+    return [] if close(own, live) else [f"{path}: {own} {live}"]
