@@ -183,7 +183,7 @@ class PassTeller:
 
     def _over(self, mine: list[Any], keep: bool, create: bool, *, outer: bool, done: bool) -> None:
         side, observer = self.recorder.side, self.recorder.observer
-        side.about_to_run = (None, ())
+        side.about_to_run, side.given = (None, ()), ()
         if outer:
             self.latest.clear()
         if keep:

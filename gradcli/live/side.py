@@ -163,7 +163,8 @@ class TorchSide(Live):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
         with self.no_functions(), self.torch.no_grad(), self.transformed.on():
-            found = run(*map(self.transformed.dressed, given, self.given))
+            likes = self.given if len(self.given) == len(given) else given
+            found = run(*map(self.transformed.dressed, given, likes))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
