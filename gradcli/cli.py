@@ -226,7 +226,7 @@ def misused(error: Exception) -> int | None:
     from .render.escape import block
 
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "gradcli check"  # its settings
+    path = " ".join(("gradcli", *sys.argv[1:2])) if context is None else context.command_path
     message = _unknown_option(error) or words()
     sys.stderr.write(f"{block('UsageError: ' + bounded(message))}\nhelp: {path} --help\n")
     return 2

@@ -128,6 +128,10 @@ def _read(path: str, most: int) -> bytes:
             return first + rest
     except (OSError, ValueError) as error:
         code = getattr(error, "errno", None)
+        if code == errno.ENOENT and os.path.islink(path):
+            raise UsageError(
+                f"{path} is a link to {os.readlink(path)}, which is not there"
+            ) from None
         if code == errno.ENOENT:
             raise UsageError(f"there is no file {path}", _near(path)) from None
         why = getattr(error, "strerror", None) or str(error)

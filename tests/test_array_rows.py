@@ -223,6 +223,11 @@ fft.rfft: np.fft.rfft(v)
 fft.irfft: np.fft.irfft(z[:3000])
 fft.fft2: np.fft.fft2(m); np.fft.fft2(m[:5], s=(200, 200))
 fft.ifft2: np.fft.ifft2(m)
+polynomial.legendre.leggauss: np.polynomial.legendre.leggauss(200)
+polynomial.hermite.hermgauss: np.polynomial.hermite.hermgauss(200)
+polynomial.hermite_e.hermegauss: np.polynomial.hermite_e.hermegauss(200)
+polynomial.laguerre.laggauss: np.polynomial.laguerre.laggauss(150)
+polynomial.chebyshev.chebgauss: np.polynomial.chebyshev.chebgauss(200)
 fft.fftfreq: np.fft.fftfreq(60000)
 fft.rfftfreq: np.fft.rfftfreq(60000)
 fft.fftshift: np.fft.fftshift(v)
@@ -360,7 +365,8 @@ class Names:
 
     def __getattr__(self, name: str) -> Any:
         path = self.below + name
-        return Names(f"{path}.") if path in ("linalg", "fft", "testing") else names.resolve(path)
+        is_module = any(word.startswith(f"{path}.") for word in functions())
+        return Names(f"{path}.") if is_module else names.resolve(path)
 
 
 @pytest.fixture

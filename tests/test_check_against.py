@@ -27,6 +27,56 @@ def problems(fact: FileCheck) -> list[tuple[str, int | None]]:
 
 
 X = "x = tensor([1.5, -2.0, 0.5], requires_grad=True)\n"
+CLASSES = """\
+import torch
+from torch.utils.data import Dataset, DataLoader, IterableDataset, Sampler
+from torch.optim.optimizer import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from torch.distributions import Distribution, Normal, Transform, constraints
+class D(Dataset):
+    def __init__(self, n): self.x = torch.arange(n * 2.).reshape(n, 2); self.n = n
+    def __len__(self): return self.n
+    def __getitem__(self, i): return self.x[i], i
+d = D(5)
+for x, i in DataLoader(d, batch_size=2): print(x, i)
+class It(IterableDataset):
+    def __iter__(self): return iter([torch.ones(2), torch.zeros(2)])
+print(list(DataLoader(It(), batch_size=2)))
+class S(Sampler):
+    def __init__(self, n): self.n = n
+    def __iter__(self): return iter(range(self.n - 1, -1, -1))
+    def __len__(self): return self.n
+for x, i in DataLoader(d, sampler=S(5), batch_size=3): print(i)
+tr, te = torch.utils.data.random_split(d, [3, 2], generator=torch.Generator().manual_seed(0))
+print(len(tr), te[0][1], tr.indices)
+class My(Optimizer):
+    def __init__(self, params, lr=0.1): super().__init__(params, dict(lr=lr))
+    @torch.no_grad()
+    def step(self):
+        for g in self.param_groups:
+            for p in g["params"]: p.add_(p.grad, alpha=-g["lr"])
+w = torch.ones(2, requires_grad=True)
+o = My([w])
+class L(LRScheduler):
+    def get_lr(self): return [g["lr"] * 0.5 for g in self.optimizer.param_groups]
+s = L(o)
+(w * 3).sum().backward(); o.step(); s.step()
+print(w, s.get_last_lr())
+class Tri(Distribution):
+    arg_constraints = {}
+    def __init__(self, a): self.a = a; super().__init__(validate_args=False)
+    def rsample(self, sample_shape=torch.Size()): return self.a * 2
+    def log_prob(self, x): return -x * self.a
+t = Tri(torch.tensor(2., requires_grad=True))
+print(t.rsample(), t.log_prob(torch.tensor(1.)))
+dtype = torch.FloatTensor
+x = torch.randn(2).type(dtype)
+print(x.type(torch.DoubleTensor).dtype, x.type(), x.type("torch.LongTensor").dtype)
+import numpy as np
+m = x.numpy().max()
+print(x.eq(m).shape, torch.add(x, m).shape, (x + m).dtype, torch.full((2,), m))
+print(torch.where(x > m, x, m).dtype, x.clamp(max=m), torch.tensor(m))
+"""
 SAME = {
     "values": X + "y = (x * x).sum()\ny.backward()\nprint(y, x.grad, y.grad_fn)\n",
     "python": "a = [i**2 for i in range(5)]\nprint(sum(a), {'k': a}, f'{a[2]:>5d}', {1, 2})\n",
@@ -45,6 +95,11 @@ SAME = {
                  "print(x.grad, y.grad)\n",
     "graph": X + "y = (x + 1).sum()\nn = y.grad_fn\nprint(n, n.name(), n.next_functions)\n"
                  "print((x * x).grad_fn._saved_self, n.next_functions[0][0].name())\n",
+    "classes that programs build on": CLASSES,
+    "a function of the program": X + "class F(torch.autograd.Function):\n    @staticmethod\n"
+        "    def forward(ctx, x): return torch.tensor(x.detach().numpy().max())\n"
+        "    @staticmethod\n    def backward(ctx, g): return torch.ones(3) * g\n"
+        "y = F.apply(x)\nprint(y.grad_fn, f'{y.grad_fn}', [y.grad_fn])\n",
     "second order": X + "g, = autograd.grad((x**3).sum(), x, create_graph=True)\nprint(g)\n"
                         "g.sum().backward()\nprint(x.grad)\n",
     "functional": X + "print(autograd.functional.jacobian(lambda v: v * v.sum(), x))\n",

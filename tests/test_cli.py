@@ -281,7 +281,11 @@ def test_files_that_are_none(home: Path) -> None:
     assert "two_paths" in refused(2, "run", "two_paths")
     assert "did you mean" not in refused(2, "run", "nosuch.expr")  # the ending is all they share
     assert error_of(refused(2, "run", ".")) == "UsageError: . is a folder"
+    (home / "link.expr").symlink_to("gone.expr")
+    gone = "UsageError: link.expr is a link to gone.expr, which is not there"
+    assert error_of(refused(2, "run", "link.expr")) == gone
     refused(2, "run", "no/such/file.expr")
+    assert refused(2, "grad", "two_paths.expr", "--wrt").endswith("help: gradcli grad --help\n")
     refused(2, "run", "a\nb")
     (home / "binary.expr").write_bytes(bytes(range(256)))
     assert "not UTF-8" in refused(3, "run", "binary.expr")

@@ -475,7 +475,7 @@ def test_the_page_of_the_manual(tmp_path: Path) -> None:
 
 def test_zeros_that_have_no_memory_are_read() -> None:
     """PyTorch makes such a tensor where a second derivative is known to be 0."""
-    arrays = Arrays(torch, contextlib.nullcontext)
+    arrays = Arrays(torch, contextlib.nullcontext, lambda value: value)
     for zeros in (torch._efficientzerotensor((2,)), torch.zeros(2), torch.zeros(2).neg()):
         assert arrays.array(zeros).tolist() == [0.0, 0.0]
 
@@ -489,7 +489,7 @@ def test_texts_are_pytorchs_whoever_prints_them() -> None:
         torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.complex64).conj(),
         torch.randn(2, 2).to_sparse(), torch.imag(torch.ones(2, dtype=torch.complex64).conj()),
     ]  # fmt: skip
-    printer = Printer(torch)
+    printer = Printer(torch, lambda value: value)
     assert [printer.text(value) for value in values] == list(map(repr, values))
     try:
         torch.set_printoptions(precision=7)

@@ -121,6 +121,23 @@ def test_structures_are_what_they_are_called(first: int) -> None:
     assert {"identity", "diagonal"} <= seen
 
 
+@pytest.mark.parametrize(("call", "word"), [
+    ("x.abs()", "diagonal"), ("x.clamp(0, 1.5)", "diagonal"), ("torch.triu(x)", "diagonal"),
+    ("F.mse_loss(x, s)", "mean"), ("F.mse_loss(x, s, reduction='sum')", "sum"),
+    ("F.mse_loss(x, s, reduction='none')", "diagonal"),
+    ("F.binary_cross_entropy_with_logits(x, s, reduction='sum')", "sum"),
+    ("x.logcumsumexp(0)", "dense"), ("torch.matrix_exp(x)", "dense"), ("F.glu(x, 1)", "dense"),
+    ("torch.diag_embed(x)", "placement"),
+])  # fmt: skip
+def test_a_local_derivative_is_what_it_is_called(call: str, word: str) -> None:
+    text = "x = tensor([[0.5, -1.0], [2.0, 1.0]], requires_grad=True)\ns = torch.ones(2, 2)\n"
+    text += f"y = {call}\n"
+    found = report(text, "x", "y", jacobian=True, edges=True)
+    (step,) = found.paths[0].steps
+    assert step.structure == word
+    assert word in ("mean", "sum") or fits(word, numpy.array(step.jacobian, dtype=float))
+
+
 def test_a_matrix_of_several_ways() -> None:
     text = "x = tensor([1.0, 2.0], requires_grad=True)\nL = (x * x.sum() + 2 * x).sum()\n"
     (path,) = report(text, "x", "L").paths

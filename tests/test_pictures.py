@@ -219,6 +219,19 @@ def test_outputs_of_one_node_have_their_names() -> None:
         "b value [4., 5., 6., 7.]", "b grad [8., 9., 10., 11.]"]  # fmt: skip
 
 
+def test_a_name_belongs_to_the_result_of_a_call_and_to_no_node_within_it(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "layer = nn.Linear(2, 1)\nfor _ in range(2):\n    y = layer(torch.ones(1, 2))\n"
+        "    y.sum().backward()\n"
+    )
+    for one in ("1", "2"):
+        text = here("trace", str(file), "--format", "svg", "--pass", one).stdout
+        titles = {words_of(g)[1].partition(" ")[0]: words_of(g)[0] for g in boxes(text)}
+        assert titles["TBackward0"] == "layer"
+        assert titles["AddmmBackward0"] == "y = layer(torch.ones(1, 2))"
+
+
 def test_outputs_without_names_have_their_numbers(tmp_path: Path) -> None:
     file = tmp_path / "program.expr"
     file.write_text(

@@ -267,7 +267,7 @@ OUTLIVES = {
     "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language
-    "recording/sides.py sides", "inspect.py _latest", "live/session.py _read",
+    "recording/sides.py sides", "inspect/__init__.py _latest", "live/session.py _read",
     # by the identity of classes that end with the program
     "language/standard/collected.py RECORDS",
 }  # fmt: skip

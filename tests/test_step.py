@@ -13,7 +13,7 @@ from test_cli import SCHEMAS, TWO_PATHS, answer, gradcli, home, refused  # noqa:
 
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
-from gradcli.questions.step import Options, recorded, steps_report
+from gradcli.questions.step.report import Options, recorded, steps_report
 from gradcli.recording.facts.steps import StepFact, StepsReport, WalkFact
 from gradcli.render import steps as render_steps
 from gradcli.render.text import Look

@@ -140,6 +140,14 @@ def is_cured(title: str, found: WhyReport) -> None:
 
 
 ADVISED = {
+    "a fake that a discriminator and then a generator take": (
+        "fake = torch.tanh(w * 2), and fake.detach() on line 5"
+    ),
+    "a list of all numbers of a tensor": "rows = w * 2",
+    "a tensor of itself": "leave out: h = torch.tensor(h)",
+    "a norm of zero that is divided by": (
+        "unit = x / x.pow(2).sum(-1, keepdim=True).clamp(min=1e-6).sqrt()"
+    ),
     "a Variable of data": "z = x",
     "a checkpoint whose input requires no grad": (
         "h = checkpoint(net, torch.ones(3, 2), use_reentrant=False)"
@@ -621,6 +629,20 @@ net.weight.grad = None
         "net.weight": "cleared", "net.bias": "turned-off", "held.w": "rebound",
         "weights['w']": "rebound", "moved": "cast", "torch.ones(2, requires_grad=True)": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "line", "why"), [
+    ("0.0", "1 / x", "the slope of 1 / x is infinite there."),
+    ("1e16", "(x * x) * (x * x)",
+     "at x * x the gradient grows beyond the largest number of float32."),
+    ("300.0).half(", "(x * 300).float() * 1000",
+     "at x * 300 the gradient grows beyond the largest number of float16."),
+])  # fmt: skip
+def test_an_infinite_slope_is_told_from_a_product_that_is_too_large(
+    number: str, line: str, why: str
+) -> None:
+    text = f"x = torch.tensor({number}).requires_grad_()\ny = {line}\ny.backward()\n"
+    assert ask(text, "x")[1].sentence.partition(": ")[2] == why
 
 
 def test_a_dropout_within_a_network_is_named() -> None:

@@ -87,6 +87,12 @@ def spaced(given: Given) -> None:
     pay(elements, elements * 3 * WIDEST)
 
 
+def quadrature(given: Given) -> None:
+    """Nodes and weights: the eigenvalues of a square matrix."""
+    degree = number(given.get("deg"))
+    pay(degree**3, 64 * degree**2)
+
+
 def square(given: Given) -> None:
     """A matrix: N rows, as many columns unless M says otherwise."""
     rows = number(given.get("N", given.get("n", 0)))
@@ -479,6 +485,7 @@ def shuffled(given: Given) -> None:
 COSTS: dict[str, Callable[[Given], None]] = {
     "view": view, "copied": copied, "filled": filled, "converted": converted, "counted": counted,
     "spaced": spaced, "square": square, "diagonal": diagonal, "diagonals": diagonals,
+    "quadrature": quadrature,
     "powers": powers, "unravelled": unravelled, "rolled": rolled, "selected": selected,
     "quantiles": quantiles, "multiplied": multiplied,
     "grid": grid, "elementwise": elementwise, "whole": whole,

@@ -241,6 +241,11 @@ linalg.cholesky(a, *, upper=False) solved
 linalg.matrix_rank(A, tol=None, hermitian=False) solved
 linalg.matrix_power(a, n) powered
 linalg.cond(x, p=None) solved
+polynomial.legendre.leggauss(deg) quadrature
+polynomial.hermite.hermgauss(deg) quadrature
+polynomial.hermite_e.hermegauss(deg) quadrature
+polynomial.laguerre.laggauss(deg) quadrature
+polynomial.chebyshev.chebgauss(deg) quadrature
 fft.fft(a, n=None, axis=-1, norm=None) transformed
 fft.ifft(a, n=None, axis=-1, norm=None) transformed
 fft.rfft(a, n=None, axis=-1, norm=None) transformed

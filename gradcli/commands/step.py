@@ -19,7 +19,7 @@ from .environment import Environment, guarded
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
-    from ..questions.step import Options
+    from ..questions.step.report import Options
     from ..recording.facts.steps import StepsReport
     from ..render.steps_session import Session
 
@@ -137,7 +137,7 @@ def _is_interactive(common: Shared, asked: Arguments) -> bool:
 
 def _options(asked: Arguments) -> Options:
     from ..questions.interventions import Interventions
-    from ..questions.step import Options
+    from ..questions.step.report import Options
 
     interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
                                   results=tuple(asked.of))  # fmt: skip
@@ -148,7 +148,7 @@ def _options(asked: Arguments) -> Options:
 def _run_and_report(
     request: Request, env: Environment, asked: Arguments
 ) -> tuple[Ran, StepsReport]:
-    from ..questions.step import recorded, steps_report
+    from ..questions.step.report import recorded, steps_report
 
     streams = env.common.format == "text"
     options = _options(asked)
@@ -204,14 +204,14 @@ def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) 
         return plain._replace(interventions=plain.interventions._replace(settings=held))
 
     def show(walk: int, step: int, text: str) -> str:
-        from ..questions.step import value_at
         from ..questions.step.replay import Pause
+        from ..questions.step.report import value_at
 
         with deadline(ran.request.limits.timeout):
             return value_at(ran, options(session.changes()), Pause(walk, step, text))
 
     def change(settings: Iterable[tuple[str, int, str]]) -> StepsReport | str:
-        from ..questions.step import repeated_steps
+        from ..questions.step.report import repeated_steps
 
         try:
             with deadline(ran.request.limits.timeout):

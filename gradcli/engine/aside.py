@@ -16,11 +16,16 @@ def hold(starts: Iterable[Node | None]) -> None:
     it."""
     aside = state.aside
     assert aside is not None
-    pending = [node for node in starts if node is not None and node not in aside]
-    for node in pending:
-        if node not in aside:
-            aside[node] = node.held
-            pending += [edge for edge in node.edges if edge is not None and edge not in aside]
+    reached: list[Node] = []
+    edges = starts
+    while True:
+        for node in edges:
+            if node is not None and node not in aside:
+                aside[node] = node.held
+                reached.append(node)
+        if not reached:
+            return
+        edges = reached.pop().edges
 
 
 def put_back() -> None:

@@ -27,6 +27,7 @@ from .observer import NOBODY, OfNodes
 from .saved import check_attached, look_through
 from .tensor import Tensor
 
+FEW = 8  # nodes among which the next one is found at once
 by_sequence = attrgetter("sequence")
 
 
@@ -67,7 +68,8 @@ def sweep(
         while place >= 0:
             node = take(place, None)
             if node is None:
-                place = place - 1 if place - 1 in ready else _behind_gap(place, ready)
+                few = len(ready) < FEW
+                place = max(ready, default=-1) if few else _behind_gap(place, ready)
                 continue
             place -= 1
             grad = node.buffer
@@ -82,6 +84,12 @@ def sweep(
                 grads = (grad,)
                 for tell in arrived:
                     tell(node, grads)
+            if not ran and not applied:
+                held = node.saved
+                node.row.step(node, grad, ready, frees)
+                if frees is not None and held.__class__ is not Freed:
+                    freed.append(node)
+                continue
             if applied:
                 state.origin = node.origin
                 results = node.row.backward(node, grad)
@@ -180,16 +188,16 @@ def _above(
     """The nodes from the targets up to the starts, oldest first, each with its edges that lead
     down to them, None for others. None where a node of a user's is among them."""
     seen = set(starts)
-    stack = list(seen)
-    while stack:
-        for edge in stack.pop().edges:
+    below = list(seen)
+    for node in below:
+        for edge in node.edges:
             if edge is not None and edge not in seen:
                 seen.add(edge)
-                stack.append(edge)
+                below.append(edge)
     above: dict[Node, tuple[Node | None, ...]] = {}
     ends = set(targets)
     found: set[Node | None] = set()
-    for node in sorted(seen, key=by_sequence):
+    for node in sorted(below, key=by_sequence):  # quick, as they are nearly in order
         asked = edges = node.edges
         if not edges or not found.issuperset(edges):  # in most graphs all of them lead down
             asked = tuple([edge if edge in found else None for edge in edges])

@@ -40,8 +40,8 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
-        "keep_graph", "create_graph", "aside", "hooked", "reduced", "reshaped", "sweeping", "walk",
-        "anomalies", "taken", "plain", "next_handle",
+        "on_made", "keep_graph", "create_graph", "aside", "hooked", "reduced", "reshaped",
+        "sweeping", "walk", "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -65,6 +65,7 @@ class State:
         self._recorder: Any = None
         self.watched = False  # there are hooks or an observer: one test per operation
         self.told = False  # somebody asks for new nodes
+        self.on_made: Callable[[Any], None] | None = None  # what the observer does about a result
         self.walk: Any = None  # the pass back that is going on
         self.keep_graph = False
         self.create_graph = False
@@ -92,7 +93,10 @@ class State:
         observer = self._observer
         told = bool(self.saved_hooks) or self._recorder is not None
         self.watched = told or observer is not None
-        self.told = told or (observer is not None and observer.hears("made", "used"))
+        self.on_made = observer.made if observer is not None and observer.hears("made") else None
+        self.told = told or self.on_made is not None or (
+            observer is not None and observer.hears("used")
+        )  # fmt: skip
 
     def switch_anomaly(self, mode: bool, check_nan: bool) -> None:
         """Turns anomaly mode on or off."""

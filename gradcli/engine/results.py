@@ -127,12 +127,11 @@ def watch(node: Node, outs: Sequence[Any], arguments: Sequence[Any], before: Any
             if out is not None:
                 out._need_array()  # what is packed shares its memory
         pack_node(node, arguments)
-    observer = state.observer
-    if observer is not None:
-        if None in node.edges:
-            observer.used(node, arguments, outs[0])
+    if None in node.edges and (observer := state.observer) is not None:
+        observer.used(node, arguments, outs[0])
+    if (on_made := state.on_made) is not None:
         for out in outs:
-            observer.made(out)
+            on_made(out)
     if state.recorder is not None:
         state.recorder.operation(node, outs, arguments, before)
 

@@ -10,7 +10,7 @@ from ..autograd.function import Function as HostFunction
 from ..engine.invented_names import kept_on
 from ..nn.derived import parametrizations
 from ..nn.module import Module
-from .adoption import VALUES
+from .adoption import VALUES, adopting
 from .annotations import Annotation, Joined
 from .attributes import (
     MISSING,
@@ -35,6 +35,7 @@ from .instances import (
     Property,
     StaticMethod,
     add_special,
+    around,
     is_base,
     linear,
     make_host,
@@ -335,6 +336,8 @@ def _instance_attribute(value: Any, name: str) -> Any:
         own = _module_attribute(value, name)
         if own is not MISSING:
             return own
+        if name in published(kind.native) and (outer := around(value, name)) is not None:
+            return Builtin(name, adopting(outer))
     elif name in value.table:
         return value.table[name]
     if found is not MISSING:

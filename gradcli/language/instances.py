@@ -115,6 +115,16 @@ def _override(name: str) -> Callable[..., Any]:
     return ask
 
 
+def around(value: Any, name: str) -> Callable[..., Any] | None:
+    """A method that the library put around the program's own: a step with its hooks."""
+    found = value.__dict__.get(name) or type(value).__dict__.get(name)
+    is_own = getattr(found, "__code__", _BRIDGE) is _BRIDGE
+    return None if is_own else getattr(value, name)
+
+
+_BRIDGE = _override("").__code__
+
+
 def make_library_host(
     name: str, answers: type, native: type, order: list[Any], overridden: Iterable[str]
 ) -> type[Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weakref import ref
 
     from ..engine.tensor import Tensor
-    from ..recording.sides import Side
+    from ..recording.side import Side
     from .expectations import Log
 
 SHOWN_CALLS = 4

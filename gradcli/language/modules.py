@@ -70,6 +70,11 @@ MODULES: dict[str, Module] = {
     "numpy.fft": _numpy("fft"),
     "numpy.exceptions": _numpy("exceptions"),
     "numpy.testing": _numpy("testing"),
+    "numpy.polynomial": _numpy("polynomial"),
+    **{
+        f"numpy.polynomial.{family}": _numpy(f"polynomial.{family}")
+        for family in ("legendre", "hermite", "hermite_e", "laguerre", "chebyshev")
+    },
     "copy": _module("builtins.modules", "copy deepcopy"),
     "random": _module(
         "standard.randomness",
@@ -194,6 +199,13 @@ MODULES: dict[str, Module] = {
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
     "shutil": _module("standard.system", "rmtree copy copy2 copyfile move"),
     "gc": _module("standard.system", "collect enable disable"),
+    "struct": _module("standard.octets", "pack unpack calcsize unpack_from iter_unpack error"),
+    "base64": _module(
+        "standard.octets",
+        "b64encode b64decode urlsafe_b64encode urlsafe_b64decode b32encode b32decode b16encode "
+        "b16decode",
+    ),
+    "uuid": _module("standard.octets", "UUID uuid1 uuid3 uuid4 uuid5 NAMESPACE_DNS NAMESPACE_URL"),
     "getpass": _module("standard.system", "getuser"),
     # Of PyTorch itself, what only a program has: a library could not keep it in memory.
     "torch": _module("standard.saved", "save load"),

@@ -15,7 +15,7 @@ from typing import Any
 from ..engine.mode import state
 from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
-from ..recording.sides import Side
+from ..recording.side import Side
 from .library import Homes
 from .text import Text
 
@@ -26,7 +26,8 @@ def is_own(frame: FrameType) -> bool:
         return frame.f_globals.get("torch") is sys.modules["gradcli"]
     names = {**frame.f_globals, **frame.f_locals}.values()
     homes = {getattr(one, "__module__", None) or getattr(one, "__name__", "") for one in names}
-    return any(str(home).split(".")[0] == "gradcli" and home != "gradcli.inspect" for home in homes)
+    rooms = [str(home).split(".")[:2] for home in homes]
+    return any(room[0] == "gradcli" and room != ["gradcli", "inspect"] for room in rooms)
 
 
 class OwnSide(Side):

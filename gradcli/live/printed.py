@@ -37,6 +37,7 @@ class Printer:
             and tensor.device.type == "cpu"
             and tensor.layout is torch.strided
             and not tensor.is_nested
+            and not tensor.is_neg()
             and not tensor.requires_grad
             and torch.get_default_dtype() is torch.float32
             and self.usual == torch._tensor_str.PRINT_OPTS

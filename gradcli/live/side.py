@@ -14,7 +14,8 @@ from weakref import ref
 
 from ..namespace import resolve
 from ..recording.saved import SavedNames
-from ..recording.sides import Live, make_known, sides
+from ..recording.side import Live
+from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
 from .again import Known, made_again
 from .arrays import Arrays
@@ -163,8 +164,8 @@ class TorchSide(Live):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
         with self.no_functions(), self.torch.no_grad(), self.transformed.on():
-            likes = self.given if len(self.given) == len(given) else given
-            found = run(*map(self.transformed.dressed, given, likes))
+            like = (*self.given, *given[len(self.given) :])  # no pass gives one that is asked later
+            found = run(*map(self.transformed.dressed, given, like))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 

@@ -13,8 +13,6 @@ from .optimizer import Optimizer, as_number, check_rate, real_parts
 
 
 class LBFGS(Optimizer):
-    TELLS_STEPS = True
-
     def __init__(
         self, params: Any, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
         tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
@@ -51,7 +49,6 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
-        self._begin_step()
         with no_grad():
             return self._iterate(closure)
 

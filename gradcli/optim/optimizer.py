@@ -15,6 +15,7 @@ from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from ..nn.registered import typename
 from ..operators import catalogue
+from .stepping import MADE, hooked
 
 
 class Required:
@@ -42,12 +43,13 @@ class Optimizer(metaclass=NamedInTorch):
 
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     EXTENSIBLE = True
-    # Does `step` say that it ran? One that a program wrote says nothing, so no schedule may warn.
-    TELLS_STEPS = True
+    _pre_hooks: dict[int, Any] = {}  # of one whose __init__ has not run
+    _post_hooks: dict[int, Any] = {}
+    _running_steps = 0  # a step may call that of a class above
 
     def __init_subclass__(cls) -> None:
-        if "step" in cls.__dict__ and "TELLS_STEPS" not in cls.__dict__:
-            cls.TELLS_STEPS = False
+        if "step" in cls.__dict__:
+            cls.step = hooked(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if not isinstance(defaults, dict):
@@ -65,8 +67,8 @@ class Optimizer(metaclass=NamedInTorch):
             )
         self.state: Any = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._pre_hooks: dict[int, Any] = {}
-        self._post_hooks: dict[int, Any] = {}
+        self._pre_hooks, self._post_hooks = {}, {}
+        MADE.add(type(self))
         self._stepped = False  # schedules warn when they step first
         groups = state.taken(params)
         if not groups:
@@ -124,11 +126,9 @@ class Optimizer(metaclass=NamedInTorch):
 
     # ---- the step
 
+    @hooked
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; a closure computes the loss anew first."""
-        self._begin_step()
-        for hook in list(self._pre_hooks.values()):
-            hook(self, (), {})
         loss = None
         with no_grad():
             if closure is not None:
@@ -146,14 +146,7 @@ class Optimizer(metaclass=NamedInTorch):
                         self._update_parts(parameter, grad, own, group)
                     else:
                         self._update(parameter, grad, own, group)
-        for hook in list(self._post_hooks.values()):
-            hook(self, (), {})
         return loss
-
-    def _begin_step(self) -> None:
-        self._stepped = True
-        if state.observer is not None:
-            state.observer.stepping(self)
 
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""

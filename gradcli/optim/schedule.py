@@ -101,8 +101,7 @@ class LRScheduler(metaclass=NamedInTorch):
         if not isinstance(self.optimizer, Optimizer):  # a program may put anything there
             kind = type_name(self.optimizer)
             raise AttributeError(f"'{kind}' object has no attribute 'param_groups'")
-        told = type(self.optimizer).TELLS_STEPS
-        if self._step_count == 1 and told and not self.optimizer._stepped:
+        if self._step_count == 1 and not self.optimizer._stepped:
             state.warn(_ORDER)
         self._step_count += 1
         if epoch is not None:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from ..engine.node import Node
 from ..engine.run_state import as_new
 from ..engine.saved import is_outdated
-from ..func.reverse import nodes_below
 from ..opening import UsageError
 from ..pipeline.request import Ran
-from ..recording.sides import is_live
+from ..recording.below import nodes_below
+from ..recording.sides import is_live, node_of
 from .graph import collected
 from .meaning import result_of, with_expressions
 from .shown_pass import Stop, passes_there
@@ -67,7 +67,7 @@ def _graph_of(ran: Ran, of: tuple[str, ...], made: int) -> tuple[str, int]:
     at = result_of(found, of)
     if at is None or is_live(found.held[at]):
         return "", 0
-    below = list(nodes_below([found.held[at]]))
+    below = list(nodes_below([node_of(found.held[at])]))
     first = ran.recording.passes.first_node
     numbers = [node.sequence - first + 1 for node in below if type(node) is Node]
     stale = any(map(is_outdated, below))

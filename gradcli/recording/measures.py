@@ -14,7 +14,8 @@ from numpy import count_nonzero, ndarray
 from ..engine.device import module_of
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from .sides import OWN, looked_at, side_of
+from .side import looked_at
+from .sides import OWN, side_of
 
 TINY = 1e-25  # a sum of squares in single precision that none of them was lost from
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..engine.mode import state
 from .facts import FEW, Nested, Spread
-from .sides import looked_at, side_of, with_one_shape
+from .side import looked_at
+from .sides import side_of, with_one_shape
 
 RANGED = 100_000  # elements of an array that is summed up in double precision
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})

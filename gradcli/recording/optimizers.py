@@ -84,14 +84,15 @@ class Optimizers(Spectator):
             one.idle += all(grad is None or is_blank(grad) for grad in grads)
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
-        """A class of an interpreted program does not say where it is made, or that it steps: both
-        are called with their self."""
-        if getattr(type(value), "TELLS_STEPS", True) is False:
-            called = getattr(getattr(scope, "node", None), "name", "")
-            if called == "step":
-                self.stepping(value)
-            elif called == "__init__" and len(self.makers) < MOST:
-                self.makers.setdefault(id(value), current_origin())
+        """A class of an interpreted program does not say where it is made: its __init__ is called
+        with its self."""
+        called = getattr(getattr(scope, "node", None), "name", "")
+        if (
+            called == "__init__"
+            and hasattr(type(value), "add_param_group")
+            and len(self.makers) < MOST
+        ):
+            self.makers.setdefault(id(value), current_origin())
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad` is about to be replaced."""

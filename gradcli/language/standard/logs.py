@@ -218,7 +218,7 @@ class StreamHandler(Handler):
         return before
 
     def emit(self, record: Any) -> None:
-        if self.stream is SYS["stderr"]:
+        if self.stream is SYS["stderr"] and session.write_error is None:
             session.notes.setdefault(NOT_SHOWN)
         try:
             line = self.format(record) + self.terminator

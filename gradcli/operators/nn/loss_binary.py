@@ -209,6 +209,7 @@ binary_cross_entropy_with_logits = operator(
     ),
     check=_check_logits,
     refuse=_NO_LOGITS,
+    jacobian="mean",
     doc="binary_cross_entropy of sigmoid(self), computed from the logits themselves.",
     computes="-(target*log(sigmoid(self)) + (1 - target)*log(1 - sigmoid(self))).mean()",
     samples=(

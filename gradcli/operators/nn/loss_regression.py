@@ -339,6 +339,7 @@ soft_margin_loss = operator(
     self=lambda grad, self, target, reduction, target_kind: _soft_margin_slope(
         grad, self, target, reduction, target_kind
     ),
+    jacobian="mean",
     doc="log(1 + exp(-target * self)).",
     computes="log(1 + exp(-target*self)).mean()",
     samples=("F.soft_margin_loss(x, y.detach().sign())", "F.soft_margin_loss(x, y.data.double())"),

@@ -337,6 +337,7 @@ copy = operator(
     self=lambda grad: zeros_as(grad),
     src=lambda grad, src_shape, src_kind: _back_to(sum_to(grad, src_shape), src_kind),
     zero="mask",
+    jacobian="identity",
     doc="Copies the elements of another tensor.",
     samples=(
         "x.clone().copy_(y)", "x.clone().copy_(v)", "x.clone().copy_(d)", "x.clone().copy_(i)",

@@ -120,6 +120,7 @@ diag_embed = operator(
     cost=lambda self, offset, dim1, dim2: (
         self.numel() // max(self.shape[-1], 1) * (self.shape[-1] + abs(offset)) ** 2
     ),
+    jacobian="placement",
     doc="The last dimension as a diagonal of two.",
     samples=("torch.diag_embed(v)", "x.diag_embed(1)", "torch.diag_embed(x, -1, 0, 2)"),
     errors=("torch.diag_embed(v, 0, 0, 0)",),

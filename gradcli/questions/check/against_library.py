@@ -22,9 +22,11 @@ from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, mi
 from ...language.calls import call
 from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
 from ...language.members import BUILDERS, TABLES, Members
+from ...language.values import Type
 from ...live.library import require_torch
 from ...operators import catalogue
 
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 # What would change the process and not the answer stays gradcli's.
 OURS = ("__version__", "set_num_threads", "get_num_threads")
 
@@ -61,32 +63,33 @@ def _resolve(torch: Any, path: str) -> Any:
     try:
         found = attrgetter(path)(torch)
     except AttributeError:
-        import_module(f"torch.{path.rpartition('.')[0]}")
-        found = attrgetter(path)(torch)
+        home, _, name = path.rpartition(".")
+        found = getattr(import_module(f"torch.{home}"), name)
     if path == "utils.data.DataLoader":
         found = _here(torch.utils.data)
     kind, twin = _class_of(found), _class_of(namespace.resolve(path))
-    if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
-        PUBLISHED[kind] = frozenset(published(twin))
-    return _of_arrays(found) if path in TAKE_ARRAYS else found
+    _publish(kind, twin)
+    if getattr(twin, "EXTENSIBLE", False) and kind not in instances.BASES:
+        instances.BASES.append(kind)
+    return _plainly(found) if isinstance(found, FUNCTIONS) else found
 
 
-# What makes a tensor of an array: PyTorch takes NumPy's own.
-TAKE_ARRAYS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray"})
+def _plainly(function: Any) -> Any:
+    """A function of PyTorch, called with NumPy's and Python's own objects."""
 
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(_bare, args), **{name: _bare(kwargs[name]) for name in kwargs})
 
-def _of_arrays(function: Any) -> Any:
-    def run(data: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(_bare(data), *args, **kwargs)
-
-    run.__name__ = run.__qualname__ = function.__name__
+    run.__name__ = run.__qualname__ = getattr(function, "__name__", "function")
     return run
 
 
 def _bare(value: Any) -> Any:
-    """NumPy's own objects in the place of those that a program holds."""
-    if isinstance(value, list | tuple):
+    """What stands behind the values that a program holds: arrays, numbers and types."""
+    if type(value) in (list, tuple):
         return type(value)([_bare(item) for item in value])
+    if type(value) is Type and isinstance(value.host, type):
+        return value.host
     return unwrapped(value)
 
 
@@ -121,7 +124,7 @@ def _tensor_members(kind: Any) -> Members:
     for name in METHODS | set(catalogue.methods):
         found = getattr(kind, name, None)
         if callable(found) and not name.startswith("__"):
-            methods[name] = found
+            methods[name] = _plainly(found)
     methods["data_ptr"] = own.methods["data_ptr"]
     methods["numpy"] = lambda *args, **kwargs: adopt(kind.numpy(*args, **kwargs))
     methods["__len__"] = len
@@ -144,7 +147,25 @@ def _members(torch: Any, kind: type) -> Members | None:
         return Members(dict(TABLES[tuple].methods), {name: attrgetter(name) for name in names})
     if _is_node(torch, kind):
         return _node(kind)
+    _publish(kind, _twin_of(kind))
     return _published(kind) if publishes(kind) else None
+
+
+def _publish(kind: Any, twin: Any) -> None:
+    """A class offers what our own of its name does."""
+    if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
+        PUBLISHED[kind] = frozenset(published(twin))
+
+
+def _twin_of(kind: Any) -> type:
+    """Our own class of this name: torch.utils.data.dataset.Subset is utils.data.Subset."""
+    home = kind.__module__.split(".")[1:]
+    while home:
+        try:
+            return _class_of(namespace.resolve(".".join([*home, kind.__name__])))
+        except AttributeError:
+            home.pop()
+    return object
 
 
 def _is_node(torch: Any, kind: type) -> bool:
@@ -177,7 +198,7 @@ def _published(kind: type) -> Members:
         {name: functools.partial(_method, name) for name in methods},
         {name: adopting(attrgetter(name)) for name in data},
         {name: functools.partial(_put, name) for name in data},
-        keeps=True,
+        keeps=bool(kind.__dictoffset__),
     )
 
 
@@ -204,7 +225,10 @@ def _registered(torch: Any, value: Any, members: Members, name: str, new: Any) -
 
 
 def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-    return adopt(getattr(value, name)(*args, **kwargs))
+    """Of an object of the program's class: what PyTorch has above it, which super() asks for."""
+    is_own = isinstance(value, classes.ProgramModule)
+    owner = super(classes.ProgramModule, value) if is_own else value
+    return adopt(getattr(owner, name)(*args, **kwargs))
 
 
 def _is_context(torch: Any, kind: type) -> bool:
@@ -270,6 +294,7 @@ def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
         made = types.new_class(
             kind.name, (torch.autograd.Function,), exec_body=lambda space: space.update(body)
         )
+        made._backward_cls.home = "torch.autograd.function."  # in front of it in texts
         _MADE[kind] = made
     apply: Callable[..., Any] = made.apply
     return apply

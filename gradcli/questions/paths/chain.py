@@ -72,8 +72,10 @@ class Chain:
         if not self.by_edges:
             behind = ways.region(position, self.number, seed, self.run)
             return list(behind), list(behind.values())
-        results = ways.run_at(position, seed, self.run)
-        places, edges = ways.inputs[position[0]], ways.graph.next[position[0]]
+        number, output_nr = position
+        given = {output_nr: seed}
+        results = () if seed is None else self.run(ways.graph.alive[number], given)
+        places, edges = ways.inputs[number], ways.graph.next[number]
         count = len(results)
         return (
             [self.number[edges[place]] for place in places],  # type: ignore[index]

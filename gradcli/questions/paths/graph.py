@@ -149,21 +149,10 @@ class Ways:
             if (only := stop_of(edge)) is not None:
                 return {only: seed}
         found: dict[int, Any] = {}
-        following: list[Any] = [stop_of(edges[number][place]) for place in near]
-        if None not in following:  # one node lies between the stops
-            results = self.run_at(edge, seed, run)
-            count = len(results)
-            for place, stop in zip(near, following, strict=True):
-                value = results[place] if place < count else None
-                found[stop] = _added(found[stop], value) if stop in found else value
-            return found
-        grads: dict[int, dict[int, Any]] = {number: {edge[1]: seed}}
-        pending = [self.rank[number]]
-        while pending:
-            number = self.order[heapq.heappop(pending)]
-            given = grads.pop(number)
-            if any(grad is None for grad in given.values()):
-                given = {nr: grad for nr, grad in given.items() if grad is not None}
+        given = {} if seed is None else {edge[1]: seed}
+        grads: dict[int, dict[int, Any]] = {}
+        pending: list[int] = []
+        while True:
             results = run(alive[number], given) if given else ()
             count = len(results)
             for place in inputs[number]:
@@ -179,11 +168,11 @@ class Ways:
                     heapq.heappush(pending, self.rank[edge[0]])
                 else:
                     held[edge[1]] = _added(held.get(edge[1]), value)
-        return found
-
-    def run_at(self, position: Position, seed: Any, run: Run) -> Sequence[Any]:
-        """What the node at a position makes of a gradient of this output."""
-        return () if seed is None else run(self.graph.alive[position[0]], {position[1]: seed})
+            if not pending:  # as where one node lies between the stops
+                return found
+            number = self.order[heapq.heappop(pending)]
+            held = grads.pop(number)
+            given = {nr: grad for nr, grad in held.items() if grad is not None}
 
 
 def _added(held: Any, value: Any) -> Any:

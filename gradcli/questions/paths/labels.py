@@ -155,15 +155,13 @@ class Labels:
         chosen: dict[Position, Spot] = {}
         listed: list[tuple[Position, Spot]] = []
         local: list[tuple[Position, Spot]] = []
-        stands: dict[str, set[Position]] = {}
+        stands: dict[str, int] = {}  # for how many tensors of the graph
         for spot in self.spots:
             position = spot.position(ways)
             if position is None:
                 continue
             name = spot.name
-            if name not in stands:
-                stands[name] = set()
-            stands[name].add(position)
+            stands[name] = stands.get(name, 0) + 1
             if spot.scope is not None:
                 local.append((position, spot))
             elif "[" in name:
@@ -172,7 +170,7 @@ class Labels:
                 chosen[position] = spot
         for position, spot in (*listed, *local):
             chosen.setdefault(position, spot)
-        several = {name for name, found in stands.items() if len(found) > 1}
+        several = {name for name, count in stands.items() if count > 1}
         labels = {
             position: label_text(spot, spot.name in several) for position, spot in chosen.items()
         }
@@ -181,7 +179,7 @@ class Labels:
         for position, label in own.items():
             if "#" not in label and taken.get(label, position) != position:
                 continue
-            if "#" in label or len(stands.get(label, ())) < 2:
+            if "#" in label or label not in several:
                 labels[position] = label
         return labels
 

@@ -57,10 +57,12 @@ class History:
         """A binding by its fields."""
         self.entries.append(facts)
         if len(self.entries) > self.limit:
-            self.entries = [
-                one for one in self.entries if (key := one[4]) is None or key() is not None
-            ]
-            self.limit = max(PRUNED, 2 * len(self.entries))
+            self.prune()
+
+    def prune(self) -> None:
+        """What died without being asked for is forgotten."""
+        self.entries = [one for one in self.entries if (key := one[4]) is None or key() is not None]
+        self.limit = max(PRUNED, 2 * len(self.entries))
 
 
 class Naming(Spectator):
@@ -138,7 +140,9 @@ class Naming(Spectator):
         key = tensor if node is None else node
         clock = next_sequence() if clock is None else clock
         history.count += tensor.requires_grad
-        history.add((name, scope, clock, output_nr, ref(key), ref(tensor), None, history.count))
+        entries.append((name, scope, clock, output_nr, ref(key), ref(tensor), None, history.count))
+        if len(entries) > history.limit:
+            history.prune()
 
     # ---- once the program has run
 

@@ -13,8 +13,12 @@ from ...recording.sides import row_of, users_class
 
 # Nodes of the engine's own.
 _WITHOUT_ROW = {"CopySlices": "placement", "AsStridedBackward": "selection"}
-_OF_ACTS = {"product": "matmul", "spreads": "broadcast sum", "selects": "selection"}
+_OF_ACTS = {
+    "pointwise": "diagonal", "random": "diagonal", "product": "matmul", "selects": "selection",
+    "spreads": "broadcast sum",
+}  # fmt: skip
 MOST = 3  # words for one edge
+REDUCED = ("diagonal", "mean", "sum")  # of a loss, by its reduction: none, mean, sum
 POINTWISE = frozenset({"diagonal", "identity", "minus identity"})
 
 
@@ -53,21 +57,17 @@ def _word(node: Any, place: int) -> str:
         row = _foreign(node)
     if row is None:
         return _WITHOUT_ROW.get(name.rstrip("0123456789"), "user function")
+    if row.jacobian == "mean" and "reduction" in row.saved_keys:
+        return REDUCED[_saved(node, row, "reduction")]
     if row.jacobian:
         return str(row.jacobian)
     if row.name in ("add", "sub") and row.symbol:
-        if place and "alpha" in row.saved_keys and _alpha(node, row) != 1:
+        if place and "alpha" in row.saved_keys and _saved(node, row, "alpha") != 1:
             return "diagonal"
         return "minus identity" if place and row.name == "sub" else "identity"
     if name in ("NegBackward0", "RsubBackward1"):
         return "minus identity"
-    default = _OF_ACTS.get(row.acts)
-    if default is not None:
-        return default
-    if row.broadcasts or row.dtype in ("same", "promote_float"):
-        if len(row.signature.outputs) == 1 and not row.view:
-            return "diagonal"
-    return "view" if row.view else "dense"
+    return _OF_ACTS.get(row.acts, "view" if row.view else "dense")
 
 
 def _foreign(node: Any) -> Any:
@@ -76,9 +76,9 @@ def _foreign(node: Any) -> Any:
     return None if foreign is None or users_class(foreign) else row_of(foreign)
 
 
-def _alpha(node: Any, row: Any) -> Any:
-    """The factor of the second operand."""
+def _saved(node: Any, row: Any, key: str) -> Any:
+    """An argument that the node saved."""
     foreign = getattr(node, "foreign", None)
     if foreign is not None:
-        return foreign._saved_alpha
-    return unpack(node, row.saved_keys.index("alpha"))
+        return getattr(foreign, f"_saved_{key}")
+    return unpack(node, row.saved_keys.index(key))

@@ -193,20 +193,29 @@ def _proven(
 
 
 def _tried(ran: Ran, asked: Question, finding: Finding, room: Room) -> TrialFact | None:
-    """The first advice that helps; else the result of the first one."""
+    """The first advice that helps; then one with which the program fails later on; else the result
+    of the first one."""
     failed: TrialFact | None = None
+    broken: TrialFact | None = None
     for trial in finding.trials[:MOST_TRIALS]:
-        told = _try(ran, asked, trial, finding, room)
-        if told.helped:
+        told, fails = _try(ran, asked, trial, finding, room)
+        if told.helped and not fails:
             return told
-        if trial.goal != "proof":
+        if told.helped:
+            broken = broken or told
+        elif trial.goal != "proof":
             failed = failed or told
+    if broken is not None:
+        return broken
     if finding.advice and (failed is None or not failed.outcome):
         return TrialFact(finding.advice, None)
     return failed
 
 
-def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
+def _try(
+    ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room
+) -> tuple[TrialFact, bool]:
+    """What comes of a trial, and whether the program fails with it as it did not before."""
     assert ran.outcome is not None
     local = first_name(asked.name) not in ran.outcome.bindings
     # It knows the names in functions, and what names stood for.
@@ -215,20 +224,21 @@ def _try(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) 
         provenance.recording.attach(AskedNames((asked.name,)))
     again = attempt(ran, trial.edits, room, provenance)
     if again is None or again.outcome is None:
-        return TrialFact(trial.advice, None)
+        return TrialFact(trial.advice, None), False
+    fails = again.error is not None and ran.error is None
     value = _value(again, provenance, asked)
     gradient = gradient_of(value) if isinstance(value, AnyTensor) else None
     helped = _holds(gradient, asked.element, trial.goal)
     if gradient is None:
         if again.error is not None:
-            return TrialFact(trial.advice, None)
-        return _stays(ran, asked, trial, finding, room)
+            return TrialFact(trial.advice, None), fails
+        return _stays(ran, asked, trial, finding, room), fails
     shown: Any = gradient.detach()
     for place in asked.element or ():
         shown = shown[place]
     word = "becomes" if helped else "is then"
     outcome = f"{grad_name(asked.name, asked.element)} {word} {_gradient_text(shown)}"
-    return TrialFact(trial.advice, helped, outcome)
+    return TrialFact(trial.advice, helped, outcome), fails
 
 
 def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:

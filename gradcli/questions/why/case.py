@@ -212,6 +212,11 @@ class Case(Enclosing):
                 return statement
         return None
 
+    def function_of(self, node: ast.AST | None) -> ast.AST | None:
+        """The function that a place is in."""
+        outer = () if node is None else self.ancestors(node)
+        return next((one for one in outer if isinstance(one, (ast.FunctionDef, ast.Lambda))), None)
+
     def is_here(self, node: Any) -> bool:
         """Whether it is a place of the program's text."""
         if not hasattr(node, "lineno") or hasattr(node, "of_option"):

@@ -51,7 +51,10 @@ def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
         return without_call(case, node) if name_of(node) in casts else soft_place(case, step)
     if verdict == "copied" and isinstance(node, ast.Call) and node.args:
         inner = node.args[0]
-        if isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)) or len(step.dead) > 1:
+        made = {id(one.node): one.node for one in map(case.step_of, step.dead) if one is not None}
+        whole = [name_of(node) for node in made.values()] == ["tolist"]  # all of one tensor
+        several = len(step.dead) > 1 and not whole
+        if several or isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)):
             rows = [inner.elt] if isinstance(inner, ast.ListComp) else getattr(inner, "elts", ())
             stacked = [
                 edit for row in rows if isinstance(row, (ast.List, ast.ListComp))
@@ -74,8 +77,11 @@ def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
 
 
 def _is_array(case: Case, node: ast.AST) -> bool:
-    """Whether an array is made of a value at once: x.detach().cpu().numpy()"""
+    """Whether an array is made of a value at once: x.cpu().numpy(), np.array(x.detach())"""
     for part in islice(case.ancestors(node), 1, None):
+        if isinstance(part, ast.Call) and node in part.args:
+            owner = getattr(part.func, "value", None)
+            return isinstance(owner, ast.Name) and owner.id in ("np", "numpy")
         if isinstance(part, ast.Attribute) and part.attr == "numpy":
             return True
         if not isinstance(part, ast.Attribute) and getattr(part, "func", None) is not node:

@@ -369,6 +369,29 @@ def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[
     else:
         advice = advised(case, step.node, [e for e in edits if _inside(case, step, e)] or edits)
     finding.trials.append(Trial(advice, tuple(edits)))
+    if verdict == "detached":
+        finding.trials += _detached_before(case, step, edits, advice)
+
+
+def _detached_before(case: Case, step: Step, edits: list[Edit], advice: str) -> list[Trial]:
+    """fake = net(z).detach(): only its last use is meant to lead back, as that of a generator's
+    loss; those before it, of a discriminator's, take it without its graph."""
+    statement = case.statement(step.node)
+    if not isinstance(statement, ast.Assign) or statement.value is not step.node:
+        return []
+    name, own = ast.unparse(statement.targets[0]), case.function_of(statement)
+    uses = [
+        part for part in case.provenance.parts
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+        and case.function_of(part) is own and case.line(part) > case.line(statement)
+    ]  # fmt: skip
+    early = sorted(uses, key=case.line)[:-1]
+    if not early:
+        return []
+    lines = ", ".join(str(line) for line in dict.fromkeys(map(case.line, early)))
+    more = [replace(case, part, f"{name}.detach()") for part in early]
+    where = f"{advice}, and {name}.detach() on line {lines}"
+    return [Trial(where, (*edits, *more))]
 
 
 def _switched_on(case: Case, step: Step, finding: Finding) -> str:
@@ -381,6 +404,8 @@ def _switched_on(case: Case, step: Step, finding: Finding) -> str:
     if (call := marked[-1]) in _reentrant(case):
         return advised(case, call, with_keyword(case, call, "use_reentrant", "False"))
     if name_of(marked[-1]) == "set_grad_enabled" and isinstance(statement, ast.Expr):
+        if case.function_of(statement) is not case.function_of(step.node):
+            return f"with torch.no_grad(): around what line {case.line(statement)} is meant for"
         return f"torch.set_grad_enabled(True) before line {line}"
     return ADVICE["no-grad"]
 

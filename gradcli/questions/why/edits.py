@@ -198,4 +198,7 @@ def advised(case: Case, node: Any, edits: Sequence[Edit]) -> str:
     """The statement around a node, with the edits done, on one line."""
     statement = case.statement(node)
     target: Any = statement if isinstance(statement, (*SIMPLE, ast.Assert)) else node
-    return on_one_line(rewritten(case, target, edits))
+    text = on_one_line(rewritten(case, target, edits))
+    if isinstance(target, ast.Assign) and len(set(text.split(" = "))) == 1:  # x = x
+        return f"leave out: {on_one_line(case.whole(target))}"
+    return text

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...recording.sides import array_of, edges_of, is_leaf, origin_of, sequence_of
+from ...recording.sides import array_of, edges_of, is_leaf, origin_of, run_again, sequence_of
 from ..declared import zero_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised
@@ -159,7 +159,7 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
             if step is not None and step.bad & INF:
                 finding.others.append(Remark(step.node, "an infinity before it"))
                 cures.append(bounded(case, _first_infinite(case, step).node))
-        firsts = [each[0] for each in cures if each]
+        firsts = list({each[0].edits: each[0] for each in cures if each}.values())
         if len(firsts) > 1:  # infinity / infinity, infinity - infinity
             edits = tuple(edit for trial in firsts for edit in trial.edits)
             finding.trials.append(Trial(advised(case, birth.node, edits), edits, "finite"))
@@ -203,9 +203,11 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     if wanted == INF:
         if births := _infinite_operands(case, gradients.one, origin):
             return _forward(case, births[0], INF)
-        finding = Finding(
-            "inf-born", _sentence(case, wanted, f"the slope of {place} is infinite there")
-        )
+        kind = _overflows(birth)
+        why = f"the slope of {place} is infinite there"
+        if kind:
+            why = f"at {place} the gradient grows beyond the largest number of {kind}"
+        finding = Finding("inf-born", _sentence(case, wanted, why))
         finding.causes.append(Remark(origin, f"{node_name(node)} makes it on the way back"))
         _against(case, finding, birth)
         return finding
@@ -236,6 +238,20 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         finding.trials += bounded(case, origin)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
     return finding
+
+
+def _overflows(birth: Applied) -> str:
+    """The type that is too small for a product of finite numbers; empty where the slope itself is
+    infinite."""
+    grads = [array_of(grad) for grad in birth.grads if grad is not None]
+    if len(grads) != 1 or not (largest := abs(grads[0]).max()) < numpy.inf:
+        return ""
+    scaled = numpy.asarray(grads[0] / largest, "float64")
+    found = run_again(birth.node, birth.saved, birth.grads, scaled)
+    if found is None or any(one is not None and _is_bad(one, INF) for one in found):
+        return ""
+    bad = next(one for one in birth.results if one is not None and _is_bad(array_of(one), INF))
+    return str(bad.dtype).rpartition(".")[2]
 
 
 def _of_both_signs(birth: Applied) -> bool:

@@ -117,6 +117,7 @@ def bounded(case: Case, origin: Any) -> list[Trial]:
     part = dangerous(origin)
     if part is not None and case.is_here(part):
         trials += [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
+        trials += bounded(case, part)  # a norm that is divided by, whose slope is infinite at 0
     return trials
 
 

@@ -66,7 +66,7 @@ def _unchanged(case: Case, one: Optimizer) -> Finding | None:
 
 
 def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
-    """Says that the optimizer was made with another rate, and marks the only scheduler."""
+    """Says that the optimizer was made with another rate; the only scheduler is the cause."""
     first = [group.get("initial_lr", 0) for group in getattr(one.object, "param_groups", ())]
     if not any(first):
         return
@@ -74,7 +74,8 @@ def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
     made = [node for body in case.program.body for node in ast.walk(body)
             if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
     if len(made) == 1:
-        finding.others.append(Remark(made[0], "changes the learning rate"))
+        finding.causes.insert(0, Remark(made[0], "changes the learning rate"))
+        finding.advice = "a scheduler that gives a learning rate above 0"
 
 
 def _is_lost(case: Case, one: Optimizer) -> bool:

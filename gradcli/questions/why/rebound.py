@@ -194,8 +194,8 @@ def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:
     """The same of a name of a function; another function's name like it is another."""
     every = case.flow.bound_inside.get(case.name, ())
     given = (one[1] for one in every if one[0] == case.value and not isinstance(one[1], ast.arg))
-    scope = _scope(case, next(given, None))
-    held = [one for one in every if _scope(case, one[1]) is scope]
+    scope = case.function_of(next(given, None))
+    held = [one for one in every if case.function_of(one[1]) is scope]
     place = next((i for i, one in enumerate(held) if one[0] == case.value), None)
     behind = case.behind([case.value])
     for earlier in reversed(range(place or 0)):
@@ -204,11 +204,6 @@ def _before_inside(case: Case) -> tuple[Any, list[Any]] | None:
             later = held[earlier + 1 : (place or 0) + 1]
             return node, list({id(one[1]): _statement(case, one[1]) for one in later}.values())
     return None
-
-
-def _scope(case: Case, node: ast.AST | None) -> ast.AST | None:
-    outer = () if node is None else case.ancestors(node)
-    return next((part for part in outer if isinstance(part, (ast.FunctionDef, ast.Lambda))), None)
 
 
 def _statement(case: Case, node: ast.AST) -> ast.AST:

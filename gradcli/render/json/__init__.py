@@ -6,6 +6,7 @@ JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from ...recording.facts import (
@@ -42,10 +43,7 @@ def trace(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli trace`, in pieces."""
     from .detail import constants, frames
 
-    yield from document({
-        "schema": TRACE,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(TRACE, report, {
         "results": [root_name(root, report) for root in report.roots],
         "pass": which_pass(report.shown),
         "passes": map(pass_row, report.passes),
@@ -56,46 +54,40 @@ def trace(report: Report) -> Iterator[Terminal]:
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
         "hook_effects": [effect._asdict() for effect in report.effects],
-        "output": report.output,
-        "warnings": list(report.warnings),
         "missing": list(report.missing),
         "profile": profile(report.profile),
         "ledger": ledger_row(report.ledger),
         "views": views(report.views),
         "stats": stats(report.stats),
         "holders": list(map(holder, report.holders)),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def grad(report: GradReport) -> Iterator[Terminal]:
     """The document of `gradcli grad`, in pieces."""
-    yield from document({
-        "schema": GRAD,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(GRAD, report, {
         "of": None if report.of is None else _tensor(report.of),
         "pass": which_pass(report.shown),
         "seeds": list(map(seed_row, report.seeds)),
         "gradients": map(_gradient, report.gradients),
         "derivatives": derivatives(report.derivatives),
         "hooks": list(map(event_row, report.events)),
-        "output": report.output,
-        "warnings": list(report.warnings),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def run(report: Report) -> Iterator[Terminal]:
     """The document of `gradcli run`."""
-    yield from document({
-        "schema": RUN,
-        "file": report.file,
-        "device": report.device,
-        "output": report.output,
-        "warnings": list(report.warnings),
+    yield from document(of_run(RUN, report, {}))
+
+
+def of_run(schema: str, report: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    """A document about a run: what ran, the answer, what the program said."""
+    return {
+        "schema": schema, "file": report.file, "device": report.device,
+        **fields,
+        "output": report.output, "warnings": list(report.warnings),
         "error": error_row(report.error),
-    })  # fmt: skip
+    }  # fmt: skip
 
 
 def document(fields: dict[str, Any]) -> Iterator[Terminal]:
@@ -113,16 +105,12 @@ def document(fields: dict[str, Any]) -> Iterator[Terminal]:
 
 def rows_of(rows: Iterable[dict[str, Any] | str], indent: str = "\n  ") -> Iterator[Terminal]:
     """A list of dictionaries, or of texts that stand for one each, some hundreds at once."""
-    yield Terminal("[")
-    between = indent
-    batch: list[str] = []
-    for row in rows:
-        batch.append(between + (row if isinstance(row, str) else encoded(row)))
-        between = "," + indent
-        if len(batch) == BATCH:
-            yield Terminal("".join(batch))
-            batch.clear()
-    yield Terminal("".join(batch) + "]")
+    texts = (row if isinstance(row, str) else encoded(row) for row in rows)
+    before, between = "[" + indent, "," + indent
+    while batch := list(islice(texts, BATCH)):
+        yield Terminal(before + between.join(batch))
+        before = between
+    yield Terminal("[]" if before != between else "]")
 
 
 def _tensor(fact: TensorFact) -> dict[str, Any]:
@@ -171,8 +159,10 @@ def _nodes(report: Report) -> Iterator[str]:
                 del rest["id"], rest["name"], rest["next"]
                 alike[key] = f', "name": {encoded(name)}, "next": [', f"], {encoded(rest)[1:]}"
             before, after = alike[key]
-            ways = ["null" if edge is None else f"[{edge[0]}, {edge[1]}]" for edge in edges]
-            yield f'{{"id": {number}{before}{", ".join(ways)}{after}'
+            ways = ""
+            for edge in edges:
+                ways += ", null" if edge is None else f", [{edge[0]}, {edge[1]}]"
+            yield f'{{"id": {number}{before}{ways[2:]}{after}'
         else:
             more, ends = detail(number)
             row = _node(node, flows.get(number), saved.get(number))

@@ -7,17 +7,14 @@ from typing import Any
 
 from ...recording.facts.flow import FlowPass, FlowReport
 from ..escape import Terminal
-from . import document, error_row
+from . import document, of_run
 
 FLOW = "gradcli.flow/1"
 
 
 def flow(report: FlowReport) -> Iterator[Terminal]:
     """The document, in pieces."""
-    yield from document({
-        "schema": FLOW,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(FLOW, report, {
         "total": report.total,
         "pass": None if report.one is None else _pass(report.one),
         "passes": map(_pass, report.passes),
@@ -25,10 +22,7 @@ def flow(report: FlowReport) -> Iterator[Terminal]:
         "others": report.others,
         "gradients": [gradient._asdict() for gradient in report.gradients],
         "verdicts": [verdict._asdict() for verdict in report.verdicts],
-        "output": report.output,
-        "warnings": list(report.warnings),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def _pass(fact: FlowPass) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...recording.facts.paths import FormulaFact, PathFact, PathsReport, StepFact
 from ..escape import Terminal
-from . import document, error_row
+from . import document, of_run
 from .edges import seed_row, which_pass
 
 PATHS = "gradcli.paths/1"
@@ -22,10 +22,7 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
         sys.set_int_max_str_digits(0)
     rank = 0 if report.jacobian or report.element is not None else len(report.wrt_shape)
     try:
-        yield from document({
-            "schema": PATHS,
-            "file": report.file,
-            "device": report.device,
+        yield from document(of_run(PATHS, report, {
             "of": report.of,
             "wrt": report.wrt,
             "of_shape": list(report.of_shape),
@@ -47,11 +44,8 @@ def paths(report: PathsReport) -> Iterator[Terminal]:
             "reason": report.reason or None,
             "formula": None if report.formula is None else _formula(report.formula),
             "no_formula": report.no_formula or None,
-            "output": report.output,
-            "warnings": list(report.warnings),
             "missing": list(report.missing),
-            "error": error_row(report.error),
-        })  # fmt: skip
+        }))  # fmt: skip
     finally:
         if limit:
             sys.set_int_max_str_digits(limit)

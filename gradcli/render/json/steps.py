@@ -7,7 +7,7 @@ from typing import Any
 
 from ...recording.facts.steps import PartFact, StepFact, StepsReport, WalkFact
 from ..escape import Terminal
-from . import error_row, event_row, rows_of
+from . import event_row, of_run, rows_of
 from .edges import FLAGS, number, step_edge, value_fields, value_row
 from .encoding import encoded, quoted
 
@@ -21,16 +21,10 @@ def steps(
 
     With `stops` only the steps of these numbers are in it.
     """
-    head = {
-        "schema": STEP,
-        "file": report.file,
-        "device": report.device,
+    head = of_run(STEP, report, {
         "of": None if report.of is None else report.of.name,
         "count": report.passes,
-        "output": report.output,
-        "warnings": list(report.warnings),
-        "error": error_row(report.error),
-    }
+    })  # fmt: skip
     lines = [f'"{key}": {encoded(value)}' for key, value in head.items()]
     yield Terminal("{" + ",\n ".join(lines) + ',\n "passes": [')
     between = "\n  "

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...recording.facts.reasons import WhyReport
 from ..escape import Terminal
-from . import document, error_row
+from . import document, of_run
 from .edges import numbers
 
 WHY, REASONS = "gradcli.why/1", "gradcli.reasons/1"
@@ -16,10 +16,7 @@ WHY, REASONS = "gradcli.why/1", "gradcli.reasons/1"
 def why(report: WhyReport) -> Iterator[Terminal]:
     """The document, in pieces. Without a verdict the program failed before its name was bound."""
     trial = report.trial
-    yield from document({
-        "schema": WHY,
-        "file": report.file,
-        "device": report.device,
+    yield from document(of_run(WHY, report, {
         "name": report.name,
         "element": None if report.element is None else list(report.element),
         "shape": list(report.shape),
@@ -33,23 +30,14 @@ def why(report: WhyReport) -> Iterator[Terminal]:
         "cure": None if trial is None else trial.advice,
         "tried": None if trial is None or not trial.outcome else trial.outcome,
         "notes": list(report.facts),
-        "output": report.output,
-        "warnings": list(report.warnings),
-        "error": error_row(report.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def every(whole: WhyReport, reports: Sequence[WhyReport]) -> Iterator[Terminal]:
     """The document of all leaves: their verdicts, with what would help."""
-    yield from document({
-        "schema": REASONS,
-        "file": whole.file,
-        "device": whole.device,
+    yield from document(of_run(REASONS, whole, {
         "answers": map(_answer, reports),
-        "output": whole.output,
-        "warnings": list(whole.warnings),
-        "error": error_row(whole.error),
-    })  # fmt: skip
+    }))  # fmt: skip
 
 
 def _answer(report: WhyReport) -> dict[str, Any]:

@@ -71,7 +71,18 @@ class Words:
         for flow in report.flows:
             self.flows.setdefault(flow.node, []).append(flow)
         self.roots = {root.node: root for root in report.roots}
+        # What a call used itself is not what the text binds its result to.
+        self.within = {
+            edge[0] for number, edges in enumerate(graph.next) if self._frame(number) is not None
+            for edge in edges if edge is not None
+            and self._frame(edge[0]) == self._frame(number)
+            and graph.facts[edge[0]].place is graph.facts[number].place
+        }  # fmt: skip
         self._steps: dict[int, StepFact | None] = {}
+
+    def _frame(self, node: int) -> int | None:
+        """The innermost call that made a node."""
+        return self.makings[node].frame if self.makings else None
 
     def step(self, node: int) -> StepFact | None:
         """What the pass did at a node; each fact is made once."""
@@ -104,7 +115,7 @@ class Words:
         if len(several) > 1 and fact is not None and not place.statement:
             known = [one for one in several if one][: FEW + 1]
             name = ", ".join([*known[:FEW], "..."] if len(known) > FEW else known)
-        if name or place.target:
+        if name or (place.target and node not in self.within):
             return place.named(name or place.target)
         return self._module(node) or place.text
 
@@ -120,7 +131,7 @@ class Words:
 
     def _module(self, node: int) -> str:
         """The path of the library's module that made it: one that has no text of its own here."""
-        frame = self.makings[node].frame if self.makings else None
+        frame = self._frame(node)
         place = self.graph.facts[node].place
         if frame is None or place is None or not self.frames[frame].kind:
             return ""
