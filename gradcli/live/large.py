@@ -9,6 +9,7 @@ from typing import Any
 from weakref import ref
 
 from ..recording.facts import Spread
+from ..recording.measures import address_of
 from ..recording.numbers import beside_nan
 from ..recording.snapshot import Summary
 
@@ -90,8 +91,7 @@ class Larges:
         for known in fresh:
             large = known()
             if large is not None and large.tensor is not None:
-                address = large.tensor.untyped_storage().data_ptr()
-                self.by_address.setdefault(address, []).append(known)
+                self.by_address.setdefault(address_of(large.tensor), []).append(known)
         if len(self.by_address) > MOST:
             alive = ((at, [one for one in held if one() is not None])
                      for at, held in self.by_address.items())  # fmt: skip
@@ -102,7 +102,7 @@ class Larges:
         if self.unsorted:
             self._sort()
         if self.by_address and tensor.layout is self.strided:
-            for known in self.by_address.pop(tensor.untyped_storage().data_ptr(), ()):
+            for known in self.by_address.pop(address_of(tensor), ()):
                 large = known()
                 if large is not None:
                     self._copy(large, known)

@@ -239,13 +239,19 @@ class PassTeller:
             before, after = self._of_leaf(node)
         else:
             self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
-            # A module's hook runs between the two; of a node that fails only the first one hears.
-            if self.is_light and not self.hooks.standing and self.capturing.saved(node) is not None:
+            # A module's hook runs between the two.
+            if self.is_light and not self.hooks.standing and not self._fails(node):
                 handles.append(node.register_hook(self._at_once(node)))
                 return
             before, after = self._of_node(node)
         handles.append(node.register_prehook(self._safe(before)))
         handles.append(node.register_hook(self._safe(after)))
+
+    def _fails(self, node: Any) -> bool:
+        """Whether a pass ends there, which only a hook before it hears."""
+        side = self.recorder.side
+        is_known = node._sequence_nr() >= self.recorder.labels.since and not side.is_packed(node)
+        return is_known and self.capturing.saved(node) is None
 
     def _of_node(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, side = self.recorder.observer, self.recorder.side

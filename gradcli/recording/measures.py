@@ -30,6 +30,14 @@ class Measure(NamedTuple):
     size: int
 
 
+def address_of(tensor: Any) -> int:
+    """Where its memory begins; 0 where it has none of its own."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (RuntimeError, NotImplementedError):  # sparse, or of a transform
+        return 0
+
+
 def bytes_of(value: Any) -> int:
     """How many bytes its elements are; of a sparse tensor as if it had them all."""
     try:

@@ -19,7 +19,7 @@ from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .collect import leaves_behind
 from .lines import Modules
-from .measures import bytes_of
+from .measures import address_of, bytes_of
 from .passes import Pass, Passes
 from .sides import sides
 from .snapshot import Number, snapshot
@@ -184,10 +184,10 @@ class Values(Spectator):
         for number in reversed(self._fresh):
             if number <= self._sorted:
                 break
-            address = _address(self._fresh[number].tensor)
+            address = address_of(self._fresh[number].tensor)
             self._lying.setdefault(address, []).append(number)
         self._sorted = self._count
-        for number in self._lying.pop(_address(tensor), ()):
+        for number in self._lying.pop(address_of(tensor), ()):
             self._read(number)
 
     def _keep(self, node: Any, output_nr: int, value: Any, module: Any) -> None:
@@ -345,11 +345,3 @@ class Values(Spectator):
             self.accumulated(variable, grad)
         elif (now := self.passes.now) is not None and grad is not None:
             now.returned.append((node, self.of_flow(grad), str(grad.dtype)))
-
-
-def _address(tensor: Any) -> int:
-    """Where its memory begins; 0 where it has none of its own."""
-    try:
-        return int(tensor.untyped_storage().data_ptr())
-    except (RuntimeError, NotImplementedError):  # sparse, or of a transform
-        return 0
