@@ -24,8 +24,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         inner = self._running_steps
-        above = type(self).__mro__[1:]
-        if inner and not any(kind in MADE and getattr(kind, "step", None) is run for kind in above):
+        if inner and not _is_wrapped_above(self, run):
             return step(self, *args, **kwargs)
         if not inner:
             self._stepped = True
@@ -33,11 +32,18 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                 state.observer.stepping(self)
         self._running_steps = inner + 1
         try:
+            if not self._pre_hooks and not self._post_hooks:
+                return step(self, *args, **kwargs)
             return _with_hooks(self, step, (self, *args), kwargs)
         finally:
             self._running_steps = inner
 
     return run
+
+
+def _is_wrapped_above(optimizer: Any, step: Callable[..., Any]) -> bool:
+    above = type(optimizer).__mro__[1:]
+    return any(kind in MADE and getattr(kind, "step", None) is step for kind in above)
 
 
 def _with_hooks(
