@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,14 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             self._running_steps = inner
 
     return run
+
+
+def renamed(function: Any, name: str) -> Any:
+    """The same function under another name, which errors of a wrong call say."""
+    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__)
+    twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    twin.__qualname__, twin.__doc__ = name, function.__doc__
+    return twin
 
 
 def _is_wrapped_above(optimizer: Any, step: Callable[..., Any]) -> bool:

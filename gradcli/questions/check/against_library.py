@@ -45,6 +45,9 @@ def torch_library() -> Library:
         {}, {name: attrgetter(name) for name in
              ("is_floating_point", "itemsize", "is_complex", "is_signed")},
     )  # fmt: skip
+    of_sizes = TABLES[namespace.resolve("Size")].methods
+    TABLES[torch.Size] = Members({n: functools.partial(_method, n) for n in of_sizes})
+    TABLES[torch.memory_format] = TABLES[torch.layout] = Members()
     TABLES[torch.device] = Members({}, {name: attrgetter(name) for name in ("type", "index")})
     TABLES[torch.utils.hooks.RemovableHandle] = Members(
         {"remove": torch.utils.hooks.RemovableHandle.remove}, {"id": attrgetter("id")}
@@ -160,11 +163,11 @@ def _publish(kind: Any, twin: Any) -> None:
 def _twin_of(kind: Any) -> type:
     """Our own class of this name: torch.utils.data.dataset.Subset is utils.data.Subset."""
     home = kind.__module__.split(".")[1:]
-    while home:
+    for depth in range(len(home), -1, -1):
         try:
-            return _class_of(namespace.resolve(".".join([*home, kind.__name__])))
+            return _class_of(namespace.resolve(".".join([*home[:depth], kind.__name__])))
         except AttributeError:
-            home.pop()
+            continue
     return object
 
 
