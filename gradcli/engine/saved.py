@@ -105,7 +105,7 @@ def check_attached(node: Node) -> None:
 
     PyTorch's node unpacks what it saved also where no gradient is asked of it.
     """
-    if node.__class__ is not Node or isinstance(node.saved, Freed):
+    if node.__class__ is not Node or not node.row.saves_tensors or isinstance(node.saved, Freed):
         return
     for place, value in enumerate(node.saved):
         storage = getattr(value, "_storage", None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import inputs as written
 from ..diagnostics import ProgramError
 from ..engine import device as devices, dtypes
 from ..engine.operator import catalogue
 from ..engine.tensor import Tensor
+from ..inputs import Input, InputError, default_of, is_floating, parse_set, parse_value
 from ..language.program import Default, Program, refused_default
 from ..named import NamedTuple
 from ..namespace import resolve
@@ -57,28 +57,28 @@ def values_of(program: Program, request: Request) -> Values:
     return Values(ordered, overrides, missing)
 
 
-def _inputs(program: Program, request: Request) -> dict[str, written.Input]:
+def _inputs(program: Program, request: Request) -> dict[str, Input]:
     """--set wins over the comments of the program."""
     most = request.limits.max_memory
-    given: dict[str, written.Input] = {}
+    given: dict[str, Input] = {}
     for name, default in program.defaults.items():
         if name not in request.given:
             given[name] = _default(default, program, request)
     try:
         for text in request.sets:
-            item = written.parse_set(text, most=most)
+            item = parse_set(text, most=most)
             given[item.name] = item
-    except written.InputError as error:
+    except InputError as error:
         raise UsageError(str(error), error.advice) from None
     return given
 
 
-def _default(default: Default, program: Program, request: Request) -> written.Input:
+def _default(default: Default, program: Program, request: Request) -> Input:
     """The value that a comment of the program gives; an error points at its line."""
     name, text, line = default
     try:
-        return written.default_of(name, text, request.path, request.limits.max_memory)
-    except written.InputError as error:
+        return default_of(name, text, request.path, request.limits.max_memory)
+    except InputError as error:
         advice = error.advice
         if advice.startswith("--set "):
             advice = "# set: " + advice.removeprefix("--set ")
@@ -91,7 +91,7 @@ def _refused(name: str, program: Program, error: UsageError) -> ProgramError:
     return refused_default(program.source, program.defaults[name].line, message, advice)
 
 
-def _value(item: written.Input, program: Program, request: Request) -> Any:
+def _value(item: Input, program: Program, request: Request) -> Any:
     requires_grad = item.name not in request.no_grad
     if item.kind == "array":
         tensor: Tensor = resolve("from_numpy")(item.value)
@@ -118,7 +118,7 @@ def all_numbers(value: Any) -> bool:
 def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
     make = resolve("tensor")
     try:
-        if written.is_floating(value):
+        if is_floating(value):
             return make(value, requires_grad=requires_grad)
         return make(value, dtype=dtypes.default_dtype(), requires_grad=requires_grad)
     except (ValueError, TypeError, RuntimeError) as error:
@@ -128,8 +128,8 @@ def _leaf(name: str, value: Any, requires_grad: bool) -> Tensor:
 def grad_output(text: str, result: Tensor) -> Tensor:
     """The value of --grad-output, with the result's type; one number stands for all."""
     try:
-        item = written.parse_value("--grad-output", text)
-    except written.InputError as error:
+        item = parse_value("--grad-output", text)
+    except InputError as error:
         raise UsageError(str(error), "--grad-output [1.0,0.0]") from None
     if item.kind == "array":
         return resolve("from_numpy")(item.value)
