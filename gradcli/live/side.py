@@ -364,7 +364,10 @@ class TorchSide(Live):
         names = self.holding.get(kind)
         if names is None:
             raw = {name.removeprefix("_raw") for name in dir(kind) if name.startswith("_raw_saved")}
-            names = tuple((name, name.removeprefix("_saved_")) for name in sorted(raw))
+            if issubclass(kind, self.torch._C._FunctionBase):  # of a Function of the program
+                names = (("saved_tensors", "saved_tensors"),)
+            else:
+                names = tuple((name, name.removeprefix("_saved_")) for name in sorted(raw))
             self.holding[kind] = names
         return names
 
