@@ -24,7 +24,15 @@ from ...language.adoption import KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ...language.calls import call
 from ...language.grammar import OPERATOR_METHODS
-from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
+from ...language.libraries import (
+    HOMES,
+    PUBLISHED,
+    TENSORS,
+    TWINS,
+    Library,
+    published,
+    publishes,
+)  # fmt: skip
 from ...language.members import BUILDERS, TABLES, Members
 from ...language.values import Type
 from ...live.library import require_torch
@@ -170,7 +178,7 @@ def _members(torch: Any, kind: type) -> Members | None:
 def _publish(kind: Any, twin: Any) -> None:
     """A class offers what our own of its name does."""
     if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
-        PUBLISHED[kind] = frozenset(published(twin))
+        PUBLISHED[kind], TWINS[kind] = frozenset(published(twin)), twin
 
 
 def _twin_of(kind: Any) -> type:
