@@ -20,7 +20,7 @@ from ...engine.invented_names import KEPT as KEPT_BESIDE
 from ...engine.numpy_wrappers import WITH_NUMPY, unwrapped
 from ...engine.tensor import METHODS, PROPERTIES
 from ...language import classes, instances, library_protocols
-from ...language.adoption import KNOWN, adopt, adopting
+from ...language.adoption import ADOPTERS, KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ...language.calls import call
 from ...language.grammar import OPERATOR_METHODS
@@ -34,7 +34,7 @@ from ...language.libraries import (
     publishes,
 )  # fmt: skip
 from ...language.members import BUILDERS, TABLES, Members
-from ...language.values import Type
+from ...language.values import Builtin, Type
 from ...live.library import require_torch
 from ...operators import catalogue
 
@@ -314,8 +314,10 @@ def _context(kind: Any) -> Members:
 def _know_classes(torch: Any) -> None:
     """What programs build on, and what functions give before a program has named its class."""
     PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
-    constraint = torch.distributions.constraints.Constraint
-    PUBLISHED[constraint] = frozenset(published(_twin_of(constraint)))
+    for path in ("constraints.Constraint", "Transform", "Distribution"):
+        path = f"distributions.{path}"
+        _publish(attrgetter(path)(torch), namespace.resolve(path))
+    ADOPTERS[functools.partial] = lambda made: Builtin("partial", adopting(made))
     PUBLISHED[torch.utils.hooks.RemovableHandle] = frozenset({"remove", "id"})
     PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
     for name in ("TypedStorage", "UntypedStorage"):
