@@ -81,13 +81,11 @@ class Answers(list[Answer]):
     """One for each parameter: a line of the list, and each with its reason in full."""
 
     def __repr__(self) -> str:
+        from ..render.text import pad, width_of
+
         rows = [(one.name, one.verdict, _lines(one), one.sentence) for one in self]
-        widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
-        return "\n".join(
-            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)),
-                       row[3]]).rstrip()
-            for row in rows
-        )  # fmt: skip
+        widths = [max((width_of(row[place]) for row in rows), default=0) for place in range(3)]
+        return "\n".join("  ".join([*map(pad, row[:3], widths), row[3]]).rstrip() for row in rows)
 
     __str__ = __repr__
 
