@@ -6,6 +6,7 @@ import json as _json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..columns import pad, width_of
 from .existing import named_in
 
 if TYPE_CHECKING:
@@ -81,8 +82,6 @@ class Answers(list[Answer]):
     """One for each parameter: a line of the list, and each with its reason in full."""
 
     def __repr__(self) -> str:
-        from ..render.text import pad, width_of
-
         rows = [(one.name, one.verdict, _lines(one), one.sentence) for one in self]
         widths = [max((width_of(row[place]) for row in rows), default=0) for place in range(3)]
         return "\n".join("  ".join([*map(pad, row[:3], widths), row[3]]).rstrip() for row in rows)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from ...columns import pad, width_of
 from ...engine.tensor import Tensor
-from ...render.text import pad, width_of
 from ..explanation import (
     ENCLOSED,
     Explanation,
