@@ -162,6 +162,21 @@ class Trainer:
         loss = self.model(x).mean()
         loss.backward()
         loss.backward()
+
+class Pooled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.pool = nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, x):
+        h = self.lin(x)
+        return {"last": h, "pooled": self.pool(h)}
+
+def fit(net, made, x):
+    opt = made()
+    for turn in range(2):
+        opt.zero_grad()
+        net(x)["last"].sum().backward()
+        opt.step()
 """
 TRAIN = """import torch
 from torch import nn
@@ -251,6 +266,27 @@ def test_a_module_of_functions_is_no_operand(
         _, report = why_report(request, name, trials=False)
         assert report.verdict == verdict and report.trial is not None
         assert said in report.sentence + report.trial.advice
+    del sys.modules["live_parts"]
+
+
+@pytest.mark.parametrize("name", ["net.pool.weight", "spare.weight"])
+def test_what_another_file_trains_is_unused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layer whose result nobody takes, and one that is only given to the optimizer."""
+    (tmp_path / "live_parts.py").write_text(PARTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "live_parts", raising=False)
+    text = (
+        "import torch\nfrom live_parts import Pooled, fit\n"
+        "net, spare = Pooled(), torch.nn.Linear(2, 1)\n"
+        "def made():\n"
+        "    return torch.optim.SGD([*net.parameters(), *spare.parameters()], lr=0.1)\n"
+        "fit(net, made, torch.ones(3, 4))\n"
+    )
+    request = Request(text.encode(), "p.py", "p.py", engine="torch")
+    _, report = why_report(request, name, trials=False)
+    assert (report.verdict, report.lines) == ("unused", (3, 6))
     del sys.modules["live_parts"]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_here import here
 from oracle import oracle
 from programs_under import sections
 from test_live import close, traced
@@ -56,3 +57,48 @@ def same(own: Any, live: Any, path: str = "") -> list[str]:
         pairs = zip(own, live, strict=True)
         return [one for at, (a, b) in enumerate(pairs) for one in same(a, b, f"{path}[{at}]")]
     return [] if close(own, live) else [f"{path}: {own} {live}"]
+
+
+SEVERAL = {
+    "is_grads_batched": "x = torch.ones(2, requires_grad=True)\ny = x ** 2\n"
+    "torch.autograd.grad(y, x, torch.eye(2), is_grads_batched=True)\n",
+    "jacrev": "torch.func.jacrev(lambda x: x ** 2)(torch.ones(2))\n",
+}
+
+
+@needs_torch
+@pytest.mark.parametrize("text", SEVERAL.values(), ids=list(SEVERAL))
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_paths_follow_one_gradient(text: str, engine: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text(f"import torch\n{text}", "utf-8")
+    done = here("paths", str(file), "--engine", engine)
+    assert done.returncode == 2
+    assert "pass 1 goes back for several gradients at once" in done.stderr
+
+
+NESTED = """import torch
+from torch.utils.checkpoint import checkpoint
+w = torch.ones(2, requires_grad=True)
+def block(x):
+    return (x * w).sin()
+y = checkpoint(block, w * 2, use_reentrant=True)
+y.sum().backward()
+"""
+
+
+@needs_torch
+def test_a_pass_inside_of_a_pass_is_a_pass() -> None:
+    own, live = (traced(NESTED, engine, "p.py") for engine in ("own", "torch"))
+    assert own["pass"] == live["pass"] and len(own["backward"]) == len(live["backward"]) == 2
+    assert own["passes"] == live["passes"]
+
+
+@needs_torch
+@pytest.mark.parametrize("words", ["step", "flow", "grad"])
+@pytest.mark.parametrize("call", ["vmap(grad(torch.sin))(x)", "jacrev(h)(x)", "grad(f)(x)"])
+def test_other_questions_answer_the_same(words: str, call: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text(START + call + "\n", "utf-8")
+    own, live = (here(words, str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert (own.returncode, own.stdout) == (live.returncode, live.stdout) and not own.returncode

@@ -280,6 +280,12 @@ def test_each_result_of_a_node_goes_by_its_own_name(
     assert all(f"incoming  {name} = " in shown for name in names)
 
 
+@pytest.mark.parametrize("call", ["F.nll_loss(x, tensor([1, 0]))", "F.layer_norm(x, (3,)).sum()"])
+def test_what_a_node_keeps_for_itself_is_no_result(call: str) -> None:
+    text = f"x = torch.rand(2, 3, requires_grad=True)\nloss = {call}\nloss.backward()\n"
+    assert "[0]" not in page(text) and "incoming  dloss/dloss = 1" in page(text)
+
+
 def test_a_second_pass_adds() -> None:
     text = TWO_PATHS.replace("backward()", "backward(retain_graph=True)") + "L.backward()\n"
     report = told(text)

@@ -75,6 +75,8 @@ def _set_plainly(value: Any, name: Any, new: Any) -> None:
     """object.__setattr__, and type.__setattr__, which a metaclass calls by super()"""
     if not isinstance(value, ClassValue) or type(name) is not str:
         set_plainly(value, name, new)
+    elif name in ("__class__", "__dict__", "__mro__"):
+        raise AttributeError(f"attribute '{name}' of 'type' objects is not writable")
     else:
         value.table[name] = new
         add_special(value, name)

@@ -223,8 +223,10 @@ def _is_instance(value: Any, kind: Any) -> bool | None:
     return types_room.is_subclass(types_room.type_of(value), kind)
 
 
-def _is_of(kind: ClassValue, value: Any) -> bool:
+def _is_of(kind: Any, value: Any) -> bool:
     """type.__instancecheck__(kind, value)"""
+    if not isinstance(kind, ClassValue):
+        return types_room.is_instance(value, kind)
     if type(value) is ErrorValue:
         own = ERROR_CLASSES.get(value.kind)
     else:

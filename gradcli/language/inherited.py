@@ -87,6 +87,7 @@ OF_OBJECTS.update({
 STATICS.update((("object", name), work) for name, work in OF_OBJECTS.items())
 for _name, _work in OF_OBJECTS.items():
     STATICS.setdefault(("type", _name), _work)
+STATICS["type", "__repr__"] = quoted
 STATICS["object", "__init__"] = lambda value, *args, **kwargs: None
 type_handlers.inherited = _inherited
 type_handlers.inherited_from = inherited_from

@@ -260,13 +260,22 @@ class Operations:
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Of what hooks of the program do, only setting a gradient is reported."""
-        if name in ("__set__", "__delete__"):
-            before = state.origin
-            self.recorder.stand(sys._getframe(3))
+        """Of what hooks and Functions of the program do, setting a gradient is reported, and what
+        enters a graph."""
+        is_setting = name in ("__set__", "__delete__")
+        if not is_setting and not self.side.switched():
+            return function(*args, **kwargs)
+        before = state.origin
+        spot = self.recorder.stand(sys._getframe(3))
+        if is_setting:
             self._setting(function, args)
             state.origin = before
-        return function(*args, **kwargs)
+            return function(*args, **kwargs)
+        result = spot.call(function, args, kwargs)
+        with self.recorder.telling():
+            self.tell_new(result)
+        state.origin = before
+        return result
 
     def _backward(
         self, spot: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

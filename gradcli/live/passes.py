@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
@@ -87,14 +87,13 @@ class PassTeller:
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
         observer = recorder.observer
-        if outer:
-            with recorder.telling():
-                asked = [one for tensor in inputs for one in side.levels(tensor)] or None
-                given = side.all_bare(gradients)
-                observer.started(roots, given, keep, create, asked, capture)
+        with recorder.telling():
+            asked = [one for tensor in inputs for one in side.levels(tensor)] or None
+            given = side.all_bare(gradients)
+            observer.started(roots, given, keep, create, asked, capture)
         with side.hands_off():
             if self.holds_graph:
-                self._hold(roots, frees, outer=outer)
+                self._hold(roots, frees)
             self.running += 1
             graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
@@ -110,9 +109,12 @@ class PassTeller:
         freed, self.freed = self.freed, []
         done = False
         try:
-            found = (spot.call if spot is not None else plainly)(plain, (outputs, *args), kwargs)
+            with self._heard(nodes, create=create):
+                found = (spot.call if spot is not None else plainly)(
+                    plain, (outputs, *args), kwargs
+                )
             done = True
-            if capture and outer:
+            if capture:
                 self._captured(nodes, inputs, found)
         except RuntimeError as error:
             done = UNUSED in str(error)
@@ -128,15 +130,21 @@ class PassTeller:
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
 
-    def _hold(self, roots: Sequence[Any], frees: bool, *, outer: bool) -> None:
+    def _heard(self, nodes: list[Any], *, create: bool) -> Any:
+        """Within it is heard what code of the program makes in a pass: the mode has been put aside
+        for the call that began it."""
+        python = self.capturing.python
+        is_heard = create or any(isinstance(node, python) for node in nodes)
+        return self.recorder.operations.mode() if is_heard else nullcontext()
+
+    def _hold(self, roots: Sequence[Any], frees: bool) -> None:
         """What a pass would free is held; another pass over it fails as it would without."""
         side = self.recorder.side
         for node in self._nodes(roots):
             if type(node) is not self.leaf:
                 mark = side.mark(node)
                 if mark.is_aside and side.has_saved(node):
-                    if outer:
-                        self.recorder.observer.failed([])
+                    self.recorder.observer.failed([])
                     raise RuntimeError(FREED_MESSAGE)
                 mark.is_aside |= frees
 
@@ -183,7 +191,7 @@ class PassTeller:
 
     def _over(self, mine: list[Any], keep: bool, create: bool, *, outer: bool, done: bool) -> None:
         side, observer = self.recorder.side, self.recorder.observer
-        side.about_to_run = (None, ())
+        side.about_to_run, side.given = (None, ()), ()
         if outer:
             self.latest.clear()
         if keep:
@@ -191,9 +199,9 @@ class PassTeller:
         for node in mine:
             mark = node.metadata[KEY]
             mark.is_freed, mark.freed_at = True, state.origin
-        if outer and done:
+        if done:
             observer.walked(mine, keep, create)
-        elif outer:
+        else:
             observer.failed(mine)
 
     def _captured(

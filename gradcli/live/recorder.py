@@ -127,6 +127,9 @@ class Recorder:
         function = self.torch.autograd.Function
         stack.enter_context(planted.replaced(function, "apply", self._applying))
         stack.enter_context(planted.replaced(self.optimizer, "add_param_group", self._adding))
+        # What vmap gives are views, which its C++ code makes.
+        vmap = sys.modules["torch._functorch.vmap"]
+        stack.enter_context(planted.replaced(vmap, "_unwrap_batched", self._leaving_vmap))
         if self.labels.packs is None:
             for name, by in PACKING.items():
                 made = functools.partial(self.labels.counting, by)
@@ -195,16 +198,29 @@ class Recorder:
         stand, told, taped = self.stand, self.operations.tell_new, self.operations.taped
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            before, is_within = state.origin, self.passes.running
             spot = stand(sys._getframe(1))
             call = spot.call if self.tape is None else taped(spot)
             result = call(plain.__get__(None, cls), args, kwargs)
             stand(sys._getframe(1))
-            if not self.passes.running:
+            if not is_within or self.side.switched():
                 with self.side.hands_off():
                     told(result)
+            if is_within:
+                state.origin = before
             return result
 
         return classmethod(apply)
+
+    def _leaving_vmap(self, plain: Any) -> Any:
+        def unwrap(*given: Any) -> Any:
+            result = plain(*given)
+            self.stand(sys._getframe(1))
+            with self.telling():
+                self.operations.tell_new(result)
+            return result
+
+        return unwrap
 
     def _adding(self, plain: Any) -> Any:
         """What an optimizer is given."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap, zip_longest
 from math import isfinite
 from types import FunctionType, ModuleType
 from typing import Any
@@ -164,8 +164,8 @@ class TorchSide(Live):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
         with self.no_functions(), self.torch.no_grad(), self.transformed.on():
-            like = (*self.given, *given[len(self.given) :])  # no pass gives one that is asked later
-            found = run(*map(self.transformed.dressed, given, like))
+            likes = zip_longest(given, self.given[: len(given)])  # one asked later is given none
+            found = run(*starmap(self.transformed.dressed, likes))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
@@ -364,7 +364,10 @@ class TorchSide(Live):
         names = self.holding.get(kind)
         if names is None:
             raw = {name.removeprefix("_raw") for name in dir(kind) if name.startswith("_raw_saved")}
-            names = tuple((name, name.removeprefix("_saved_")) for name in sorted(raw))
+            if issubclass(kind, self.torch._C._FunctionBase):  # of a Function of the program
+                names = (("saved_tensors", "saved_tensors"),)
+            else:
+                names = tuple((name, name.removeprefix("_saved_")) for name in sorted(raw))
             self.holding[kind] = names
         return names
 

@@ -68,7 +68,8 @@ class Transformed:
 
     def dressed(self, found: Any, like: Any) -> Any:
         """An ordinary tensor, all samples in front, as another one stands for such a tensor."""
-        for one in reversed([one for one in self.levels(like) if self.is_one(one)]):
+        wrapped = [] if like is None else [one for one in self.levels(like) if self.is_one(one)]
+        for one in reversed(wrapped):
             is_batched, level = self.batch(one) >= 0, self.level(one)
             found = self.add(found, 0, level) if is_batched else self.wrap(found, level)
         return found

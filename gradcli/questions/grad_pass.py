@@ -16,7 +16,7 @@ from ..recording.holding import Named, named_tensors, parameters
 from ..recording.names import loop_names
 from ..recording.numbers import text_of
 from ..recording.passes import Pass
-from ..recording.sides import AnyTensor, edge_of, node_of, origin_of
+from ..recording.sides import AnyTensor, edge_of, node_of, origin_of, with_one_shape
 from ..recording.snapshot import PlainSnapshot, restored, snapshot_text
 from . import shown_pass
 from .asked_names import AskedNames
@@ -97,7 +97,16 @@ def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorF
     fact = fact._replace(name=name, node=number, line=line or (place.line if place else None),
                          value=shown_value.value)  # fmt: skip
     same = not shown_value.text or shown_value.text == text_of(tensor)
-    return fact, repr(tensor) if same else shown_value.text or ""
+    return fact, _printed(tensor) if same else shown_value.text or ""
+
+
+def _printed(tensor: Any) -> str:
+    """What the library prints; of a tensor that stands for another one in a transformation what it
+    prints of that."""
+    whole = with_one_shape(tensor)
+    if whole is tensor or tensor.is_nested or tensor.grad_fn is None:
+        return repr(tensor)
+    return f"{repr(whole)[:-1]}, grad_fn=<{type(tensor.grad_fn).__name__}>)"
 
 
 def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:

@@ -148,7 +148,7 @@ class Names(Spectator):
         if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
             self.inside.put(value._grad_fn, name)  # what most lines bind
         elif isinstance(value, AnyTensor):
-            for tensor in _levels(value):
+            for tensor in levels(value):
                 node = node_of(tensor)
                 if node is not None:
                     self.inside.put(mark_of(node), name)
@@ -367,7 +367,7 @@ def parts_of(body: Iterable[ast.AST]) -> list[ast.AST]:
     return found
 
 
-def _levels(tensor: Any) -> Iterable[Any]:
+def levels(tensor: Any) -> Iterable[Any]:
     """A tensor, and what it stands for within a transformation."""
     live = sides.live
     if live is not None and isinstance(tensor, live.tensor):

@@ -9,7 +9,7 @@ from .collect import Collected
 from .facts import SavedFact
 from .measures import bytes_of
 from .numbers import text_of
-from .sides import side_of_node
+from .sides import side_of_node, with_one_shape
 
 PREFIX = "_saved_"
 CHANGED = "modified by an inplace operation"  # what PyTorch says of such a tensor
@@ -106,10 +106,11 @@ def saved(
                 line = None if freed_by is None else freed_by.get(id(node))
                 found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))
             else:
-                size = tensor.numel() * tensor.element_size()
+                whole = with_one_shape(tensor)
+                size = whole.numel() * whole.element_size()
                 holder = holders.get(id(tensor))
                 version = None if tensor.is_inference() else tensor._version
-                shape, text = tuple(tensor.shape), text_of(tensor)
+                shape, text = tuple(whole.shape), text_of(whole)
                 found.append(SavedFact(fact.id, short, shape, text, holder, version, size, False))
         if len(found) >= most:
             break

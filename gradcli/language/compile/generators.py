@@ -274,7 +274,8 @@ def _values_of(steps: Generator[Any, Any, Any], kind: str) -> Generator[Any, Any
         return end.value[0] if type(end.value) is tuple else None
     except Raised as error:
         if error.value.kind.host is StopIteration:
-            raise RuntimeError(f"{kind} raised StopIteration") from error
+            words = f"{kind.replace('_', ' ')} raised StopIteration"
+            raise RuntimeError(words) from error
         if not closing or error.value.kind.host is not GeneratorExit:
             raise
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+from ..builtins.errors import Raised
 from ..operations import type_handlers, type_name
 from ..values import Lazy
 
@@ -69,6 +70,10 @@ def next_of(value: Lazy) -> Generator[Any, Any, Any]:
             item = steps.send(received)
         except StopIteration:
             raise StopAsyncIteration from None
+        except Raised as error:
+            if error.value.kind.host is StopAsyncIteration:
+                raise RuntimeError("async generator raised StopAsyncIteration") from error
+            raise
         if type(item) is Given:
             return item.value
         received = yield item

@@ -38,7 +38,7 @@ from .labels import Labels, Spot, label_text
 from .later import give, later_names
 from .names import Naming
 from .nodes import run_node
-from .roots import began
+from .roots import began, goes_for_several, refuse_several
 
 MOST_LISTED = 8  # leaves to choose from
 
@@ -148,6 +148,8 @@ def _reported(ran: Ran, asked: Options, report: PathsReport) -> tuple[Ran, Paths
     of, seeds = _result(labels, ran, asked)
     one = None if asked.is_computed else chosen(ran.recording.passes, None)
     report = report._replace(shown=shown(ran, one))
+    if one is not None and goes_for_several(one.roots, one.gradients):
+        refuse_several(one.number)
     if of is None:
         message = "no result requires grad: nothing to differentiate"
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), request.name)

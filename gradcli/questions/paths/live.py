@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from io import StringIO
 from typing import Any
 
@@ -16,13 +16,16 @@ from ...nn.module import Module
 from ...pipeline.request import Ran
 from ...recording.holding import named_tensors, parameters, tensors_in
 from ...recording.modules import is_module
+from ...recording.names import levels
 from ...recording.passes import Pass
 from ...recording.recording import Recording
 from ...recording.sides import AnyTensor, array_of, is_live, sides
 from ...recording.spectator import Spectator
+from ..graph import leaves_of
 from ..interventions import Binder, Interventions
 from ..meaning import with_expressions
 from .names import Naming
+from .roots import goes_for_several, refuse_several
 from .translation import Translation
 
 HELD = 4096  # bindings of names
@@ -88,6 +91,7 @@ class LivePass(Spectator):
         self.roots: tuple[Any, ...] = ()
         self.seeds: tuple[Any, ...] = ()
         self.origin: Any = None
+        self.is_several = False  # whether the pass stands for several
         self.running: list[tuple[int, tuple[Any, ...], tuple[Any, ...], Any]] = []
 
     def bound(self, name: str, value: Any) -> None:
@@ -99,8 +103,8 @@ class LivePass(Spectator):
         if type(value) in NAMED or isinstance(value, AnyTensor):
             assert sides.live is not None
             now = sides.live.clock()
-            for inner, tensor in tensors_in(name, value, AnyTensor):
-                self.names.append((scope, inner, tensor, now))
+            for inner, found in tensors_in(name, value, AnyTensor):
+                self.names += [(scope, inner, tensor, now) for tensor in levels(found)]
             if type(value) in NUMBERS:
                 self.names.append((scope, name, value, now))
             if len(self.names) > HELD:
@@ -117,7 +121,8 @@ class LivePass(Spectator):
         self.running.append((self.count, tuple(roots), tuple(gradients), current_origin()))
 
     def failed(self, freed: list[Any]) -> None:
-        self.running.pop()
+        with suppress(RuntimeError):  # what made it fail may be told by whoever goes over it
+            self._over()
 
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         if kind in REPLAYED and after is not None and after is not before:
@@ -132,15 +137,20 @@ class LivePass(Spectator):
                 REPLAYED[kind](made, Replayed(own, before, after))
 
     def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+        self._over()
+        if self.stops and self.number == self.last:
+            raise Enough
+
+    def _over(self) -> None:
         self.last, roots, seeds, self.origin = self.running.pop()
         if self.number in (None, self.last):
-            self.translation = Translation()
+            self.translation, self.changed_since = Translation(), False
+            self.roots, self.seeds, self.is_several = (), seeds, goes_for_several(roots, seeds)
+            if self.is_several:
+                return
             with redirect_stdout(StringIO()):  # of a checkpoint its function runs once more
-                self.roots, self.seeds = tuple(map(self.translation.tensor, roots)), seeds
+                self.roots = tuple(map(self.translation.tensor, roots))
             self._replay_hooks()
-            self.changed_since = False
-            if self.stops and self.number == self.last:
-                raise Enough
 
     def changed(self, tensor: Any) -> None:
         self.changed_since = True
@@ -178,12 +188,11 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     ran = with_expressions(ran, of)
     if live is None or ran.outcome is None:
         return ran
+    if live.is_several:
+        refuse_several(live.last)
     own, bindings = live.translation.tensor, ran.outcome.bindings
     naming = Naming((*of, *wrt))
     every = list(live.names)
-    for leaf in ran.recording.leaf_names.last:
-        if (name := ran.recording.names.of_leaf(leaf)) and not name.isidentifier():
-            every.append((None, name, leaf, None))
     for values in (live.inner, bindings):
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
             every.append((None, name, tensor, None))
@@ -202,6 +211,10 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
         elif is_new and value.requires_grad:
             naming.passed_over(scope, name)
     recording = recording_of(naming, live)
+    reached = set(map(id, ran.recording.leaf_names.last))
+    for name, _, leaf, _ in leaves_of(ran.outcome.program, ran.recording):
+        if id(leaf) in reached:
+            recording.names.rename(own(leaf), name, inside=True)
     if live.roots:
         one = Pass(live.last, True, False, False)
         one.origin = live.origin

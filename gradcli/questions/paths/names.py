@@ -13,6 +13,7 @@ from ...language.interpreter import Machine
 from ...language.names import Scope
 from ...named import NamedTuple
 from ...recording.holding import tensors_in
+from ...recording.names import levels
 from ...recording.spectator import Spectator
 
 HELD = 1000  # tensors of names that were requested
@@ -91,7 +92,8 @@ class Naming(Spectator):
             return
         kind = type(value)
         if isinstance(value, Tensor):
-            self.tensor(scope, name, value)
+            for tensor in levels(value):
+                self.tensor(scope, name, tensor)
         elif kind is int or kind is float:
             self.number(scope, name, value, next_sequence())
         elif isinstance(value, (list, tuple, dict)):  # named tuples too

@@ -7,11 +7,26 @@ from typing import Any
 
 from ...engine.catalogue import catalogue
 from ...engine.mode import next_sequence, state
+from ...opening import UsageError
 from ...recording.facts.seeds import SeedFact
 from ...recording.passes import Pass
 from ...recording.snapshot import as_tensor
 from ..seeds import seed_facts
 from .labels import Labels, Spot
+
+
+def goes_for_several(roots: Sequence[Any], gradients: Sequence[Any]) -> bool:
+    """Whether a pass goes back for several gradients at once, as those of a whole Jacobian do."""
+    pairs = zip(roots, gradients, strict=True)
+    return any(one is not None and tuple(one.shape) != tuple(root.shape) for root, one in pairs)
+
+
+def refuse_several(number: int) -> None:
+    """Paths have one beginning."""
+    raise UsageError(
+        f"pass {number} goes back for several gradients at once: paths can't follow it",
+        f"gradcli step FILE --pass {number}",
+    )
 
 
 def began(labels: Labels, one: Pass) -> tuple[Spot, tuple[SeedFact, ...]]:

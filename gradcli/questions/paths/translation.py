@@ -23,6 +23,7 @@ from ...engine.tensor_type import kind_of
 from ...live.values import Held, as_held, put_back
 from ...opening import UsageError
 from ...recording.below import nodes_below
+from ...recording.saved import CHANGED
 from ...recording.sides import (
     array_of,
     has_numbers,
@@ -69,6 +70,8 @@ class ForeignNode(CustomNode):
                 with put_back(self.held):
                     found = probed(self.foreign, *given)
         except RuntimeError as error:
+            if CHANGED in str(error):
+                raise
             raise RuntimeError(f"{self.name()}: {GONE}") from error
         asked = [None if edge is None else value
                  for edge, value in zip(self.edges, found, strict=False)]  # fmt: skip

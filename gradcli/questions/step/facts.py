@@ -87,9 +87,12 @@ class Namer:
             return _INNER.sub("", short_name(node))
         return place.target or place.text
 
-    def outputs(self, node: Any, count: int, user: Any) -> tuple[str, ...]:
+    def outputs(self, step: Step, user: Any) -> tuple[str, ...]:
         """What the several results of a node are called: a and b of a, b = x.chunk(2); empty where
-        the text has no words for them."""
+        the text has no words for them, as for what a loss or a normalisation keeps for itself."""
+        node, count = step.node, len(step.grads)
+        if count < 2:  # as most have
+            return ()
         place = self.place(node)
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
@@ -105,6 +108,8 @@ class Namer:
             if once or place.parts[0] in numbers:
                 return tuple(f"{name}#{numbers[name]}" if self.counts.get(name, 0) > 1 else name
                              for name in place.parts)  # fmt: skip
+        if not any(step.parts[1:]):
+            return ()
         return tuple(f"{place.target or place.text}[{i}]" for i in range(count))
 
     def is_derived(self, node: Any) -> bool:
@@ -186,13 +191,12 @@ class PassSteps(Sequence[StepFact]):
         by, name = self.named.pop(id(node), (None, ""))
         if by is None or by is not user:
             name = namer.name(node, user)
-        outputs = namer.outputs(node, len(grads), user) if len(grads) > 1 else ()
         return tuple.__new__(StepFact, (
             number, name, short_name(node), is_leaf, place, line,
             grads, self._parts(step), used, self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
-            namer.is_derived(node), self.ids.get(id(node)), outputs,
+            namer.is_derived(node), self.ids.get(id(node)), namer.outputs(step, user),
         ))  # fmt: skip
 
     def _user(self, step: Step) -> Any:
@@ -266,8 +270,7 @@ class PassSteps(Sequence[StepFact]):
             self.named[id(child)] = step.node, name
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
-        outputs = 1 if at is None else len(walk.steps[at - 1].grads)
-        if outputs > 1 and (several := self.namer.outputs(child, outputs, step.node)):
+        if at is not None and (several := self.namer.outputs(walk.steps[at - 1], step.node)):
             name = several[output]
         if not step.has_run:
             then, at = "nothing", None

@@ -88,8 +88,8 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
             return _in_words(node, count)
     try:
         found = _of_live(node, grad, row) if live else _by_probes(node, grad)
-    except Exception:  # it will say itself what is wrong with it
-        return (None,) * count
+    except Exception:  # it goes back for several at once, or will say itself what is wrong with it
+        return _in_words(node, count)
     if None not in found:
         return tuple(found)
     return tuple(
