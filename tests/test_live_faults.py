@@ -172,6 +172,8 @@ class Pooled(nn.Module):
         return {"last": h, "pooled": self.pool(h)}
 
 def fit(net, made, x):
+    for parameter in net.parameters():
+        parameter.data = parameter.data.clone()
     opt = made()
     for turn in range(2):
         opt.zero_grad()
@@ -281,7 +283,7 @@ def test_what_another_file_trains_is_unused(
         "import torch\nfrom live_parts import Pooled, fit\n"
         "net, spare = Pooled(), torch.nn.Linear(2, 1)\n"
         "def made():\n"
-        "    return torch.optim.SGD([*net.parameters(), *spare.parameters()], lr=0.1)\n"
+        "    return torch.optim.SGD([*net.lin.parameters(), *spare.parameters()], lr=0.1)\n"
         "fit(net, made, torch.ones(3, 4))\n"
     )
     request = Request(text.encode(), "p.py", "p.py", engine="torch")
