@@ -271,6 +271,23 @@ def test_a_module_of_functions_is_no_operand(
     del sys.modules["live_parts"]
 
 
+def test_an_attribute_of_a_module_that_was_there_before_is_not_computed() -> None:
+    """It came of none of the module's parameters, and so nothing takes it out of their graph."""
+
+    class Scaled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.base, self.temperature = torch.nn.Linear(2, 1), torch.ones(1)
+
+        def forward(self, x: Any) -> Any:
+            return self.base(x) / self.temperature
+
+    model = Scaled()
+    with inspect.record() as run:
+        model(torch.ones(3, 2)).sum().backward()
+    assert run.why(model.temperature).to_dict()["verdict"] == "not-requires-grad"
+
+
 @pytest.mark.parametrize("name", ["net.pool.weight", "spare.weight"])
 def test_what_another_file_trains_is_unused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
