@@ -40,6 +40,7 @@ class Labels:
         self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.since = self.side.clock()  # nodes with smaller numbers were made before
         self.pending: list[Any] = []
+        self.lost: dict[str, list[Any]] = {}  # what the operation in progress makes of what is lost
         self.modules: list[Any] = []  # that are running
         # Nodes that came up unseen: their first number, the one behind the last, the place.
         self.unseen: deque[tuple[int, int, Any]] = deque(maxlen=MOST)
@@ -154,6 +155,11 @@ class Labels:
         for node in found:
             if held := operands(node, self.side.kept):
                 observer.used(node, held, None)
+        for name, values in self.lost.items():
+            nodes = sorted((one for one in found if one.name() == name), key=self.side.sequence)
+            if len(nodes) == len(values):
+                for node, value in zip(nodes, values, strict=True):
+                    observer.made_within(inner.pop(id(node), node), value, module)
         if is_over:
             observer.leaving(module)
         for node in inner.values():
