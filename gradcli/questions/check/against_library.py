@@ -34,7 +34,7 @@ from ...language.libraries import (
     publishes,
 )  # fmt: skip
 from ...language.members import BUILDERS, TABLES, Members
-from ...language.values import Builtin, Type
+from ...language.values import Builtin, Type, stands_for
 from ...live.library import require_torch
 from ...operators import catalogue
 
@@ -108,6 +108,7 @@ def _plainly(function: Any) -> Any:
 
 def _bare(value: Any) -> Any:
     """What stands behind the values that a program holds: arrays, numbers and types."""
+    value = stands_for(value)  # of a class that builds on int, list or their like
     if type(value) in (list, tuple):
         return type(value)([_bare(item) for item in value])
     if type(value) is Type and isinstance(value.host, type):
@@ -273,7 +274,7 @@ def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
     """Of an object of the program's class: what PyTorch has above it, which super() asks for."""
     is_own = isinstance(value, classes.ProgramModule)
     owner = super(classes.ProgramModule, value) if is_own else value
-    return adopt(getattr(owner, name)(*args, **kwargs))
+    return adopt(_plainly(getattr(owner, name))(*args, **kwargs))
 
 
 def _is_context(torch: Any, kind: type) -> bool:
