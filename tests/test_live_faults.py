@@ -172,6 +172,8 @@ class Pooled(nn.Module):
         return {"last": h, "pooled": self.pool(h)}
 
 def fit(net, made, x):
+    for parameter in net.parameters():
+        parameter.data = parameter.data.clone()
     opt = made()
     for turn in range(2):
         opt.zero_grad()
@@ -269,6 +271,23 @@ def test_a_module_of_functions_is_no_operand(
     del sys.modules["live_parts"]
 
 
+def test_an_attribute_of_a_module_that_was_there_before_is_not_computed() -> None:
+    """It came of none of the module's parameters, and so nothing takes it out of their graph."""
+
+    class Scaled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.base, self.temperature = torch.nn.Linear(2, 1), torch.ones(1)
+
+        def forward(self, x: Any) -> Any:
+            return self.base(x) / self.temperature
+
+    model = Scaled()
+    with inspect.record() as run:
+        model(torch.ones(3, 2)).sum().backward()
+    assert run.why(model.temperature).to_dict()["verdict"] == "not-requires-grad"
+
+
 @pytest.mark.parametrize("name", ["net.pool.weight", "spare.weight"])
 def test_what_another_file_trains_is_unused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -281,7 +300,7 @@ def test_what_another_file_trains_is_unused(
         "import torch\nfrom live_parts import Pooled, fit\n"
         "net, spare = Pooled(), torch.nn.Linear(2, 1)\n"
         "def made():\n"
-        "    return torch.optim.SGD([*net.parameters(), *spare.parameters()], lr=0.1)\n"
+        "    return torch.optim.SGD([*net.lin.parameters(), *spare.parameters()], lr=0.1)\n"
         "fit(net, made, torch.ones(3, 4))\n"
     )
     request = Request(text.encode(), "p.py", "p.py", engine="torch")

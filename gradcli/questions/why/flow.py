@@ -31,6 +31,7 @@ from .values import (
     Sources,
     callee,
     copied_from,
+    is_held,
     is_index,
     is_owner,
     is_shape,
@@ -304,6 +305,8 @@ class Flow(Numbered):
                 self._add_numbers(node, known, children)
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
+            if type(node) is ast.Attribute and children and is_held(children[0], node.attr, value):
+                return self.value_of(value)  # made where nothing was reported
             sources = self._filling(node, children) if shape else self.flat(children)
             number = self._record(node, value, sources, called)
             if named and not shape:
