@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs_under import sections
 from test_cli import gradcli
+from test_language import ran
 
+from gradcli.language.libraries import using
 from gradcli.live.library import require_torch
 from gradcli.questions.check import check
+from gradcli.questions.check.against_library import torch_library
 from gradcli.questions.check.options import CheckOptions
 from gradcli.recording.facts.check import FileCheck
 
@@ -27,57 +31,7 @@ def problems(fact: FileCheck) -> list[tuple[str, int | None]]:
 
 
 X = "x = tensor([1.5, -2.0, 0.5], requires_grad=True)\n"
-CLASSES = """\
-import torch
-from torch.utils.data import Dataset, DataLoader, IterableDataset, Sampler
-from torch.optim.optimizer import Optimizer
-from torch.optim.lr_scheduler import LRScheduler
-from torch.distributions import Distribution, Normal, Transform, constraints
-class D(Dataset):
-    def __init__(self, n): self.x = torch.arange(n * 2.).reshape(n, 2); self.n = n
-    def __len__(self): return self.n
-    def __getitem__(self, i): return self.x[i], i
-d = D(5)
-for x, i in DataLoader(d, batch_size=2): print(x, i)
-class It(IterableDataset):
-    def __iter__(self): return iter([torch.ones(2), torch.zeros(2)])
-print(list(DataLoader(It(), batch_size=2)))
-class S(Sampler):
-    def __init__(self, n): self.n = n
-    def __iter__(self): return iter(range(self.n - 1, -1, -1))
-    def __len__(self): return self.n
-for x, i in DataLoader(d, sampler=S(5), batch_size=3): print(i)
-tr, te = torch.utils.data.random_split(d, [3, 2], generator=torch.Generator().manual_seed(0))
-print(len(tr), te[0][1], tr.indices)
-class My(Optimizer):
-    def __init__(self, params, lr=0.1): super().__init__(params, dict(lr=lr))
-    @torch.no_grad()
-    def step(self):
-        for g in self.param_groups:
-            for p in g["params"]: p.add_(p.grad, alpha=-g["lr"])
-w = torch.ones(2, requires_grad=True)
-o = My([w])
-class L(LRScheduler):
-    def get_lr(self): return [g["lr"] * 0.5 for g in self.optimizer.param_groups]
-s = L(o)
-(w * 3).sum().backward(); o.step(); s.step()
-print(w, s.get_last_lr())
-class Tri(Distribution):
-    arg_constraints = {}
-    def __init__(self, a): self.a = a; super().__init__(validate_args=False)
-    def rsample(self, sample_shape=torch.Size()): return self.a * 2
-    def log_prob(self, x): return -x * self.a
-t = Tri(torch.tensor(2., requires_grad=True))
-print(t.rsample(), t.log_prob(torch.tensor(1.)))
-dtype = torch.FloatTensor
-x = torch.randn(2).type(dtype)
-print(x.type(torch.DoubleTensor).dtype, x.type(), x.type("torch.LongTensor").dtype)
-import numpy as np
-m = x.numpy().max()
-print(x.eq(m).shape, torch.add(x, m).shape, (x + m).dtype, torch.full((2,), m))
-print(torch.where(x > m, x, m).dtype, x.clamp(max=m), torch.tensor(m))
-"""
-SAME = {
+SAME = sections(Path(__file__).parent / "programs" / "against.txt") | {
     "values": X + "y = (x * x).sum()\ny.backward()\nprint(y, x.grad, y.grad_fn)\n",
     "python": "a = [i**2 for i in range(5)]\nprint(sum(a), {'k': a}, f'{a[2]:>5d}', {1, 2})\n",
     "operators in place": X + "y = x * 1\ny += 2\ny *= x\ny /= 2\ny **= 2\nz = y.clone()\nz //= 2\n"
@@ -95,7 +49,6 @@ SAME = {
                  "print(x.grad, y.grad)\n",
     "graph": X + "y = (x + 1).sum()\nn = y.grad_fn\nprint(n, n.name(), n.next_functions)\n"
                  "print((x * x).grad_fn._saved_self, n.next_functions[0][0].name())\n",
-    "classes that programs build on": CLASSES,
     "a function of the program": X + "class F(torch.autograd.Function):\n    @staticmethod\n"
         "    def forward(ctx, x): return torch.tensor(x.detach().numpy().max())\n"
         "    @staticmethod\n    def backward(ctx, g): return torch.ones(3) * g\n"
@@ -329,8 +282,11 @@ def test_nothing_leads_from_pytorchs_objects_to_the_host(text: str) -> None:
 
 @with_torch
 def test_what_a_module_of_pytorchs_has_of_its_own_stays_there() -> None:
-    fact = against("m = nn.Linear(2, 2)\nm.__dict__")
-    assert fact.exit_code == 1 and "has no attribute '__dict__'" in str(fact.problems)
+    assert against("m = nn.Linear(2, 2)\nprint(list(m.__dict__))").exit_code == 0
+    text = "m = nn.Linear(2, 2)\nfor part in m.__dict__.values():\n    if type(part) is dict: "
+    with using(torch_library()):
+        out, outcome = ran(text + "part['weight'] = 3\nprint(m(torch.ones(2)).shape)")
+    assert (out, outcome.error) == ("torch.Size([2])\n", None)
 
 
 @with_torch

@@ -27,6 +27,8 @@ from gradcli.language.interpreter import Machine, Outcome, run
 from gradcli.language.program import SourceLimits, parse
 from gradcli.language.source import Source
 from gradcli.namespace import names, resolve
+from gradcli.recording.recording import Recording
+from gradcli.recording.spectator import Spectator
 
 # Programs without tensors: each must print and fail exactly as under Python itself.
 _TEXT = (Path(__file__).parent / "programs" / "language.txt").read_text("utf-8")
@@ -476,6 +478,24 @@ def test_on_bind_hears_of_global_names() -> None:
     machine.globals.on_bind_of = lambda name: lambda name, value: heard.append((name, value))
     machine.run(Budget(), lambda text: None)
     assert [name for name, _ in heard] == ["x", "i", "y", "i", "y", "f"]
+
+
+def test_who_wishes_for_one_name_is_told_of_no_other() -> None:
+    class One(Spectator):
+        def __init__(self, *wished: str) -> None:
+            self.wished = frozenset(wished) or None
+            self.heard: list[str] = []
+
+        def bound(self, name: str, value: Any) -> None:
+            self.heard.append(name)
+
+    every, some = One(), One("y")
+    recording = Recording()
+    recording.attach(every, some)
+    machine = Machine(parse(Source("x = 1\ny = x\nx = y")), {}, {})
+    machine.globals.on_bind_of = recording.on_bind_of
+    machine.run(Budget(), lambda text: None)
+    assert (every.heard, some.heard) == (["x", "y", "x"], ["y"])
 
 
 def test_namespace_values() -> None:

@@ -162,6 +162,23 @@ class Trainer:
         loss = self.model(x).mean()
         loss.backward()
         loss.backward()
+
+class Pooled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.pool = nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, x):
+        h = self.lin(x)
+        return {"last": h, "pooled": self.pool(h)}
+
+def fit(net, made, x):
+    for parameter in net.parameters():
+        parameter.data = parameter.data.clone()
+    opt = made()
+    for turn in range(2):
+        opt.zero_grad()
+        net(x)["last"].sum().backward()
+        opt.step()
 """
 TRAIN = """import torch
 from torch import nn
@@ -251,6 +268,44 @@ def test_a_module_of_functions_is_no_operand(
         _, report = why_report(request, name, trials=False)
         assert report.verdict == verdict and report.trial is not None
         assert said in report.sentence + report.trial.advice
+    del sys.modules["live_parts"]
+
+
+def test_an_attribute_of_a_module_that_was_there_before_is_not_computed() -> None:
+    """It came of none of the module's parameters, and so nothing takes it out of their graph."""
+
+    class Scaled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.base, self.temperature = torch.nn.Linear(2, 1), torch.ones(1)
+
+        def forward(self, x: Any) -> Any:
+            return self.base(x) / self.temperature
+
+    model = Scaled()
+    with inspect.record() as run:
+        model(torch.ones(3, 2)).sum().backward()
+    assert run.why(model.temperature).to_dict()["verdict"] == "not-requires-grad"
+
+
+@pytest.mark.parametrize("name", ["net.pool.weight", "spare.weight"])
+def test_what_another_file_trains_is_unused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layer whose result nobody takes, and one that is only given to the optimizer."""
+    (tmp_path / "live_parts.py").write_text(PARTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "live_parts", raising=False)
+    text = (
+        "import torch\nfrom live_parts import Pooled, fit\n"
+        "net, spare = Pooled(), torch.nn.Linear(2, 1)\n"
+        "def made():\n"
+        "    return torch.optim.SGD([*net.lin.parameters(), *spare.parameters()], lr=0.1)\n"
+        "fit(net, made, torch.ones(3, 4))\n"
+    )
+    request = Request(text.encode(), "p.py", "p.py", engine="torch")
+    _, report = why_report(request, name, trials=False)
+    assert (report.verdict, report.lines) == ("unused", (3, 6))
     del sys.modules["live_parts"]
 
 

@@ -552,6 +552,23 @@ def test_a_leaf_whose_name_had_moved_on_before_the_pass_has_no_later_value() -> 
     assert leaf.endswith("x leaf 3. 24. 1")
 
 
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_results_that_a_function_took_apart_have_their_names(home: Path, engine: str) -> None:  # noqa: F811
+    if engine == "torch" and importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed")
+    file = home / "p.expr"
+    file.write_text(
+        "def attend(x):\n    q, k = x.chunk(2)\n    U, S, V = torch.svd(x)\n"
+        "    return (q * k).sum() + U.sum() * S.sum() * V.sum()\n"
+        "attend(torch.tensor([[1., 2.], [3., 5.]], requires_grad=True)).backward()\n",
+        "utf-8",
+    )
+    shown = here("trace", str(file), "--engine", engine).stdout
+    found = re.findall(r"(\w): (?:x.chunk|torch.svd)\S+  +(\w+)", shown)
+    assert sorted(found) == [("S", "LinalgSvdBackward0"), ("U", "LinalgSvdBackward0"),
+                             ("k", "SplitBackward0"), ("q", "SplitBackward0")]  # fmt: skip
+
+
 def test_a_leaf_whose_name_has_moved_on_is_known_without_a_pass(home: Path) -> None:  # noqa: F811
     file = home / "p.expr"
     file.write_text("x = torch.tensor(1., requires_grad=True)\nx = x * 3\ny = x + 1\n", "utf-8")

@@ -6,6 +6,7 @@ import json as _json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..columns import pad, width_of
 from .existing import named_in
 
 if TYPE_CHECKING:
@@ -82,12 +83,8 @@ class Answers(list[Answer]):
 
     def __repr__(self) -> str:
         rows = [(one.name, one.verdict, _lines(one), one.sentence) for one in self]
-        widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
-        return "\n".join(
-            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)),
-                       row[3]]).rstrip()
-            for row in rows
-        )  # fmt: skip
+        widths = [max((width_of(row[place]) for row in rows), default=0) for place in range(3)]
+        return "\n".join("  ".join([*map(pad, row[:3], widths), row[3]]).rstrip() for row in rows)
 
     __str__ = __repr__
 

@@ -202,7 +202,7 @@ def is_library(value: Any) -> bool:
     if known is None:
         homes = [base.__module__ for base in kind.__mro__]
         known = _LIBRARY[kind] = any(
-            home.startswith(tuple(HOMES))
+            f"{home}.".startswith(tuple(HOMES))
             and (home.startswith(STANDARD) or not home.startswith("gradcli.language."))
             for home in homes
         )

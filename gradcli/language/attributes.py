@@ -117,7 +117,7 @@ def get_attribute(value: Any, name: str) -> Any:
         part = part_of(value, name)
         if part is not MISSING:
             return part
-    elif isinstance(value, Tensor) and name in kept_on(value):
+    elif type(value) in TENSORS and name in kept_on(value):
         return kept_on(value)[name]
     return _universal(value, name)
 
@@ -193,7 +193,7 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
         raise AttributeError(f"attribute '{name}' of '{owner}' objects is not writable")
     elif name in members.methods:
         raise AttributeError(f"'{type_name(value)}' object attribute '{name}' is read-only")
-    elif not isinstance(value, Tensor) or name.startswith("__"):
+    elif type(value) not in TENSORS or name.startswith("__"):
         raise missing(value, name)
     else:
         _keep(value, name, new)
@@ -253,7 +253,7 @@ def delete_attribute(value: Any, name: str) -> None:
         special(value, name)
     elif type(value) in TENSORS and name == "grad":
         value.grad = None
-    elif (isinstance(value, Tensor) or members_of(value).keeps) and name in kept_on(value):
+    elif (type(value) in TENSORS or members_of(value).keeps) and name in kept_on(value):
         del kept_on(value)[name]
     elif members_of(value).keeps:
         delete_from_library(value, members_of(value), name)

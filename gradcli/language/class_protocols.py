@@ -155,8 +155,9 @@ def _subscripted(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def find(value: Any) -> Any:
         if isinstance(value, ClassValue) and any(
-            type(base) is Annotation for kind in value.order for base in kind.bases
-        ):
+            type(base) is Annotation or (type(base) is Type and base.name == "Protocol")
+            for kind in value.order for base in kind.bases
+        ):  # fmt: skip
             return lambda kind, parts: kind
         return previous(value)
 

@@ -46,7 +46,7 @@ from .instances import (
     slots_of,
     special_names,
 )  # fmt: skip
-from .libraries import published
+from .libraries import published, twin
 from .members import TABLES, Members, members_of_type
 from .operations import type_handlers, type_name
 from .values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
@@ -92,11 +92,11 @@ class ClassValue(Joined):
             self.special = special_names(self.order)
             self.host = make_host(name, self.order, () if beneath is None else ("content",))
         elif is_base(self.native):
-            asked = {*published(self.native), *getattr(self.native, "ASKED", ()), *OPERATORS}
+            asked = {*published(self.native), *getattr(twin(self.native), "ASKED", ()), *OPERATORS}
             asked.update(("__repr__", "__call__"))
             own = [word for word in asked if _is_method(self.find(word))]
             self.host = make_library_host(name, ProgramModule, self.native, self.order, own)
-            for word in getattr(self.native, "FROM_CLASS", ()):
+            for word in getattr(twin(self.native), "FROM_CLASS", ()):
                 found = self.find(word)
                 if found is not MISSING and not _is_method(found):
                     setattr(self.host, word, shown(found))

@@ -22,6 +22,12 @@ CARRYING = ("func.", "autograd.forward_ad.", "autograd.functional.")
 HOMES: list[str] = ["gradcli."]  # modules whose classes a library made
 # What a class offers that does not say it itself, as our own do with PUBLIC.
 PUBLISHED: dict[type, frozenset[str]] = {}
+TWINS: dict[type, type] = {}  # classes of another library, and our own of the same name
+
+
+def twin(kind: Any) -> Any:
+    """Where what a class says of itself stands: FROM_CLASS, ASKED."""
+    return TWINS.get(kind, kind)
 
 
 class Library(NamedTuple):

@@ -34,6 +34,8 @@ def item_of(value: Any) -> Callable[[int], Any] | None:
 
 
 def _subscripted(value: Type, inner: Any) -> Any:
+    if value.name == "Protocol":
+        return value  # class Backend(Protocol[T])
     if value.name not in GENERIC:
         raise TypeError(f"type '{value.in_messages}' is not subscriptable")
     return within(value.name, inner)  # list[int], for annotations

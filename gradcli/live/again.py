@@ -20,6 +20,28 @@ OPERANDS = {
 }  # fmt: skip
 
 
+def _divergence(
+    torch: Any, input: Any, target: Any, *how: Any, log_target: bool = False, **named: Any
+) -> dict[str, list[Any]]:
+    if log_target:
+        return {"SubBackward0": [target - input]}
+    return {"SubBackward0": [torch.special.xlogy(target, target) - target * input]}
+
+
+def _hinge(
+    torch: Any, input: Any, target: Any, margin: float = 1.0, *how: Any, **named: Any
+) -> dict[str, list[Any]]:
+    beyond = (margin - input).clamp_min(0).where(target != 1, 0)
+    return {"WhereBackward0": [beyond, input.where(target != -1, 0)]}
+
+
+# What operations compute on their way with constants that no node saves: by the name of the
+# operation, of nodes of a name, in the order of their making.
+LOST: dict[str, Callable[..., dict[str, list[Any]]]] = {
+    "kl_div": _divergence, "hinge_embedding_loss": _hinge,
+}  # fmt: skip
+
+
 def operands(node: Any, kept: Callable[[Any], Iterable[tuple[str, Any]]]) -> list[Any]:
     """What the graph does not lead to and a node has saved, in the order of its inputs; empty where
     it has saved none."""

@@ -41,6 +41,7 @@ class Labels:
         self.leaf: Any = recorder.torch._C._functions.AccumulateGrad
         self.since = self.side.clock()  # nodes with smaller numbers were made before
         self.pending: list[Any] = []
+        self.lost: dict[str, list[Any]] = {}  # what the operation in progress makes of what is lost
         self.modules: list[Any] = []  # that are running
         # Nodes that came up unseen: their first number, the one behind the last, the place.
         self.unseen: deque[tuple[int, int, Any]] = deque(maxlen=MOST)
@@ -61,7 +62,7 @@ class Labels:
             mark.origin, mark.module, mark.is_packed = origin, module, is_packed
         if not is_reported:
             self._behind(root, mark)
-        elif not self.recorder.passes.is_light:
+        elif self.lost or not self.recorder.passes.is_light:
             self._look(root)
         else:
             self.pending.append(root)
@@ -147,6 +148,11 @@ class Labels:
         is_over = bool(inner) and module is not None and module not in self.modules
         if is_over:
             observer.entering(module)
+        for name, values in self.lost.items():
+            nodes = [node for node in inner.values() if node.name() == name]
+            if len(nodes) == len(values):
+                for node, value in zip(sorted(nodes, key=self.side.sequence), values, strict=True):
+                    observer.made_within(inner.pop(id(node)), value, module)
         tell_within(root, inner, module, self.side.kept, observer, made)
         if is_over:
             observer.leaving(module)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import Enough
 from ..engine.mode import state
 from ..language.tracing import Inner
+from .again import LOST
 from .causes import SCALAR, Change, Refusal
 from .text import CALLER
 
@@ -122,7 +123,7 @@ class Operations:
         if name == "__get__":
             attribute = getattr(function.__self__, "__name__", "")
             sort = SILENT if attribute in QUIET and attribute != "grad_fn" else SPECIAL
-        elif name in OTHERS or name.endswith("_") or name.startswith("register_"):
+        elif name in OTHERS or name in LOST or name.endswith("_") or name.startswith("register_"):
             sort = SPECIAL
         if len(self.sorts) < MOST:
             self.sorts[function] = sort
@@ -197,6 +198,9 @@ class Operations:
     ) -> None:  # fmt: skip
         """Tells of an operation: what it changed, what it made."""
         name = _name_of(function)
+        if name in LOST:
+            with self.recorder.torch.no_grad():
+                self.labels.lost = LOST[name](self.recorder.torch, *args, **kwargs)
         fused = args[0] if name.startswith(FUSED) and args else ()
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
@@ -210,6 +214,7 @@ class Operations:
             self.tell_new(args[0])
         elif self.tell_new(result):
             self._used(function, result, args)
+        self.labels.lost = {}
         switching = name == "requires_grad_" or function == self.set_requires_grad
         leaf = args[0] if switching else result
         if isinstance(leaf, self.side.tensor) and self._is_leaf(leaf):

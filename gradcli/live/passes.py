@@ -38,6 +38,8 @@ class PassTeller:
         self.holds_graph = False  # for a question that comes when the program has ended
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
+        # What came for inputs, where PyTorch returns nothing if nothing came for another one.
+        self.wanted: dict[tuple[Any, int], Any] = {}
         self.hooks = ProgramHooks(recorder)
 
     @contextmanager
@@ -109,6 +111,10 @@ class PassTeller:
                 self._hook(node, handles)
             spies = list(self.hooks.spies(nodes)) if outer and self.hooks.all else []
         freed, self.freed = self.freed, []
+        wanted, self.wanted = self.wanted, {}
+        ends = [(side.edge(one), one.output_nr) for one in inputs]
+        if capture and not args[4]:
+            self.wanted = dict.fromkeys(ends)
         done = False
         try:
             with self._heard(nodes, create=create):
@@ -120,6 +126,8 @@ class PassTeller:
                 self._captured(nodes, inputs, found)
         except RuntimeError as error:
             done = UNUSED in str(error)
+            if done:
+                self._captured(nodes, inputs, [self.wanted.get(end) for end in ends])
             recorder.causes = causes_of(error, recorder, nodes)
             raise
         finally:
@@ -128,6 +136,7 @@ class PassTeller:
                 handle.remove()
             self.hooks.take_back(spies)
             mine, self.freed = self.freed, freed
+            self.wanted = wanted
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
@@ -277,6 +286,7 @@ class PassTeller:
                 side.about_to_run = (None, ())
                 observer.ran(node)
                 observer.applied(node, side.all_bare(grads), side.all_bare(results))
+                self._came(node, results)
                 if side.switched():
                     self._label(node, results)
 
@@ -312,6 +322,7 @@ class PassTeller:
                         self.freed.append(node)
                     ran(node)
                     applied(node, grads, side.all_bare(results))
+                    self._came(node, results)
                     side.about_to_run = (None, ())
                     if side.switched():
                         self._label(node, results)
@@ -321,6 +332,12 @@ class PassTeller:
                 defects.append(error)
 
         return both
+
+    def _came(self, node: Any, results: Any) -> None:
+        wanted = self.wanted
+        for edge, result in zip(node.next_functions if wanted else (), results, strict=False):
+            if edge in wanted and result is not None:
+                wanted[edge] = result if wanted[edge] is None else wanted[edge] + result
 
     def _label(self, node: Any, results: Any) -> None:
         """A pass that makes a graph: it stands where the node does."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap, zip_longest
 from math import isfinite
 from types import FunctionType, ModuleType
 from typing import Any
@@ -164,8 +164,8 @@ class TorchSide(Live):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
         with self.no_functions(), self.torch.no_grad(), self.transformed.on():
-            like = (*self.given, *given[len(self.given) :])  # no pass gives one that is asked later
-            found = run(*map(self.transformed.dressed, given, like))
+            likes = zip_longest(given, self.given[: len(given)])  # one asked later is given none
+            found = run(*starmap(self.transformed.dressed, likes))
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 

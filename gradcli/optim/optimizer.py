@@ -15,7 +15,7 @@ from ..engine.settable import Takes
 from ..engine.tensor import Tensor
 from ..nn.registered import typename
 from ..operators import catalogue
-from .stepping import MADE, hooked
+from .stepping import MADE, hooked, renamed
 
 
 class Required:
@@ -48,8 +48,11 @@ class Optimizer(metaclass=NamedInTorch):
     _running_steps = 0  # a step may call that of a class above
 
     def __init_subclass__(cls) -> None:
-        if "step" in cls.__dict__:
-            cls.step = hooked(cls.__dict__["step"])  # type: ignore[method-assign]
+        own = cls.__dict__.get("step")
+        if own is None and Optimizer in cls.__bases__:  # each has one of its own in PyTorch
+            own = renamed(Optimizer.step.__wrapped__, f"{cls.__name__}.step")  # type: ignore[attr-defined]
+        if own is not None:
+            cls.step = hooked(own)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if not isinstance(defaults, dict):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..columns import width_of
 from ..named import NamedTuple
 
 FILLER = "\uffff"  # is no character: stands for the other column of a wide one
-# Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
-DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
 
 
 class Look(NamedTuple):
@@ -29,20 +28,6 @@ class Look(NamedTuple):
     def fit(self, text: str, width: int) -> str:
         """The text within so many columns, where it has to be."""
         return text if self.whole else cut(text, width, ellipsis(self))
-
-
-def width_of(text: str) -> int:
-    """Columns that a terminal needs for the text."""
-    if text.isascii() or text.translate(DRAWN).isascii():
-        return len(text)
-    import unicodedata
-
-    total = 0
-    for character in text:
-        if unicodedata.combining(character) or character in "\u200c\u200d\ufe0f":
-            continue
-        total += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return total
 
 
 def wrap(text: str, width: int, **options: Any) -> list[str]:

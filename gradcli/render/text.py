@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..columns import pad as pad, width_of as width_of
 from ..named import NamedTuple
 from . import escape
 from .escape import Terminal
-from .look import Look as Look, cut as cut, ellipsis as ellipsis, width_of as width_of, wrap as wrap
+from .look import Look as Look, cut as cut, ellipsis as ellipsis, wrap as wrap
 
 CODES = {
     "leaf": "32", "result": "33", "head": "2", "dim": "2", "node": "36", "error": "1;31",
@@ -62,12 +63,6 @@ def broken(text: str, width: int) -> list[str]:
         lines.append(head)
         text = text[len(head) :]
     return [*lines, text]
-
-
-def pad(text: str, width: int, right: bool = False) -> str:
-    """The text filled with spaces up to so many columns."""
-    space = " " * (width - width_of(text))
-    return space + text if right else text + space
 
 
 def counted(number: int, word: str, plural: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -206,6 +207,7 @@ class Words:
         self.derived = {fact.node for fact in report.derived}
         self.bound = {(fact.name, fact.line): key[0] for key, fact in graph.tensors.items()}
         # Names that other leaves had in the pass than have them at the end.
+        self.outputs = Counter(node for node, _ in graph.flows)
         self.taken = {flow.name for key, flow in graph.flows.items()
                       if key not in graph.tensors and not graph.next[key[0]]}  # fmt: skip
 
@@ -295,6 +297,8 @@ class Words:
         )
         if again or row.node in self.derived or self._is_bound_elsewhere(place):
             return source + module, "dim"
+        if place.parts and above is not place and self.outputs[row.node] == len(place.parts):
+            return self._assigned(place.parts[row.output_nr], place) + module, ""
         return self._assigned(place.target, place) + module, ""
 
     def _is_bound_elsewhere(self, place: Place) -> bool:

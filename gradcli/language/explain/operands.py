@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from ...columns import pad, width_of
 from ...engine.tensor import Tensor
 from ..explanation import (
     ENCLOSED,
@@ -179,14 +180,17 @@ def _words(out: Explanation, first: Operand, second: Operand) -> tuple[str, str]
     return one, two
 
 
-def table(rows: Sequence[tuple[str, Sequence[int]]], marked: Sequence[int]) -> list[str]:
-    """Shapes one under the other, aligned at the right, and marks under the columns in question."""
+def table(
+    rows: Sequence[tuple[str, Sequence[int]]], marked: Sequence[int], head: int = 0
+) -> list[str]:
+    """Shapes one under the other, aligned at the right, and marks under the columns in question;
+    the names before them take `head` columns or more."""
     width = max(len(sizes) for _, sizes in rows)
     cells = [[""] * (width - len(sizes)) + [str(size) for size in sizes] for _, sizes in rows]
     wide = [max(len(row[i]) for row in cells) for i in range(width)]
-    head = max(len(name) for name, _ in rows)
+    head = max(head, *(width_of(name) for name, _ in rows))
     lines = [
-        f"{name:<{head}}   " + "  ".join(f"{c:>{w}}" for c, w in zip(row, wide, strict=True))
+        pad(name, head + 3) + "  ".join(f"{c:>{w}}" for c, w in zip(row, wide, strict=True))
         for (name, _), row in zip(rows, cells, strict=True)
     ]
     marks = ["^" if i in marked else " " for i in range(width)]
@@ -263,9 +267,8 @@ def _product(out: Explanation, first: Operand, second: Operand) -> None:
     if a == b:
         return
     one, two = _words(out, first, second)
-    head = max(len(one), len(two))
-    lines = [*table([(one.ljust(head), left)], [len(left) - 1])]
-    lines += table([(two.ljust(head), right)], [inner])
+    head = max(width_of(one), width_of(two))
+    lines = [*table([(one, left)], [len(left) - 1], head), *table([(two, right)], [inner], head)]
     lines[-1] += f" {a} and {b} have to be equal"
     out.note("\n      ".join(["a product of matrices adds up over the inner sizes", *lines]))
     if len(left) == len(right) > 1:

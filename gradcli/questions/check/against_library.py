@@ -5,24 +5,36 @@ What a program may reach of PyTorch is what it may reach of gradcli: the same cl
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
 from collections.abc import Callable
 from importlib import import_module
+from inspect import getattr_static
 from operator import attrgetter
 from typing import Any
 
 from ... import namespace
 from ...engine import typed_storage
+from ...engine.invented_names import KEPT as KEPT_BESIDE
 from ...engine.numpy_wrappers import WITH_NUMPY, unwrapped
 from ...engine.tensor import METHODS, PROPERTIES
 from ...language import classes, instances, library_protocols
-from ...language.adoption import KNOWN, adopt, adopting
+from ...language.adoption import ADOPTERS, KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ...language.calls import call
-from ...language.libraries import HOMES, PUBLISHED, TENSORS, Library, published, publishes
+from ...language.grammar import OPERATOR_METHODS
+from ...language.libraries import (
+    HOMES,
+    PUBLISHED,
+    TENSORS,
+    TWINS,
+    Library,
+    published,
+    publishes,
+)  # fmt: skip
 from ...language.members import BUILDERS, TABLES, Members
-from ...language.values import Type
+from ...language.values import Builtin, Type, stands_for
 from ...live.library import require_torch
 from ...operators import catalogue
 
@@ -45,10 +57,20 @@ def torch_library() -> Library:
         {}, {name: attrgetter(name) for name in
              ("is_floating_point", "itemsize", "is_complex", "is_signed")},
     )  # fmt: skip
+    of_sizes = TABLES[namespace.resolve("Size")].methods
+    TABLES[torch.Size] = Members({n: functools.partial(_method, n) for n in of_sizes})
+    TABLES[torch.memory_format] = TABLES[torch.layout] = Members()
     TABLES[torch.device] = Members({}, {name: attrgetter(name) for name in ("type", "index")})
     TABLES[torch.utils.hooks.RemovableHandle] = Members(
         {"remove": torch.utils.hooks.RemovableHandle.remove}, {"id": attrgetter("id")}
     )
+    TABLES[torch._C._autograd.SavedTensor] = Members(
+        {"register_hooks": functools.partial(_method, "register_hooks")}
+    )
+    TENSORS.update(
+        kinds := (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer)
+    )
+    TABLES.update(dict.fromkeys(kinds, members))
     BUILDERS.append(functools.partial(_members, torch))
     REGISTRARS[torch.nn.Module] = functools.partial(_registered, torch)
     KNOWN.append(lambda kind: kind in TABLES or _members(torch, kind) is not None)
@@ -86,6 +108,7 @@ def _plainly(function: Any) -> Any:
 
 def _bare(value: Any) -> Any:
     """What stands behind the values that a program holds: arrays, numbers and types."""
+    value = stands_for(value)  # of a class that builds on int, list or their like
     if type(value) in (list, tuple):
         return type(value)([_bare(item) for item in value])
     if type(value) is Type and isinstance(value.host, type):
@@ -125,6 +148,8 @@ def _tensor_members(kind: Any) -> Members:
         found = getattr(kind, name, None)
         if callable(found) and not name.startswith("__"):
             methods[name] = _plainly(found)
+    for name in OPERATOR_METHODS & own.methods.keys():
+        methods[name] = _plainly(getattr(kind, name))
     methods["data_ptr"] = own.methods["data_ptr"]
     methods["numpy"] = lambda *args, **kwargs: adopt(kind.numpy(*args, **kwargs))
     methods["__len__"] = len
@@ -154,17 +179,17 @@ def _members(torch: Any, kind: type) -> Members | None:
 def _publish(kind: Any, twin: Any) -> None:
     """A class offers what our own of its name does."""
     if kind not in TABLES and kind not in PUBLISHED and publishes(twin):
-        PUBLISHED[kind] = frozenset(published(twin))
+        PUBLISHED[kind], TWINS[kind] = frozenset(published(twin)), twin
 
 
 def _twin_of(kind: Any) -> type:
     """Our own class of this name: torch.utils.data.dataset.Subset is utils.data.Subset."""
     home = kind.__module__.split(".")[1:]
-    while home:
+    for depth in range(len(home), -1, -1):
         try:
-            return _class_of(namespace.resolve(".".join([*home, kind.__name__])))
+            return _class_of(namespace.resolve(".".join([*home[:depth], kind.__name__])))
         except AttributeError:
-            home.pop()
+            continue
     return object
 
 
@@ -194,12 +219,30 @@ def _published(kind: type) -> Members:
     names = sorted(published(kind))
     methods = [name for name in names if callable(getattr(kind, name, None))]
     data = [name for name in names if name not in methods]
-    return Members(
+    properties: dict[str, Any] = {name: adopting(attrgetter(name)) for name in data}
+    if issubclass(kind, tuple(REGISTRARS)):  # modules
+        properties["__dict__"] = _contents
+    found = Members(
         {name: functools.partial(_method, name) for name in methods},
-        {name: adopting(attrgetter(name)) for name in data},
+        properties,
         {name: functools.partial(_put, name) for name in data},
         keeps=bool(kind.__dictoffset__),
     )
+    free = (staticmethod, classmethod)
+    for name in methods:
+        if isinstance(getattr_static(kind, name), free):
+            found.statics[name] = adopting(_plainly(getattr(kind, name)))
+    return found
+
+
+def _contents(module: Any) -> dict[str, Any]:
+    """What a module's __dict__ holds, to be read: its tables are copies."""
+    held = {name: copy.copy(part) if isinstance(part, dict | set) else part
+            for name, part in module.__dict__.items() if name not in HIDDEN}  # fmt: skip
+    return {name: adopt(part) for name, part in held.items()}
+
+
+HIDDEN = frozenset({KEPT_BESIDE, "_program_class"})
 
 
 def _storage(kind: type) -> Members:
@@ -216,6 +259,9 @@ def _put(name: str, value: Any, new: Any) -> None:
 def _registered(torch: Any, value: Any, members: Members, name: str, new: Any) -> bool:
     """What PyTorch's module puts into a table of its own."""
     nn = torch.nn
+    if "_parameters" not in value.__dict__:  # which PyTorch says, where it matters
+        setattr(value, name, new)
+        return True
     held = (value._parameters, value._buffers, value._modules)
     part = isinstance(new, (nn.Module, nn.Parameter, nn.Buffer))
     if part or any(name in table for table in held):
@@ -228,7 +274,7 @@ def _method(name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
     """Of an object of the program's class: what PyTorch has above it, which super() asks for."""
     is_own = isinstance(value, classes.ProgramModule)
     owner = super(classes.ProgramModule, value) if is_own else value
-    return adopt(getattr(owner, name)(*args, **kwargs))
+    return adopt(_plainly(getattr(owner, name))(*args, **kwargs))
 
 
 def _is_context(torch: Any, kind: type) -> bool:
@@ -269,6 +315,11 @@ def _context(kind: Any) -> Members:
 def _know_classes(torch: Any) -> None:
     """What programs build on, and what functions give before a program has named its class."""
     PUBLISHED[torch.nn.Module] = frozenset(published(namespace.resolve("nn.Module")))
+    for path in ("constraints.Constraint", "Transform", "Distribution"):
+        path = f"distributions.{path}"
+        _publish(attrgetter(path)(torch), namespace.resolve(path))
+    ADOPTERS[functools.partial] = lambda made: Builtin("partial", adopting(made))
+    PUBLISHED[torch.utils.hooks.RemovableHandle] = frozenset({"remove", "id"})
     PUBLISHED[torch.Generator] = frozenset(published(namespace.resolve("Generator")))
     for name in ("TypedStorage", "UntypedStorage"):
         kind = getattr(torch.storage, name)

@@ -31,12 +31,14 @@ from .values import (
     Sources,
     callee,
     copied_from,
+    is_held,
     is_index,
     is_owner,
     is_shape,
     items,
     may_be_named_in,
     name_of,
+    owner_of,
 )
 
 if TYPE_CHECKING:
@@ -298,13 +300,13 @@ class Flow(Numbered):
         shape = (named := type(node) in CALLED) and is_shape(node)  # an operator has no name
         if kind is Tensor or is_tensor(value):
             known = self._known_as(value)
-            called = children[0] if named and children else None
-            if type(called) is not Sources and not is_module(called):
-                called = None
+            called = owner_of(children) if named else None
             if known is not None and not any(type(child) is Chosen for child in children):
                 self._add_numbers(node, known, children)
                 left = self._left_in(node) if self.cut and called is not None else ()
                 return self._record(node, value, [known, *left]) if left else known
+            if type(node) is ast.Attribute and children and is_held(children[0], node.attr, value):
+                return self.value_of(value)  # made where nothing was reported
             sources = self._filling(node, children) if shape else self.flat(children)
             number = self._record(node, value, sources, called)
             if named and not shape:
@@ -370,10 +372,11 @@ class Flow(Numbered):
         others = sources  # of what is outside of the graph beside a result that is in it
         if name_of(node) != "apply" and any(is_tensor(i) and i.requires_grad for i in items(value)):
             others = [source for source in sources if not self.value(source).tracked]
+        owner = owner_of(children) if type(node) is ast.Call else None
         for item in fresh:
             if is_tensor(item):
                 is_apart = not item.requires_grad and word_of(item) == "tensor"
-                self._record(node, item, others if is_apart else sources)
+                self._record(node, item, others if is_apart else sources, owner)
             elif sources:
                 self._number(node, item, sources)
 

@@ -39,6 +39,7 @@ def overwritten_finding(case: Case, roots: list[int], goal: str) -> Finding | No
 
 
 def _writes(node: ast.AST) -> bool:
-    """Whether what is called takes its operands' numbers, as the step of an optimizer does not."""
-    word = name_of(node)
-    return not isinstance(node, ast.Call) or word.endswith("_") or word in WRITING
+    """Whether it takes its operands' numbers, as the step of an optimizer does not."""
+    if isinstance(node, ast.Call):
+        return name_of(node).endswith("_") or name_of(node) in WRITING
+    return isinstance(node, ast.AugAssign) or isinstance(getattr(node, "ctx", None), ast.Store)

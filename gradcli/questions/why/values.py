@@ -114,6 +114,20 @@ def is_owner(value: Any) -> bool:
     return is_module(value) or is_interpreted(value)
 
 
+def is_held(owner: Any, name: str, value: Any) -> bool:
+    """Whether it is an attribute or a buffer of a module, and nothing that its code computes."""
+    if not is_module(owner):
+        return False
+    tables = getattr(owner, "__dict__", {}), owner._buffers, attributes(owner)
+    return any(table.get(name) is value for table in tables)
+
+
+def owner_of(children: list[Any]) -> Any:
+    """The module that is called, or the tensors of a distribution whose method is."""
+    first = children[0] if children else None
+    return first if type(first) is Sources or is_module(first) else None
+
+
 def is_index(node: ast.AST, value: Any) -> bool:
     """Whether it is what picks elements in several dimensions, as in x[i : i + 2, j]."""
     return type(node) is ast.Tuple and any(type(item) in (int, slice) for item in value) and all(
