@@ -138,6 +138,17 @@ def _ends_of_graph(case: Case, alive: set[int], leading: Set[int]) -> list[Step]
     ]
 
 
+def trained(case: Case, found: list[Step]) -> list[Step]:
+    """Of several copies of a module those that gradients came to, if there are such: a target
+    network beside them is meant to have none."""
+    copies = {step.out for step in found if name_of(step.node) == "deepcopy"}
+    reached = {
+        out for out in copies
+        if (tensor := case.flow.alive(out)) is not None and case.passes.entries_of(tensor)
+    }  # fmt: skip
+    return [step for step in found if step.out not in copies - reached] if reached else found
+
+
 def cut_behind(case: Case, value: int) -> Step | None:
     """The nearest step behind a value at which something that required grad lost it."""
     seen, pending = {value}, [value]

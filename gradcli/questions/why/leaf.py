@@ -17,7 +17,16 @@ from ...recording.sides import (
 )
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
-from .cuts import DERIVATIVES, by_strength, choosing, cut_finding, cuts, further, verdict_of
+from .cuts import (
+    DERIVATIVES,
+    by_strength,
+    choosing,
+    cut_finding,
+    cuts,
+    further,
+    trained,
+    verdict_of,
+)
 from .edits import advised, call_on, first, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
@@ -321,7 +330,7 @@ def _apart(case: Case) -> Finding:
     asked = _derivative_calls(case)
     if asked:
         return captured_finding(case, asked[-1].node)
-    found = cuts(case, [case.value], roots)
+    found = trained(case, cuts(case, [case.value], roots))
     if found:
         begin = case.none(f"on the way into {goal(case)}, ")
         weak = choosing(case, found, roots)
