@@ -88,13 +88,12 @@ class PassTeller:
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
-        observer = recorder.observer
         with recorder.telling():
             if not is_plain:
                 recorder.labels.settle()  # before it makes nodes itself
             asked = [one for tensor in inputs for one in side.levels(tensor)] or None
             given = side.all_bare(gradients)
-            observer.started(roots, given, keep, create, asked, capture)
+            recorder.observer.started(roots, given, keep, create, asked, capture)
         with side.hands_off():
             if self.holds_graph:
                 self._hold(roots, frees)
@@ -102,6 +101,17 @@ class PassTeller:
             graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
             return self._captured_pass(graph, spot, plain, outputs, args)
+        call = plainly if spot is None else spot.call
+        run = functools.partial(call, plain, (outputs, *args), kwargs)
+        return self._hooked_pass(run, roots, args, outer=outer, capture=capture)
+
+    def _hooked_pass(
+        self, run: Callable[[], Any], roots: Sequence[Any], args: tuple[Any, ...], *, outer: bool,
+        capture: bool,
+    ) -> Any:  # fmt: skip
+        """One that hooks of its nodes tell of."""
+        recorder, side = self.recorder, self.recorder.side
+        keep, create, inputs = args[1:4]
         with side.hands_off():
             recorder.labels.settle()
             nodes = list(self._nodes(roots))
@@ -118,9 +128,7 @@ class PassTeller:
         done = False
         try:
             with self._heard(nodes, create=create):
-                found = (spot.call if spot is not None else plainly)(
-                    plain, (outputs, *args), kwargs
-                )
+                found = run()
             done = True
             if capture:
                 self._captured(nodes, inputs, found)
