@@ -26,7 +26,8 @@ def test_every_public_name_exists(name: str) -> None:
     """What a class says programs may use is there, on the class or on an instance."""
     made = getattr(gradcli.nn, name)
     assert isinstance(made.PUBLIC, tuple)
-    assert not [word for word in made.PUBLIC if word.startswith("_")]
+    hidden = {word for word in made.PUBLIC if word.startswith("_")}
+    assert hidden <= {"_check_input_dim"}  # which classes of programs override, and call
 
 
 def test_listing_names_loads_no_array_library() -> None:
