@@ -18,12 +18,14 @@ from programs_under import sections
 from test_cli import gradcli
 
 from gradcli.command_line import read
+from gradcli.live.captured import Capturing
 from gradcli.live.passes import PassTeller
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.questions import paths
 from gradcli.questions.interventions import watching
+from gradcli.questions.shown_pass import keep
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
 from gradcli.render import json as documents
@@ -615,3 +617,17 @@ def test_plain_passes_are_captured_by_the_engine(
     text += f"    {'loss.grad_fn' if asks else 'pass'}\n    loss.backward()\n"
     ran = execute(Request(text.encode(), "a.py", engine="torch"), None, watching(values=True))
     assert ran.error is None and count == (0 if asks else 3)
+
+
+@needs_torch
+def test_what_nobody_asks_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What operations made on their way is dropped with its pass, but for that of the last."""
+    told: list[Any] = []
+    monkeypatch.setattr(Capturing, "_tell_within", lambda self, graph: told.append(graph))
+    text = "net = nn.Linear(2, 2)\nfor _ in range(4):\n    net(torch.ones(2)).sum().backward()\n"
+    recording = watching(values=True)
+    keep(recording.passes, None)
+    ran = execute(Request(text.encode(), "a.py", engine="torch"), None, recording)
+    assert ran.error is None and not told
+    trace_report(ran, Options())
+    assert len(told) == 1

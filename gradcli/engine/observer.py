@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ..named import NamedTuple
@@ -60,7 +60,7 @@ class Observer:
     def made_within(self, node: Any, tensor: Any, module: Any) -> None:
         """An operation of PyTorch made this result of a node on its way, in a module or in none."""
 
-    def unmet(self, nodes: Collection[Any], tell: Callable[[], None]) -> None:
+    def unmet(self, nodes: Iterable[Any], tell: Callable[[], None]) -> None:
         """A pass is about to run these nodes of PyTorch's. `tell` reports those that operations
         made on their way, at any time before their values change."""
 

@@ -187,7 +187,7 @@ class Capturing:
     ) -> list[Any]:  # fmt: skip
         """The pass; returns the nodes that released their saved tensors."""
         tell = functools.partial(self._tell_within, graph)
-        self.recorder.observer.unmet(graph.seen, tell)
+        self.recorder.observer.unmet((node for _, node, _ in graph.nodes), tell)
         graph.nodes.sort(key=itemgetter(0), reverse=True)
         handles, handed = self._watched(graph) if told.hands else ([], {})
         make, kind = tuple.__new__, self.edge

@@ -6,7 +6,7 @@ long chain and folds what lies between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -114,10 +114,11 @@ class Values(Spectator):
         """A result that only another node of its operation has."""
         self._put(node, tensor, module, False)
 
-    def unmet(self, nodes: Collection[Any], tell: Callable[[], None]) -> None:
+    def unmet(self, nodes: Iterable[Any], tell: Callable[[], None]) -> None:
         """Nodes and results of these kinds. Most are dropped with their pass, unasked."""
         now = self.passes.now
         self._drop_over(nodes)
+        self.meet()
         if now is None or now.keep:
             tell()
         else:
@@ -254,7 +255,7 @@ class Values(Spectator):
         recent = self._settle() if self._newest else self._recent
         return self._first.get(key) or recent.get(key) or self._gone.get(key)
 
-    def _drop_over(self, nodes: Collection[Any]) -> None:
+    def _drop_over(self, nodes: Iterable[Any]) -> None:
         """What led to a pass that is no longer kept, and is no part of one over these nodes."""
         over, ran = self._over, self._ran
         if over is None or over.is_kept or not ran.keys().isdisjoint(nodes):
@@ -272,7 +273,6 @@ class Values(Spectator):
 
     def began(self, one: Pass) -> None:
         """A pass begins."""
-        self.meet()
         if len(self._settle()) > 2 * ENDS:
             self._cut()
         if one.is_kept:
