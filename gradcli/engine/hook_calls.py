@@ -80,7 +80,7 @@ def call_tensor_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tupl
     return tuple(values)
 
 
-def _with_history(node: Node, grads: tuple[Any, ...]) -> int:
+def with_history(node: Node, grads: tuple[Any, ...]) -> int:
     """How many outputs PyTorch's node has: indices beside a maximum are none."""
     row = getattr(node, "row", None)
     if row is None or len(grads) < 2 or len(row.signature.outputs) != len(grads):
@@ -93,7 +93,7 @@ def _with_history(node: Node, grads: tuple[Any, ...]) -> int:
 
 def call_pre_hooks(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     """What runs before a node and may replace its gradients."""
-    count = _with_history(node, grads)
+    count = with_history(node, grads)
     grads, rest = grads[:count], grads[count:]
     for number, hook in list(node.hooks.pre.items()):
         given = _as_tensors(grads)
@@ -127,7 +127,7 @@ def call_post_hooks(
         inputs = _as_tensors(results)
         if state.observer is not None:
             state.observer.hooking("node", node, hook, number, inputs)
-        result = hook(inputs, _as_tensors(grads[: _with_history(node, grads)]))
+        result = hook(inputs, _as_tensors(grads[: with_history(node, grads)]))
         if state.observer is not None:
             state.observer.hooked("node", node, hook, number, inputs, result)
         if result is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.hook_calls import with_history
 from .hook_log import HookLog
 from .measures import bytes_of
 from .passes import Pass, Passes
@@ -139,6 +140,7 @@ class Steps(Spectator):
         walk = self.walk
         if walk is None:
             return
+        grads = grads[: with_history(node, grads)]
         parts = walk.parts(node, len(grads))
         if walk.over.inputs is not None and not any(parts):
             return  # nothing that was requested lies behind what would pass on to it
@@ -156,7 +158,7 @@ class Steps(Spectator):
         step = self._step(walk, node)
         step.has_run = True
         if step.first_hook != step.last_hook:
-            step.used = tuple(map(self._as_now, grads))
+            step.used = tuple(map(self._as_now, grads[: len(step.grads)]))
         step.results = tuple(map(self._as_now, results))
         number = len(walk.steps)
         for place, (child, output_nr) in enumerate(node.next_functions):

@@ -91,13 +91,13 @@ class Namer:
         """What the several results of a node are called: a and b of a, b = x.chunk(2); empty where
         the text has no words for them, as for what a loss or a normalisation keeps for itself."""
         node, count = step.node, len(step.grads)
-        if count < 2:  # as most have
-            return ()
         place = self.place(node)
+        if count < 2 and (place is None or len(place.parts) < 2):  # as most have
+            return ()
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return ()
-        if len(place.parts) == count:
+        if len(place.parts) >= count:  # indices beside a maximum have names, and no gradient
             numbers: dict[str, int] = {}
             mark, results = mark_of(node), self.results
             at = results.place(mark)
