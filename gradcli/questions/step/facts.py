@@ -90,14 +90,16 @@ class Namer:
     def outputs(self, step: Step, user: Any) -> tuple[str, ...]:
         """What the several results of a node are called: a and b of a, b = x.chunk(2); empty where
         the text has no words for them, as for what a loss or a normalisation keeps for itself."""
-        node, count = step.node, len(step.grads)
-        place = self.place(node)
-        if count < 2 and (place is None or len(place.parts) < 2):  # as most have
+        node, row = step.node, row_of(step.node)
+        made = 1 if row is None else len(row.signature.outputs)  # indices beside a maximum too
+        count = len(step.grads)
+        if count < 2 and made < 2:  # as most have
             return ()
+        place = self.place(node)
         inner = user is not None and origin_of(user) is origin_of(node)
         if place is None or inner or self.is_derived(node):
             return ()
-        if len(place.parts) >= count:  # indices beside a maximum have names, and no gradient
+        if len(place.parts) in (count, made):
             numbers: dict[str, int] = {}
             mark, results = mark_of(node), self.results
             at = results.place(mark)
