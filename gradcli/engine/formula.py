@@ -335,8 +335,7 @@ def reduce_to(grad: Any, shape: tuple[int, ...], kind: TensorType) -> Any:
             axes = None if shape in SINGLE else axes
             grad = kind.xp.add.reduce(grad, axes, grad.dtype)
         elif axes is None:  # digit by digit as PyTorch adds
-            total = catalogue.rows["sum"].forward(kind.xp, grad, None)
-            grad = kind.xp.array(total, ndmin=len(shape)) if shape else total
+            grad = catalogue.rows["sum"].forward(kind.xp, grad, None)
         else:
             grad = catalogue.rows["sum.dim_IntList"].forward(kind.xp, grad, axes, False, None)
         grad = grad.reshape(shape)

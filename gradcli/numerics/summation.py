@@ -294,39 +294,44 @@ def _columns(xp: Any, rows: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _cut(xp: Any, count: int, dtype: Any) -> tuple[int, int, Any]:
-    """Of a line: how many rows of four vectors it fills, where its vectors end, and the places of
-    its numbers where the vectors behind the rows have rows of their own, filled up with zeros."""
+def _cut(xp: Any, count: int, dtype: Any) -> tuple[int, tuple[int, ...] | None, Any]:
+    """Of a line: where its vectors end; the shape of rows of four, if that is few of them; and
+    where the vectors behind them have rows of their own, filled up with zeros, how many numbers
+    these are and the places of those of the line."""
     lanes = BYTES // dtype.itemsize
     whole, left = divmod(count // lanes, SIDE_BY_SIDE)
     main, stop = whole * SIDE_BY_SIDE * lanes, count // lanes * lanes
-    if not left or not 0 < whole < ROUNDS:
-        return whole, stop, None
+    shape = (-1, SIDE_BY_SIDE, lanes) if 0 < whole < ROUNDS else None
+    if not left or shape is None:
+        return stop, shape, None
     places = xp.arange(stop)
     places[main:] += (SIDE_BY_SIDE - 1) * lanes * xp.arange(left).repeat(lanes)
-    return whole, stop, ((whole + left) * SIDE_BY_SIDE * lanes, places)
+    return stop, shape, ((whole + left) * SIDE_BY_SIDE * lanes, places)
 
 
 def _line(xp: Any, line: Any) -> Any:
     """The sum along the first dimension, whose elements lie side by side in memory."""
-    count, lanes = line.shape[0], BYTES // line.itemsize
-    whole, stop, filled = _cut(xp, count, line.dtype)
-    if not stop:
-        return _four_sums(xp, line)
-    if 0 < whole < ROUNDS and line.ndim == 1:
-        add = xp.add.reduce
+    count, dtype = line.shape[0], line.dtype
+    stop, shape, filled = _cut(xp, count, dtype)
+    if shape is not None and line.ndim == 1:  # as of most losses
         rows = line if stop == count else line[:stop]
         if filled is not None:
             size, places = filled
-            rows, numbers = xp.zeros(size, line.dtype), rows
+            rows, numbers = xp.zeros(size, dtype), rows
             rows[places] = numbers
-        sums = add(add(rows.reshape(-1, SIDE_BY_SIDE, lanes), 0), 0)
-    else:
+        add = xp.add
+        sums = add.reduce(add.reduce(rows.reshape(shape), 0), 0)
+        if stop == count:
+            return add.accumulate(sums)[-1]  # strictly one after another
+    elif stop:
+        lanes = BYTES // line.itemsize
         sums = _four_sums(xp, line[:stop].reshape(stop // lanes, lanes, *line.shape[1:]))
+    else:
+        return _four_sums(xp, line)
     if stop < count:
         sums = xp.concatenate([line[stop:], sums])
     if sums.ndim == 1:
-        return xp.add.accumulate(sums)[-1]  # strictly one after another
+        return xp.add.accumulate(sums)[-1]
     total = sums[0]
     for value in sums[1:]:
         total = total + value
