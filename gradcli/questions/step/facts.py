@@ -197,7 +197,7 @@ class PassSteps(Sequence[StepFact]):
             number, name, short_name(node), is_leaf, place, line,
             grads, self._parts(step), used, self._edges(number, step),
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
-            step.retained, () if self.walk.over.keep else tuple(dict.fromkeys(step.kept)),
+            step.retained, self._freed(step),
             namer.is_derived(node), self.ids.get(id(node)), namer.outputs(step, user),
         ))  # fmt: skip
 
@@ -214,6 +214,11 @@ class PassSteps(Sequence[StepFact]):
     def node_name(self, at: int) -> str:
         """What its node is called."""
         return short_name(self.walk.steps[at].node)
+
+    def _freed(self, step: Step) -> tuple[str, ...]:
+        """What a node has released: a node that fails, or that nothing lies behind, keeps it."""
+        is_freed = step.has_run and not self.walk.over.keep
+        return tuple(dict.fromkeys(step.kept)) if is_freed else ()
 
     # ---- the incoming gradient
 
@@ -286,6 +291,8 @@ class PassSteps(Sequence[StepFact]):
             parts = walk.steps[at - 1].parts
             then = "stored" if not parts or parts[0][-1] == (number, place) else "waits"
         local = step.locals[place] if place < len(step.locals) else None
+        if step.is_captured and not step.has_run:
+            local = None  # its gradient was asked for, and nothing behind it
         return tuple.__new__(EdgeFact, (  # there are two for each step
             name, short_name(child), self._local(local, step.node, place), self._value(result),
             then, at, is_leaf, place,
