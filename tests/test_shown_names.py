@@ -507,6 +507,15 @@ def test_a_name_that_another_leaf_has_at_the_end(home: Path) -> None:  # noqa: F
     assert told.startswith("w.grad is tensor(1.)") and "line 6 bound w to another tensor\n" in told
 
 
+def test_what_a_function_calls_like_a_global_name_is_no_later_tensor(home: Path) -> None:  # noqa: F811
+    """A transformation binds tensors of its own to the names of what it differentiates."""
+    text = "from torch.func import jacrev, vjp\n\ndef f(x):\n    return x ** 2\n\n"
+    text += "x = torch.ones(2)\njacrev(f)(x)\n_, pull = vjp(f, x)\npull(torch.ones(2))\n"
+    (home / "p.expr").write_text(text, encoding="utf-8")
+    told = gradcli("why", "p.expr", "x", "--no-try", cwd=home).stdout
+    assert "x does not require grad" in told and "another tensor" not in told
+
+
 UNPACKED = """\
 def train():
     w = torch.tensor(1., requires_grad=True)

@@ -67,6 +67,11 @@ class AskedNames(Spectator):
             raise UsageError(f"{text}: {name} stood for {count} with a gradient", known)
         return [every[int(number) - 1]]
 
+    def may_be(self, name: str, tensor: AnyTensor) -> bool:
+        """Whether a name stood for a tensor: one of a function is none of a global one."""
+        held = self.outer.get(name)
+        return held is None or any(_is_same(one, tensor) for one in held)
+
     def numbered(self, name: str, tensor: AnyTensor) -> str:
         """The name that tells a tensor from what the name stood for else: x#2; empty if unknown."""
         every = self._every(name)

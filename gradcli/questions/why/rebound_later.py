@@ -28,6 +28,8 @@ def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:
     if then is None or then is now or not _reached(ran, provenance, then, passes[-1]):
         return asked
     history = ran.recording.find(AskedNames)
+    if history is not None and not history.may_be(asked.name, then):
+        return asked
     before = [] if history is None else history.tensors(asked.name)
     if (is_leaf(now) and now.requires_grad) or any(
         _reached(ran, provenance, one, each)
