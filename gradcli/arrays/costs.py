@@ -485,9 +485,8 @@ def shuffled(given: Given) -> None:
 COSTS: dict[str, Callable[[Given], None]] = {
     "view": view, "copied": copied, "filled": filled, "converted": converted, "counted": counted,
     "spaced": spaced, "square": square, "diagonal": diagonal, "diagonals": diagonals,
-    "quadrature": quadrature,
     "powers": powers, "unravelled": unravelled, "rolled": rolled, "selected": selected,
-    "quantiles": quantiles, "multiplied": multiplied,
+    "quantiles": quantiles, "multiplied": multiplied, "quadrature": quadrature,
     "grid": grid, "elementwise": elementwise, "whole": whole,
     "composed": composed, "cleaned": cleaned, "distinct": distinct,
     "reduced": reduced, "sorted": sorted_, "found": found, "located": located,
