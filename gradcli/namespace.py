@@ -35,7 +35,8 @@ _HOMES: dict[str, str] = {
         "random.get_rng_state random.set_rng_state random.fork_rng"
     ),
     "engine.tensor_type": (
-        "strided contiguous_format preserve_format channels_last channels_last_3d"
+        "strided sparse_coo sparse_csr contiguous_format preserve_format channels_last "
+        "channels_last_3d"
     ),
     "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
     "utils.removed": "symeig eig solve lstsq matrix_rank",
@@ -119,7 +120,7 @@ _ANSWERS: dict[str, str] = {
     ),
     "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
     "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
-    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
+    "get_device": "get_device",
     "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
 }  # fmt: skip
 # Modules whose names are listed here, so that looking at a name loads none of them.
@@ -243,7 +244,7 @@ def names() -> frozenset[str]:
     from .operators import catalogue
 
     found = set(PLACES) | set(CONSTANTS) | set(catalogue.functions) | set(SPACES)
-    found.update(f"{word}Tensor" for word in LEGACY)
+    found.update(f"{space}{word}Tensor" for space in ("", "sparse.") for word in LEGACY)
     for space, package in PACKAGES.items():
         found.update(f"{space}.{name}" for name in import_module(package).__all__)
     return frozenset(found)
@@ -261,7 +262,7 @@ def has(name: str) -> bool:
         return has(near) and not is_space(near)
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
-    return name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY
+    return name.endswith("Tensor") and name.removeprefix("sparse.").removesuffix("Tensor") in LEGACY
 
 
 @functools.cache
@@ -319,6 +320,10 @@ def resolve(name: str) -> Any:
         from .engine.typed_tensors import typed_tensor
 
         return typed_tensor(name.removesuffix("Tensor"))
+    if has(name) and name.startswith("sparse."):
+        from .engine.typed_tensors import sparse_typed_tensor
+
+        return sparse_typed_tensor(name.removeprefix("sparse.").removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
     if package_of(space) != space and not is_space(name):
         return resolve(f"{package_of(space)}.{last}".lstrip("."))
