@@ -31,6 +31,7 @@ class _Runtime:
         "mixed",
         "sparse",
         "around",
+        "payload",
         "run_sparse",
     )
 
@@ -46,6 +47,7 @@ class _Runtime:
         # The class of sparse tensors once there is one, what makes one around a payload, and what
         # runs a row of which an operand may be sparse.
         self.sparse: Any = None
+        self.payload: Any = ()
         self.around: Body = _nowhere
         self.run_sparse: Body | None = None
         self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there

@@ -12,6 +12,9 @@ from typing import Any
 from .device import module_of
 
 
+SHOWN = 1 << 24  # elements of a sparse tensor that is shown with all its zeros
+
+
 class NoArray(NotImplementedError):
     """Code for arrays met what is none."""
 
@@ -29,7 +32,7 @@ class SparsePayload:
     __slots__ = ("values", "shape")
 
     __array_ufunc__ = None
-    __array__ = __iter__ = __len__ = __getitem__ = __setitem__ = __bool__ = _refused
+    __array__ = __iter__ = __len__ = __getitem__ = __bool__ = _refused
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused  # type: ignore[assignment]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refused
@@ -89,6 +92,17 @@ class SparsePayload:
 
     def copy(self) -> Any:
         return self.with_values(self.values.copy())
+
+    def astype(self, dtype: Any) -> Any:
+        return self.with_values(self.values.astype(dtype))
+
+    def get(self) -> Any:
+        """What is to be shown, on the host: all elements, or of very many those that are kept.
+
+        It is called as the method of a GPU's array that does this.
+        """
+        shown = self.dense() if self.size <= SHOWN else self.coordinates().coalesced().values
+        return shown.get() if hasattr(shown, "get") else shown
 
 
 class CoordinateArray(SparsePayload):

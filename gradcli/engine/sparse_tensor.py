@@ -198,5 +198,5 @@ def around(data: Any, kind: TensorType) -> Tensor:
     return plain(data if data.dtype is kind.settled else kind.settle(data), kind)
 
 
-RUNTIME.sparse = SparseTensor
+RUNTIME.sparse, RUNTIME.payload = SparseTensor, SparsePayload
 RUNTIME.around = around

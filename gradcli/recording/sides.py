@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..engine.carriers import ARRAYS
+from ..engine.carriers import ARRAYS, RUNTIME
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .side import Live, Side
@@ -256,7 +256,8 @@ def is_leaf(tensor: Any) -> bool:
 def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     live = sides.live
-    return type(value) is Tensor or (live is not None and isinstance(value, live.tensor))
+    kind = type(value)
+    return kind is Tensor or kind is RUNTIME.sparse or (live is not None and isinstance(value, live.tensor))
 
 
 def alone(gradient: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 from numpy import generic
 
+from ..engine.carriers import RUNTIME
+from ..engine.sparse_array import SHOWN
 from ..engine.tensor import Tensor, from_array, plain
 from ..named import NamedTuple
 from .facts import Nested, Spread
@@ -39,12 +41,22 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         if live is not None and isinstance(value, live.tensor):
             return live.snapshot(value, largest)
         tensor = as_tensor(value)
+    if tensor.__class__ is RUNTIME.sparse:
+        return _of_sparse(tensor, largest)
     data = tensor._data
     if isinstance(data, generic) or not hasattr(data, "__setitem__"):
         return tuple.__new__(Number, (data, tensor._kind))  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
     return Summary(data.shape, spread(data))
+
+
+def _of_sparse(tensor: Any, largest: float) -> Any:
+    """What it keeps is never changed, so it is no copy."""
+    data = tensor._data
+    if data.size <= min(largest, SHOWN):
+        return tensor.detach()
+    return Summary(data.shape, spread(data.values))
 
 
 def whole(value: Any) -> Any:
