@@ -70,8 +70,8 @@ class State:
         self.keep_graph = False
         self.create_graph = False
         self.aside: dict[Any, Any] | None = None  # what passes freed, by node; see `aside`
-        # A tensor of reduced precision was asked for, or a sparse one, ever: passes through such run
-        # on tensors, and not on arrays.
+        # A tensor of reduced precision was asked for, or a sparse one, ever: passes through these
+        # run on tensors, and not on arrays.
         self.on_tensors = False
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever

@@ -11,7 +11,6 @@ from typing import Any
 
 from .device import module_of
 
-
 SHOWN = 1 << 24  # elements of a sparse tensor that is shown with all its zeros
 
 
@@ -19,8 +18,13 @@ class NoArray(NotImplementedError):
     """Code for arrays met what is none."""
 
 
+NoArray.__name__ = NotImplementedError.__name__  # what a program's error is called
+
+
 def _refused(self: SparsePayload, *others: Any) -> Any:
-    raise NoArray("this looks at all elements, and a sparse tensor keeps some: use .to_dense()")
+    raise NoArray(
+        "this looks at all elements of a sparse tensor, which keeps some: use .to_dense()"
+    )
 
 
 class SparsePayload:

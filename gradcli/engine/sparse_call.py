@@ -9,16 +9,18 @@ operand is sparse. An operator without such a row is refused in PyTorch's words.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from . import stand_ins
-from .call import facts_of, specialise as straight
+from .call import specialise as straight
 from .carriers import RUNTIME
 from .catalogue import catalogue
-from .inplace import check_inplace, rebase
+from .layout import element_strides
 from .leaf import edge_of, refuse_inference
 from .mode import next_sequence, state
 from .node import Node, Several, SharedOutput, SparseNode, UnimplementedNode
+from .node_source import DERIVED
 from .promotion import meet
 from .results import finish, guard, infer, watch
 from .row import SPARSE, Composite, Inplace, Row
@@ -26,6 +28,7 @@ from .sparse_array import NoArray, SparsePayload
 from .sparse_tensor import SparseTensor, around
 from .tensor import Tensor, write_into
 from .tensor_type import TensorType
+from .views import check_inplace, rebase
 
 NUMBERS = (float, int, bool, complex)
 
@@ -38,7 +41,7 @@ def _key(overload: Any) -> str:
 def sparse_form(overload: Any) -> Any:
     """The row of an operator for sparse operands, or None."""
     key = sparse_key(overload)
-    return catalogue.rows[key] if key in catalogue.rows else None
+    return catalogue.rows.get(key)
 
 
 def sparse_key(overload: Any) -> str:
@@ -228,14 +231,35 @@ def _saved(row: Row, key: str, arguments: dict[str, Any], node: Node) -> Any:
     if key not in arguments:
         if key in row.signature.outputs:
             return None
-        facts = facts_of(row)(*arguments.values())
-        return facts[row.saved_keys.index(key)]
+        return _fact(key, arguments)
     value, served = arguments[key], row.served_by(key)
     if served is not None and _is_tensor(value):
         ordered = [p.name for p in row.tensors if p.name in row.differentiable]
         if node.edges[ordered.index(served)] is None:
             return None
     return value
+
+
+def _fact(key: str, arguments: dict[str, Any]) -> Any:
+    """What a formula asks of an argument beside its value: `self_sym_sizes`."""
+    for suffix, source in DERIVED.items():
+        value = arguments.get(key.removesuffix(suffix)) if key.endswith(suffix) else None
+        if value.__class__ is list:
+            return [_reader(source)(each) for each in value]
+        if _is_tensor(value):
+            return _reader(source)(value)
+    return None
+
+
+@cache
+def _reader(source: str) -> Callable[[Any], Any]:
+    names = {"element_strides": _strides}
+    found: Callable[[Any], Any] = eval(f"lambda tensor: {source.format('tensor')}", names)
+    return found
+
+
+def _strides(data: Any) -> tuple[int, ...]:
+    return (0,) * data.ndim if isinstance(data, SparsePayload) else element_strides(data)
 
 
 def _version(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """Engine: tensors of a sparse layout.
 
 A class of its own below the tensor, with a payload in the place of the array: every fast path asks
-for exactly the class Tensor, so sparse tensors fall through to the end of the slow way (`stand_ins`),
-where `sparse_call` waits, and ordinary ones are asked nothing more.
+for exactly the class Tensor, so sparse tensors fall through to the end of the slow way
+(`stand_ins`), where `sparse_call` waits, and ordinary ones are asked nothing more.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from .carriers import RUNTIME
+from .catalogue import catalogue
 from .leaf import mark_inference
 from .mode import state
 from .repr import PARAMETER
@@ -75,6 +76,25 @@ class SparseTensor(Tensor):
     storage = untyped_storage
 
     # ---- its elements
+
+    def indices(self) -> Any:
+        if not self.is_sparse:
+            raise RuntimeError(
+                f"indices expected sparse coordinate tensor layout but got {self._data.word}"
+            )
+        self._need_coalesced("indices")
+        return catalogue.rows["_indices"].run(self)
+
+    def values(self) -> Any:
+        if self.is_sparse:
+            self._need_coalesced("values")
+        return catalogue.rows["sparse_values"].run(self)
+
+    def _need_coalesced(self, name: str) -> None:
+        if not self._data.is_coalesced:
+            raise RuntimeError(
+                f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
+            )
 
     def item(self) -> Any:
         if self._data.size != 1:

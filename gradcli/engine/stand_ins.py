@@ -25,15 +25,17 @@ def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         for overload in function.overloads:
             values = overload.signature.bind(arguments, keywords, function.method)
             if values is not None:
-                runs = max(map(type, stands.values()), key=lambda kind: kind.precedence)
-                return runs.run_overload(
-                    overload, [_stood_for(value, stands) for value in values]
-                )
+                runs: Any = max(map(type, stands.values()), key=_precedence)
+                return runs.run_overload(overload, [_stood_for(value, stands) for value in values])
     raise function.misfit(arguments, keywords)
 
 
 # Functions of the module: one that called itself by a name of `call` would be a circle, and keep
 # carriers and their graphs alive.
+
+
+def _precedence(kind: Any) -> int:
+    return int(kind.precedence)
 
 
 def _stand_in(value: Any, stands: dict[int, Any], depth: int = DEEPEST) -> Any:

@@ -339,5 +339,5 @@ METHODS = frozenset(
     "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
     "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
     "is_inference new numpy storage untyped_storage share_memory_ "
-    "is_nonzero apply_ map_ map2_".split()
+    "is_nonzero apply_ map_ map2_ indices values".split()
 )

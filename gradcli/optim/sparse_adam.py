@@ -19,20 +19,19 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        for words, is_so in (
-            ("Sparse params at indices {}: SparseAdam requires dense parameter tensors",
-             lambda parameter: parameter.is_sparse),
-            ("Complex params at indices {}: SparseAdam does not support complex parameters",
-             lambda parameter: parameter.dtype.is_complex),
-        ):  # fmt: skip
-            places = [
-                [number, place]
-                for number, group in enumerate(self.param_groups)
-                for place, parameter in enumerate(group["params"])
-                if is_so(parameter)
-            ]
-            if places:
-                raise ValueError(words.format(places))
+        places = [
+            ([number, place], parameter)
+            for number, group in enumerate(self.param_groups)
+            for place, parameter in enumerate(group["params"])
+        ]
+        if found := [place for place, parameter in places if parameter.is_sparse]:
+            raise ValueError(
+                f"Sparse params at indices {found}: SparseAdam requires dense parameter tensors"
+            )
+        if found := [place for place, parameter in places if parameter.is_complex()]:
+            raise ValueError(
+                f"Complex params at indices {found}: SparseAdam does not support complex parameters"
+            )
 
     def _check_sparse(self, group: dict[str, Any]) -> None:
         """What it is for."""

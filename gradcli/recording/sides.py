@@ -257,7 +257,11 @@ def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     live = sides.live
     kind = type(value)
-    return kind is Tensor or kind is RUNTIME.sparse or (live is not None and isinstance(value, live.tensor))
+    return (
+        kind is Tensor
+        or kind is RUNTIME.sparse
+        or (live is not None and isinstance(value, live.tensor))
+    )
 
 
 def alone(gradient: Any) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.conversion import converted
-from ...engine.operator import composite, operator, warn
+from ...engine.operator import composite, operator
 from ...engine.row import SPARSE
 from ..shape.cast import copy, to_copy, zero
 from ..shape.shape import clone
 from .forms import at, coordinates, expected_coordinates, is_sparse, rows_of, sparse_form
+from .warnings import BETA, warn_once
 
 # ---- at the places of another one
 
@@ -55,7 +56,7 @@ sparse_mask = operator(
 def in_layout(grad: Any, layout: Any) -> Any:
     """A gradient as its tensor keeps its elements: strided, or as it came."""
     if layout.name == "strided" and is_sparse(grad._data):
-        return dense(grad, None, None)
+        return dense(grad)
     return grad
 
 
@@ -81,26 +82,28 @@ def _room(self: Any, *rest: Any) -> int:
     return int(self.numel())
 
 
-def _spread(xp: Any, self: Any, dtype: Any, masked_grad: Any) -> Any:
-    return self.dense()
-
-
-def _dense_gradient(grad: Any, self: Any, masked_grad: Any) -> Any:
-    if masked_grad is False:
-        return to_coordinates.run(grad, self._data.sparse_dim)
-    return sparse_mask(grad, coalesced(self) if self.is_sparse else self)
-
-
 dense = operator(
-    "_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
+    "_to_dense(Tensor self) -> Tensor",
     node="ToDenseBackward0",
     layout=SPARSE,
     where="hidden",
-    forward=_spread,
-    self=lambda grad, self, masked_grad: _dense_gradient(grad, self, masked_grad),
+    forward=lambda xp, self: self.dense(),
+    self=lambda grad, self: sparse_mask(grad, coalesced(self) if self.is_sparse else self),
     cost=_room,
-    doc="A sparse tensor with all its elements.",
+    doc="A sparse tensor with all its elements; the gradient keeps its places.",
     samples=("x.to_sparse().to_dense()",),
+)
+
+dense_whole = operator(
+    "_to_dense.unmasked(Tensor self) -> Tensor",
+    node="ToDenseBackward0",
+    layout=SPARSE,
+    where="hidden",
+    forward=lambda xp, self: self.dense(),
+    self=lambda grad, self: to_coordinates_whole(grad),
+    cost=_room,
+    doc="A sparse tensor with all its elements; the gradient has all places.",
+    samples=("x.to_sparse().to_dense(masked_grad=False)",),
 )
 
 
@@ -109,7 +112,7 @@ def _to_dense(self: Any, dtype: Any, masked_grad: Any) -> Any:
         return self if dtype is None else self.to(dtype)
     if dtype is not None:
         raise RuntimeError("dtype argument is not supported by sparse_to_dense")
-    return dense.run(self, dtype, masked_grad)
+    return (dense_whole if masked_grad is False else dense).run(self)
 
 
 composite(
@@ -168,9 +171,7 @@ def _check_sparse_dim(self: Any, sparse_dim: int) -> None:
             f"{sparse_dim} is given"
         )
     if self.ndim and not sparse_dim:
-        raise RuntimeError(
-            "dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0"
-        )
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
 
 
 to_coordinates = operator(
@@ -211,16 +212,23 @@ def _check_matrix(self: Any) -> None:
         raise RuntimeError("gradcli has matrices of the layout torch.sparse_csr, and nothing else")
 
 
-to_rows = operator(
-    "_to_sparse_csr(Tensor self) -> Tensor",
-    node="ToSparseCsrBackward0",
-    layout=SPARSE,
-    where="hidden",
-    check=_check_matrix,
-    forward=_matrix_rows,
-    self=lambda grad, self_layout: from_rows(grad, self_layout),
-    doc="A matrix that keeps the elements other than zero, by its rows.",
-    samples=("x.to_sparse_csr().to_dense()",),
+def _rows_under(name: str, node: str, sample: str) -> Any:
+    return operator(
+        f"{name}(Tensor self) -> Tensor",
+        node=node,
+        layout=SPARSE,
+        where="hidden",
+        check=_check_matrix,
+        forward=_matrix_rows,
+        self=lambda grad, self_layout: from_rows(grad, self_layout),
+        doc="A matrix that keeps the elements other than zero, by its rows.",
+        samples=(sample,),
+    )
+
+
+to_rows = _rows_under("_to_sparse_csr", "ToSparseCsrBackward0", "x.to_sparse_csr().to_dense()")
+to_rows_by_layout = _rows_under(
+    "_to_sparse.csr", "ToSparseBackward1", "x.to_sparse(layout=torch.sparse_csr).to_dense()"
 )
 
 
@@ -236,7 +244,8 @@ def _to_sparse(self: Any, layout: Any, blocksize: Any, dense_dim: Any) -> Any:
     if wanted == self.layout.name:
         return self
     if wanted == "sparse_csr":
-        return _to_sparse_csr(self, None)
+        warn_once(BETA)
+        return to_rows_by_layout.run(self)
     if wanted != "sparse_coo":
         raise RuntimeError(f"to_sparse: gradcli has no layout {layout!r}")
     if dense_dim:
@@ -258,14 +267,9 @@ def _to_sparse_dim(self: Any, sparse_dim: int) -> Any:
 def _to_sparse_csr(self: Any, dense_dim: Any) -> Any:
     if self.layout.name == "sparse_csr":
         return self
-    warn(BETA)
+    warn_once(BETA)
     return to_rows.run(self)
 
-
-BETA = (
-    "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor "
-    "support, please submit a feature request to https://github.com/pytorch/pytorch/issues."
-)
 
 composite(
     "to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
@@ -296,15 +300,19 @@ composite(
     where="method",
     doc="A matrix that keeps the elements other than zero, by its rows (CSR).",
     samples=("x.to_sparse_csr().to_dense()",),
-    errors=("v.to_sparse_csr()",),
 )
 
 # ---- copies
 
-sparse_form(clone, lambda xp, self, memory_format: self.copy())
+sparse_form(
+    clone,
+    lambda xp, self, memory_format: self.copy(),
+    samples=("x.to_sparse().clone().to_dense()",),
+)
 sparse_form(
     to_copy,
     lambda xp, self, dtype, device: self.with_values(converted(self.values, dtype, device)),
+    samples=("x.to_sparse().double().to_dense()",),
 )
 
 
@@ -327,8 +335,15 @@ def _type_of(operand: Any) -> str:
     return f"{place}.{OF_ARRAY[operand.dtype.name].word}Tensor"
 
 
-sparse_form(copy, _written)
 sparse_form(
-    zero, lambda xp, self: self.with_values(xp.zeros_like(self.values)) if self.layout != "sparse_coo"
-    else coordinates(self.indices[:, :0], self.values[:0], self.shape),
+    copy, _written, samples=("y.detach().to_sparse().copy_(x.detach().to_sparse()).to_dense()",)
 )
+
+
+def _emptied(xp: Any, self: Any) -> Any:
+    if self.layout != "sparse_coo":
+        return self.with_values(xp.zeros_like(self.values))
+    return coordinates(self.indices[:, :0], self.values[:0], self.shape)
+
+
+sparse_form(zero, _emptied, samples=("x.detach().to_sparse().zero_().to_dense()",))

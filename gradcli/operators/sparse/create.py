@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator, warn
+from ...engine.operator import composite, operator
 from ...engine.row import SPARSE
 from .convert import sparse_mask
 from .forms import check_indices, coordinates, expected_coordinates, is_sparse, layout_of
-
-UNCHECKED = (
-    "Sparse invariant checks are implicitly disabled. Memory errors (e.g. SEGFAULT) will occur "
-    "when operating on a sparse tensor which violates the invariants, but checks incur performance "
-    "overhead. To silence this warning, explicitly opt in or out. See "
-    "`torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance."
-)
-
+from .warnings import BETA, UNCHECKED, warn_once
 
 # ---- coordinates
 
@@ -44,15 +37,14 @@ assembled = operator(
 )
 
 
-def tensors_of(
-    indices: Any, values: Any, dtype: Any, device: Any
-) -> tuple[Any, Any]:
+def tensors_of(indices: Any, values: Any, dtype: Any, device: Any) -> tuple[Any, Any]:
     """The parts of a sparse tensor, which may be lists: indices are whole numbers."""
     from ...engine.construct import as_tensor
     from ...engine.dtypes import int64
 
-    elements = as_tensor(values, dtype, device)
-    return as_tensor(indices, None, elements.device).detach().to(int64), elements
+    elements: Any = as_tensor(values, dtype, device)
+    places: Any = as_tensor(indices, None, elements.device)
+    return places.detach().to(int64), elements
 
 
 def _sizes_of(indices: Any, values: Any) -> tuple[int, ...]:
@@ -79,7 +71,7 @@ def from_parts(
     check_invariants: Any, is_coalesced: Any,
 ) -> Any:  # fmt: skip
     if check_invariants is None:
-        warn(UNCHECKED)
+        warn_once(UNCHECKED)
     indices, values = tensors_of(indices, values, dtype, device)
     if indices.ndim == 1 and not is_sparse(indices._data):
         indices = indices.reshape((-1, 1)) if size is not None else indices
@@ -114,7 +106,8 @@ def _empty(size: Sequence[int], dtype: Any, device: Any, requires_grad: bool) ->
     from ...engine.construct import tensor
     from ...engine.dtypes import int64
 
-    indices = tensor([], dtype=int64, device=device).reshape((len(size), 0))
+    none: Any = tensor([], dtype=int64, device=device)
+    indices = none.reshape((len(size), 0))
     values = tensor([], dtype=dtype, device=device)
     return from_parts(indices, values, size, dtype, device, requires_grad, False, None)
 
@@ -163,11 +156,6 @@ composite(
 
 # ---- rows of a matrix
 
-BETA = (
-    "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor "
-    "support, please submit a feature request to https://github.com/pytorch/pytorch/issues."
-)
-
 
 def _by_rows(xp: Any, crow_indices: Any, col_indices: Any, values: Any, size: Any) -> Any:
     from ...engine.sparse_array import CompressedArray
@@ -186,6 +174,19 @@ by_rows = operator(
     values=lambda grad, result: compressed_values(grad, result),
     doc="A sparse matrix by its rows.",
     samples=("torch.sparse_csr_tensor([0, 1, 3], [2, 0, 2], v[:3], (2, 3)).to_dense()",),
+)
+
+
+by_rows_alone = operator(
+    "sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, "
+    "Tensor values, int[] size) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    layout=SPARSE,
+    where="hidden",
+    dtype=lambda rows, columns, values, size: values.dtype,
+    forward=_by_rows,
+    doc="A sparse matrix by its rows, as wide as its columns ask for: PyTorch has no derivative.",
+    samples=("torch.sparse_csr_tensor([0, 1, 3], [2, 0, 2], v[:3]).to_dense()",),
 )
 
 
@@ -212,25 +213,28 @@ def _check_rows(rows: Any, columns: Any, values: Any, size: Sequence[int]) -> No
         raise RuntimeError(
             "`0 <= crow_indices[..., 1:] - crow_indices[..., :-1] <= ncols` is not satisfied."
         )
-    if count and not (0 <= int(columns.min()) and int(columns.max()) < size[1]):
+    if count and not (int(columns.min()) >= 0 and int(columns.max()) < size[1]):
         raise RuntimeError("`0 <= col_indices < ncols` is not satisfied.")
 
 
 def from_rows(
     crow_indices: Any, col_indices: Any, values: Any, size: Any, dtype: Any, device: Any,
-    requires_grad: bool,
+    requires_grad: bool, check_invariants: Any,
 ) -> Any:  # fmt: skip
-    warn(BETA)
+    if check_invariants is None:
+        warn_once(UNCHECKED)
+    warn_once(BETA)
     crow_indices, elements = tensors_of(crow_indices, values, dtype, device)
     col_indices, _ = tensors_of(col_indices, values, dtype, device)
     rows, columns = crow_indices._need_array(), col_indices._need_array()
+    row = by_rows if size is not None else by_rows_alone
     if size is None:
         width = int(columns.max()) + 1 if len(columns) else 0
         size = (len(rows) - 1, width)
     if len(size) != 2 or elements.ndim != 1:
         raise RuntimeError("gradcli has matrices of the layout torch.sparse_csr, and nothing else")
     _check_rows(rows, columns, elements, size)
-    out = by_rows.run(crow_indices, col_indices, elements, tuple(size))
+    out = row.run(crow_indices, col_indices, elements, tuple(size))
     if requires_grad and out.grad_fn is None:
         out.requires_grad_()
     return out
@@ -240,7 +244,7 @@ composite(
     "sparse_csr_tensor.crow_col_value_size(any crow_indices, any col_indices, any values, "
     f"int[] size, {_MORE}) -> Tensor",
     lambda rows, columns, values, size, dtype, device, pinned, requires_grad, checks: from_rows(
-        rows, columns, values, size, dtype, device, requires_grad
+        rows, columns, values, size, dtype, device, requires_grad, checks
     ),
     where="torch",
     doc="A sparse matrix by its rows (CSR).",
@@ -251,7 +255,7 @@ composite(
     f"sparse_csr_tensor.crow_col_value(any crow_indices, any col_indices, any values, {_MORE}) "
     "-> Tensor",
     lambda rows, columns, values, dtype, device, pinned, requires_grad, checks: from_rows(
-        rows, columns, values, None, dtype, device, requires_grad
+        rows, columns, values, None, dtype, device, requires_grad, checks
     ),
     where="torch",
     doc="A sparse matrix by its rows (CSR), as wide as its columns ask for.",
@@ -299,7 +303,7 @@ with_elements = operator(
 )
 
 elements = operator(
-    "values(Tensor self) -> Tensor",
+    "sparse_values(Tensor self) -> Tensor",
     node="ValuesBackward0",
     layout=SPARSE,
     where="hidden",
@@ -308,25 +312,6 @@ elements = operator(
     doc="The elements of a sparse tensor.",
     samples=("x.to_sparse().values()",),
 )
-
-
-def _values(self: Any) -> Any:
-    if not is_sparse(self._data):
-        raise RuntimeError("values expected sparse tensor layout but got Strided")
-    if self.is_sparse and not self._data.is_coalesced:
-        raise RuntimeError(
-            "Cannot get values on an uncoalesced tensor, please call .coalesce() first"
-        )
-    return elements.run(self)
-
-
-def _indices(self: Any) -> Any:
-    expected_coordinates("indices", self)
-    if not self._data.is_coalesced:
-        raise RuntimeError(
-            "Cannot get indices on an uncoalesced tensor, please call .coalesce() first"
-        )
-    return raw_indices.run(self)
 
 
 def _unsupported(name: str, self: Any) -> NotImplementedError:
@@ -375,9 +360,13 @@ row_indices = operator(
 )
 
 _WHAT = {
-    "_values": ("The elements of a sparse tensor, outside the graph.", lambda self: raw_values.run(self)),
+    "_values": (
+        "The elements of a sparse tensor, outside the graph.",
+        lambda self: raw_values.run(self),
+    ),
     "_indices": (
-        "The coordinates of the elements of a sparse tensor.", lambda self: raw_indices.run(self),
+        "The coordinates of the elements of a sparse tensor.",
+        lambda self: raw_indices.run(self),
     ),
     "_nnz": ("How many elements a sparse tensor keeps.", lambda self: self._data.nnz),
     "_dimI": ("How many dimensions are sparse.", lambda self: self._data.sparse_dim),
@@ -392,22 +381,6 @@ for _name, (_doc, _take) in _WHAT.items():
         samples=(f"x.to_sparse().{_name}()",),
     )
 
-composite(
-    "values.of(Tensor self) -> Tensor",
-    _values,
-    where="method",
-    doc="The elements of a sparse tensor, each once.",
-    samples=("x.to_sparse().values()",),
-    errors=("x.values()",),
-)
-composite(
-    "indices.of(Tensor self) -> Tensor",
-    _indices,
-    where="method",
-    doc="The coordinates of the elements of a sparse tensor, a column for each.",
-    samples=("x.to_sparse().indices()",),
-    errors=("x.indices()",),
-)
 composite(
     "is_coalesced(Tensor self) -> bool",
     _is_coalesced,
@@ -425,11 +398,7 @@ composite(
 )
 composite(
     "dense_dim(Tensor self) -> int",
-    lambda self: (
-        self._data.dense_dim
-        if self.is_sparse
-        else self.ndim - 2 * is_sparse(self._data)
-    ),
+    lambda self: self._data.dense_dim if self.is_sparse else self.ndim - 2 * is_sparse(self._data),
     where="method",
     doc="How many dimensions are dense.",
     samples=("x.to_sparse(1).dense_dim()", "x.dense_dim()"),

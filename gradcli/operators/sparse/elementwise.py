@@ -10,7 +10,7 @@ from ...numerics.rounding import multiply_add
 from ...numerics.thresholds import UPDATED
 from ..elementwise import circular, exponential, hyperbolic, rounding
 from ..elementwise.activation import relu, threshold_backward
-from ..elementwise.arithmetic import abs_, add, mul, neg, rsub, sub
+from ..elementwise.arithmetic import abs_, add, mul, neg, sub
 from ..elementwise.power import pow_scalar, sqrt
 from ..elementwise.quotient import div
 from ..index.adding import add_scaled_rows
@@ -22,9 +22,7 @@ from .forms import at, coordinates, is_sparse, placed_like, sparse_form
 
 def _added(xp: Any, self: Any, other: Any, alpha: Any) -> Any:
     if not is_sparse(other):
-        raise RuntimeError(
-            "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
-        )
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
     if not is_sparse(self):
         return _into_dense(xp, self, other, alpha)
     if self.shape != other.shape:
@@ -117,14 +115,28 @@ def _turns(first: list[Any], second: list[Any]) -> tuple[list[int], list[int], l
     return order, places, pairs
 
 
-sparse_form(add, _added)
-sparse_form(sub, lambda xp, self, other, alpha: _added(xp, self, other, -alpha))
-sparse_form(rsub, lambda xp, self, other, alpha: _added(xp, other, self, -alpha))
+sparse_form(
+    add,
+    _added,
+    samples=("(x.to_sparse() + y.to_sparse()).to_dense()", "x + y.to_sparse()"),
+    errors=("x.to_sparse() + y",),
+)
+sparse_form(
+    sub,
+    lambda xp, self, other, alpha: _added(xp, self, other, -alpha),
+    samples=("(x.to_sparse() - y.to_sparse()).to_dense()", "x - y.to_sparse()"),
+)
 sparse_form(
     catalogue.row("rsub.Scalar"),
     lambda xp, self, other, alpha: _added(xp, other, self, -alpha),
+    samples=("torch.zeros(2, 3) - x.to_sparse()",),
+    errors=("1 - x.to_sparse()",),
 )
-sparse_form(neg, lambda xp, self: self.with_values(-self.values))
+sparse_form(
+    neg,
+    lambda xp, self: self.with_values(-self.values),
+    samples=("(-x.to_sparse()).to_dense()",),
+)
 
 # ---- products
 
@@ -139,7 +151,7 @@ def _product(xp: Any, self: Any, other: Any) -> Any:
         first, second = self.coordinates(), other.coordinates()
         return placed_like(self, _common(xp, first, second))
     one, factor = (self, other) if is_sparse(self) else (other, self)
-    if getattr(factor, "ndim", 0):
+    if getattr(factor, "ndim", False):
         held = one.coordinates()
         shown = _broadcast(xp, factor, one.shape)
         return one.with_values(held.values * at(shown, held))
@@ -170,7 +182,7 @@ def _common(xp: Any, first: Any, second: Any) -> Any:
 
 
 def _quotient(xp: Any, self: Any, other: Any) -> Any:
-    if is_sparse(other) or getattr(other, "ndim", 0):
+    if is_sparse(other) or getattr(other, "ndim", False):
         raise RuntimeError(
             "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
             f"{list(other.shape)} for divisor)"
@@ -178,8 +190,20 @@ def _quotient(xp: Any, self: Any, other: Any) -> Any:
     return self.with_values(self.values / other)
 
 
-sparse_form(mul, _product)
-sparse_form(div, _quotient)
+sparse_form(
+    mul,
+    _product,
+    samples=(
+        "(x.to_sparse() * y.to_sparse()).to_dense()", "(x.to_sparse() * y).to_dense()",
+        "(2 * x.to_sparse()).to_dense()",
+    ),
+)  # fmt: skip
+sparse_form(
+    div,
+    _quotient,
+    samples=("(x.to_sparse() / 2).to_dense()",),
+    errors=("x.to_sparse() / y.to_sparse()",),
+)
 
 # ---- functions
 
@@ -218,6 +242,19 @@ for _row in (
     exponential.log1p, exponential.expm1,
     rounding.floor, rounding.ceil, rounding.trunc, rounding.sign, rounding.sgn,
 ):  # fmt: skip
-    sparse_form(_row, _of_elements(_row.forward))
-sparse_form(pow_scalar, _power)
-sparse_form(threshold_backward, _thresholded)
+    sparse_form(
+        _row,
+        _of_elements(_row.forward),
+        samples=(f"x.detach().to_sparse().{_row.name}().to_dense()",),
+    )
+sparse_form(
+    pow_scalar,
+    _power,
+    samples=("(x.to_sparse() ** 2).to_dense()",),
+    errors=("x.to_sparse() ** 0",),
+)
+sparse_form(
+    threshold_backward,
+    _thresholded,
+    samples=("torch.autograd.grad(x.to_sparse().relu().to_dense().sum(), x)[0]",),
+)

@@ -14,14 +14,14 @@ from ...engine.row import SPARSE
 
 
 def sparse_form(
-    row: Row, forward: Body, formulas: Mapping[str, Body] | None = None, **options: Any
+    row: Row, forward: Body, formulas: Mapping[str, Any] | None = None, **options: Any
 ) -> Row:
     """Declares what a row does with sparse operands. Its formulas are the row's own, which run on
     tensors, unless PyTorch's have a way of their own for a sparse layout."""
     declared = row.signature.text.partition("(")[2]
     options.setdefault("joint", {f.inputs: f.function for f in row.formulas if f.joint})
     overload = f"{row.signature.overload}_" if row.signature.overload else ""
-    alone = {f.inputs[0]: f.function for f in row.formulas if not f.joint}
+    alone: Mapping[str, Any] = {f.inputs[0]: f.function for f in row.formulas if not f.joint}
     return operator(
         f"{row.name}.{overload}sparse({declared}",
         node=row.node,

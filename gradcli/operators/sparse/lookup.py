@@ -11,9 +11,7 @@ from ..nn.linear import embedding_table
 from .forms import coordinates, sparse_form
 
 
-def _rows(
-    xp: Any, grad: Any, indices: Any, num_weights: int, padding_idx: int, scale: bool
-) -> Any:
+def _rows(xp: Any, grad: Any, indices: Any, num_weights: int, padding_idx: int, scale: bool) -> Any:
     if scale:
         raise RuntimeError(
             "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
@@ -46,6 +44,7 @@ sparse_form(
     },
     check=embedding_table.check,
     cost=embedding_table.cost,
+    samples=("F.embedding(j, a, sparse=True)",),
 )  # fmt: skip
 
 
@@ -71,10 +70,12 @@ bag_sparse_backward = operator(
 sparse_form(
     embedding_bag,
     embedding_bag.forward,
+    samples=("F.embedding_bag(i, a, sparse=True)",),
     joint={
         ("weight", "per_sample_weights"): (
-            lambda grads, weight, indices, result1, result2, weight_sym_argsize_0,
-            scale_grad_by_freq, mode, per_sample_weights, padding_idx, needs: (
+            lambda grads, weight, indices, offsets, result1, result2, result3,
+            weight_sym_argsize_0, scale_grad_by_freq, mode, sparse, per_sample_weights,
+            padding_idx, needs: (
                 bag_sparse_backward(
                     grads[0], indices, result1, result2, weight_sym_argsize_0, scale_grad_by_freq,
                     mode, per_sample_weights, padding_idx,

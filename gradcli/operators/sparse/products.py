@@ -13,7 +13,7 @@ from ..linalg.product import check_inner, matmul, mm, mv
 from ..nn.linear import linear
 from ..reduce.sums import sum_to
 from ..shape.transposed import mt, t
-from .convert import coalesced, sparse_mask
+from .convert import coalesced, looked_up, sparse_mask
 from .forms import coordinates, is_sparse, placed_like, sparse_form
 
 # ---- kernels
@@ -76,9 +76,7 @@ def _check_product(self: Any, mat2: Any) -> None:
     elif self.shape[1] != mat2.shape[0]:
         inner = (self.shape[1], mat2.shape[0])
         expected, got = inner if is_sparse(self._data) else inner[::-1]
-        raise RuntimeError(
-            f"addmm: Argument #3 (dense): Expected dim 0 size {expected}, got {got}"
-        )
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {expected}, got {got}")
     _same_types(self, mat2)
 
 
@@ -98,11 +96,16 @@ _mm = sparse_form(
     mm,
     _matrix_product,
     formulas={
-        "self": lambda grad, mat2: mm(grad, t(mat2)),
-        "mat2": lambda grad, self: mm(t(self), grad),
+        "self": lambda grad, mat2, self_sym_sizes, self_sym_strides: mm(grad, t(mat2)),
+        "mat2": lambda grad, self, mat2_sym_sizes, mat2_sym_strides: mm(t(self), grad),
     },
     check=_check_product,
     cost=product_room,
+    samples=(
+        "x.to_sparse() @ a",
+        "x @ a.to_sparse()",
+        "(x.to_sparse() @ a.to_sparse()).to_dense()",
+    ),
 )
 
 
@@ -122,6 +125,8 @@ sparse_form(
     lambda xp, self, vec: _spread(xp, self, vec),
     check=_check_vector,
     cost=lambda self, vec: self.shape[0] + self._data.nnz,
+    samples=("x.to_sparse() @ v",),
+    errors=("x.to_sparse().mv(v[:2])",),
 )
 
 
@@ -148,10 +153,14 @@ def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None
             )
 
 
-_MATRICES = {
+_MATRICES: dict[str, Any] = {
     "self": lambda grad, self_shape, beta: maybe_multiply(sum_to(grad, self_shape), beta),
-    "mat1": lambda grad, mat2, alpha: maybe_multiply(mm(grad, t(mat2)), alpha),
-    "mat2": lambda grad, mat1, alpha: maybe_multiply(mm(t(mat1), grad), alpha),
+    "mat1": lambda grad, mat2, mat1_sym_sizes, mat1_sym_strides, alpha: maybe_multiply(
+        mm(grad, t(mat2)), alpha
+    ),
+    "mat2": lambda grad, mat1, mat2_sym_sizes, mat2_sym_strides, alpha: maybe_multiply(
+        mm(t(mat1), grad), alpha
+    ),
 }
 
 sparse_form(
@@ -160,6 +169,7 @@ sparse_form(
     formulas=_MATRICES,
     check=_check_added,
     cost=lambda self, mat1, mat2, beta, alpha: product_room(mat1, mat2),
+    samples=("torch.addmm(x, x[:, :2].to_sparse(), x)",),
 )
 
 
@@ -191,12 +201,40 @@ sparse_addmm = operator(
 # ---- torch.sparse
 
 
+def _projected(xp: Any, self: Any, mask: Any) -> Any:
+    _, hit = looked_up(xp, mask.coordinates().coalesced(), self)
+    return self.with_values(xp.where(hit, self.values, 0))
+
+
+projection = operator(
+    "_sparse_mask_projection(Tensor self, Tensor mask) -> Tensor",
+    node="torch::autograd::NotImplemented",
+    layout=SPARSE,
+    where="hidden",
+    forward=_projected,
+    doc="A sparse tensor with zeros where another one has no element.",
+    samples=(
+        "torch.autograd.grad("
+        "torch.sparse.sum(torch.sparse.mm(x.to_sparse(), a.to_sparse())), x)[0]",
+    ),
+)
+
+
 def _pair_left(grad: Any, self: Any, other: Any) -> Any:
-    return sparse_mask(coalesced(sparse_pair(grad, t(other))), coalesced(self))
+    return projection(coalesced(sparse_pair(grad, t(other))), coalesced(self))
 
 
 def _pair_right(grad: Any, self: Any, other: Any) -> Any:
-    return sparse_mask(coalesced(sparse_pair(t(self), grad)), coalesced(other))
+    return projection(coalesced(sparse_pair(t(self), grad)), coalesced(other))
+
+
+def _check_pair(self: Any, other: Any) -> None:
+    if not (self.is_sparse and other.is_sparse):
+        raise RuntimeError(
+            "the product of two sparse matrices takes a sparse gradient: sum it with "
+            "torch.sparse.sum"
+        )
+    _check_product(self, other)
 
 
 sparse_pair = operator(
@@ -204,7 +242,7 @@ sparse_pair = operator(
     node="SparseSparseMatmulBackward0",
     layout=SPARSE,
     where="hidden",
-    check=_check_product,
+    check=_check_pair,
     cost=product_room,
     forward=lambda xp, self, other: _of_two(xp, self, other),
     self=lambda grad, self, other: _pair_left(grad, self, other),
@@ -220,9 +258,7 @@ def _sparse_mm(mat1: Any, mat2: Any) -> Any:
     if is_sparse(mat1._data) and is_sparse(mat2._data):
         return _mm.run(mat1, mat2)
     if mat2.ndim < 2:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of [-1, 0], but got 1)"
-        )
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if not is_sparse(mat1._data):
         return mt(_onto_zeros(mt(mat2), mt(mat1), mat1))
     return _onto_zeros(mat1, mat2, mat2)

@@ -7,8 +7,9 @@ from typing import Any
 from ...engine.operator import catalogue, composite, operator
 from ...engine.row import SPARSE
 from ...numerics.rounding import precise
+from ...numerics.summation import sum_of
 from ..geometry import wrap_dim
-from ..reduce.reduce import sum_dim, sum_of
+from ..reduce.reduce import sum_dim
 from ..shape.cast import to_copy
 from .convert import coalesced, looked_up
 from .create import elements
@@ -56,8 +57,8 @@ def _sum_dims(xp: Any, self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 
 _whole = catalogue.row("sum")  # `reduce` has declared it
-sparse_form(_whole, _sum)
-sparse_form(sum_dim, _sum_dims)
+sparse_form(_whole, _sum, samples=("x.to_sparse().sum()",))
+sparse_form(sum_dim, _sum_dims, samples=("x.detach().to_sparse().sum(1).to_dense()",))
 
 
 def _sum_back(xp: Any, grad: Any, self: Any, dim: Any) -> Any:
@@ -78,6 +79,7 @@ def _sum_back(xp: Any, grad: Any, self: Any, dim: Any) -> Any:
 
 sum_backward = operator(
     "_sparse_sum_backward(Tensor grad, Tensor self, int[] dim) -> Tensor",
+    node="torch::autograd::NotImplemented",
     layout=SPARSE,
     where="hidden",
     forward=_sum_back,
@@ -155,9 +157,7 @@ def _softmax(xp: Any, self: Any, dim: int, logarithm: bool) -> Any:
     return held.with_values(powers / sums[pools])
 
 
-def _softmax_back(
-    xp: Any, grad: Any, output: Any, dim: int, logarithm: bool
-) -> Any:
+def _softmax_back(xp: Any, grad: Any, output: Any, dim: int, logarithm: bool) -> Any:
     dim = wrap_dim(dim, len(output.shape))
     held = output.coalesced()
     grads, _ = looked_up(xp, grad.coordinates().coalesced(), held) if is_sparse(grad) else (
@@ -177,27 +177,25 @@ def _softmax_back(
     return held.with_values((grads - sums) * values, False)
 
 
-softmax_backward = operator(
-    "_sparse_softmax_backward_data(Tensor grad_output, Tensor output, int dim, bool logarithm) "
-    "-> Tensor",
-    layout=SPARSE,
-    where="hidden",
-    forward=_softmax_back,
-    doc="The gradient of softmax over the elements of a sparse tensor.",
-    samples=(
-        "torch.autograd.grad(torch.sparse.softmax(x.to_sparse(), 1).to_dense()[0, 1], x)[0]",
-    ),
-)
-
-
 def _normalised(name: str, node: str, face: str, logarithm: bool, doc: str) -> None:
+    backward = operator(
+        f"{name}_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
+        node="torch::autograd::NotImplemented",
+        layout=SPARSE,
+        where="hidden",
+        forward=lambda xp, grad, output, dim: _softmax_back(xp, grad, output, dim, logarithm),
+        doc=f"The gradient of {face} over the elements of a sparse tensor.",
+        samples=(
+            f"torch.autograd.grad(torch.sparse.{face}(x.to_sparse(), 1).to_dense()[0, 1], x)[0]",
+        ),
+    )
     row = operator(
         f"{name}(Tensor self, int dim) -> Tensor",
         node=node,
         layout=SPARSE,
         where="hidden",
         forward=lambda xp, self, dim: _softmax(xp, self, dim, logarithm),
-        self=lambda grad, self, dim, result: softmax_backward(grad, result, dim, logarithm),
+        self=lambda grad, self, dim, result: backward(grad, result, dim),
         doc=doc,
         samples=(f"torch.sparse.{face}(x.to_sparse(), 1).to_dense()",),
     )

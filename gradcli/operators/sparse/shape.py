@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite
+from ...engine.operator import composite, operator
+from ...engine.row import SPARSE
 from ..geometry import wrap_dim
 from ..shape.join import cat, stack
 from ..shape.select import select
@@ -16,9 +17,7 @@ from .forms import coordinates, is_sparse, sparse_form
 
 
 def _turned(xp: Any, self: Any) -> Any:
-    sparse, dense = (
-        (self.sparse_dim, self.dense_dim) if self.layout == "sparse_coo" else (2, 0)
-    )
+    sparse, dense = (self.sparse_dim, self.dense_dim) if self.layout == "sparse_coo" else (2, 0)
     if sparse > 2 or dense:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} "
@@ -59,9 +58,9 @@ def _permuted(xp: Any, self: Any, dims: Any) -> Any:
     return out.with_values(held.values.transpose(dense))
 
 
-sparse_form(t, _turned)
-sparse_form(transpose, _swapped)
-sparse_form(permute, _permuted)
+sparse_form(t, _turned, samples=("x.to_sparse().t().to_dense()",))
+sparse_form(transpose, _swapped, samples=("x.to_sparse().transpose(0, 1).to_dense()",))
+sparse_form(permute, _permuted, samples=("x.to_sparse().permute(1, 0).to_dense()",))
 
 
 def _picked(xp: Any, self: Any, dim: int, index: int) -> Any:
@@ -82,7 +81,7 @@ def _picked(xp: Any, self: Any, dim: int, index: int) -> Any:
     return coordinates(held.indices[rest][:, hit], values, shape, held.is_coalesced)
 
 
-sparse_form(select, _picked)
+sparse_form(select, _picked, samples=("x.detach().to_sparse()[0].to_dense()",))
 
 
 def _apart(xp: Any, self: Any, dim: int) -> Any:
@@ -91,7 +90,7 @@ def _apart(xp: Any, self: Any, dim: int) -> Any:
     return tuple(x.with_values(x.values, False) if is_sparse(x) else x for x in found)
 
 
-sparse_form(unbind, _apart)
+sparse_form(unbind, _apart, samples=("x.detach().to_sparse().unbind()[1].to_dense()",))
 
 
 def _with_dimension(xp: Any, self: Any, dim: int) -> Any:
@@ -105,7 +104,7 @@ def _with_dimension(xp: Any, self: Any, dim: int) -> Any:
     return coordinates(indices, held.values, shape)
 
 
-sparse_form(unsqueeze, _with_dimension)
+sparse_form(unsqueeze, _with_dimension, samples=("x.detach().to_sparse()[None].to_dense()",))
 
 
 def _check_alike(name: str, tensors: Any) -> None:
@@ -146,32 +145,56 @@ def _stacked(xp: Any, tensors: Any, dim: int) -> Any:
     return _joined(xp, [_with_dimension(xp, each, dim) for each in tensors], dim)
 
 
-sparse_form(cat, _joined)
-sparse_form(stack, _stacked)
+sparse_form(cat, _joined, samples=("torch.cat([x.detach().to_sparse()] * 2).to_dense()",))
+sparse_form(stack, _stacked, samples=("torch.stack([x.to_sparse()] * 2).to_dense()",))
 
 
 def _no_expansion(xp: Any, self: Any, size: Any, implicit: bool) -> Any:
     raise RuntimeError("expand is unsupported for Sparse tensors")
 
 
-sparse_form(expand, _no_expansion)
+sparse_form(
+    expand, _no_expansion, samples=("x.expand(2, 3)",), errors=("x.to_sparse().expand(2, 3)",)
+)
 
 
-def _nothing_like(self: Any, dtype: Any, device: Any, requires_grad: bool, *more: Any) -> Any:
-    if not self.is_sparse:
-        raise NotImplementedError("gradcli makes empty tensors of the layout torch.sparse_coo alone")
-    out = catalogue.functions["sparse_coo_tensor"](self.shape, dtype=dtype or self.dtype)
-    return out.requires_grad_() if requires_grad else out
+def _filled(xp: Any, self: Any, value: float) -> Any:
+    if self.layout != "sparse_coo":
+        return self.with_values(xp.full_like(self.values, value))
+    if value:
+        raise NotImplementedError(
+            "Could not run 'aten::fill_.Scalar' with arguments from the 'SparseCPU' backend."
+        )
+    return coordinates(self.indices[:, :0], self.values[:0], self.shape)
 
 
-for _name in ("zeros_like", "empty_like"):
+filled_like = operator(
+    "_filled_like(Tensor self, float value) -> Tensor",
+    layout=SPARSE,
+    where="hidden",
+    forward=_filled,
+    doc="A sparse tensor of the same size: without elements, or one by its rows with this one.",
+    samples=("torch.zeros_like(x.detach().to_sparse()).to_dense()",),
+)
+
+
+def _like(value: float) -> Any:
+    def body(self: Any, dtype: Any, device: Any, requires_grad: bool, *more: Any) -> Any:
+        out = filled_like.run(self, value)
+        out = out if dtype is None else out.to(dtype)
+        return out.requires_grad_() if requires_grad else out
+
+    return body
+
+
+for _name, _value in (("zeros_like", 0.0), ("empty_like", 0.0), ("ones_like", 1.0)):
     composite(
         f"{_name}.sparse(Tensor self, ScalarType? dtype, Device? device, bool requires_grad) "
         "-> Tensor",
-        _nothing_like,
+        _like(_value),
         where="hidden",
-        doc="A sparse tensor of the same size without elements.",
-        samples=(f"torch.{_name}(x.to_sparse()).to_dense()",),
+        doc="A sparse tensor of the same size and layout.",
+        samples=(f"torch.{_name}(x.detach().to_sparse_csr()).to_dense()",),
     )
 
 composite(

@@ -15,9 +15,13 @@ from ...recording.facts.operators import OperatorFact, OverloadFact
 WRITTEN = {
     "torch": "torch.", "method": "Tensor.", "property": "Tensor.",
     "functional": "torch.nn.functional.", "linalg": "torch.linalg.", "special": "torch.special.",
-    "fft": "torch.fft.", "signal.windows": "torch.signal.windows.", "hidden": "",
+    "fft": "torch.fft.", "signal.windows": "torch.signal.windows.", "sparse": "torch.sparse.",
+    "hidden": "",
 }  # fmt: skip
-FACES = ("torch", "method", "functional", "linalg", "special", "fft", "signal.windows", "hidden")
+FACES = (
+    "torch", "method", "functional", "linalg", "special", "fft", "signal.windows", "sparse",
+    "hidden",
+)  # fmt: skip
 
 
 @functools.cache
@@ -137,7 +141,7 @@ def _searched(fact: OperatorFact) -> str:
 
 
 QUALIFIED = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "Tensor."}
-SPACES = ("linalg.", "special.", "fft.", "signal.")
+SPACES = ("linalg.", "special.", "fft.", "signal.", "sparse.")
 
 
 def named(name: str) -> tuple[OperatorFact, ...]:

@@ -69,7 +69,7 @@ class Step(NamedTuple):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether operands, results or gradients of it are sparse: they have no elements to move."""
+        """Whether operands, results or gradients of it are sparse: they are not moved."""
         return isinstance(self.function, Row) and self.function.layout == SPARSE
 
     @property
