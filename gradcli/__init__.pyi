@@ -922,7 +922,6 @@ class Tensor(_Tensor):
     H: Tensor
     T: Tensor
     imag: Tensor
-    is_sparse_csr: Tensor
     mH: Tensor
     mT: Tensor
     real: Tensor
@@ -948,6 +947,7 @@ class Tensor(_Tensor):
     def indices(self) -> Any: ...
     def values(self) -> Any: ...
     is_sparse: _bool
+    is_sparse_csr: _bool
     is_quantized: _bool
     is_mps: _bool
     is_meta: _bool

@@ -31,7 +31,8 @@ def _run_in_place(twin: Inplace) -> Body:
     return run_of(twin)
 
 
-def _run_of(row: Row) -> Body:
+def run_of_row(row: Row) -> Body:
+    """The function that runs a row."""
     if row.layout == SPARSE:
         from .sparse_call import specialise
 
@@ -96,7 +97,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
 )
 # Functions that are written from a declaration when they are first asked for.
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
-    (Row, "run", _run_of),
+    (Row, "run", run_of_row),
     (Row, "on_arrays", arrays.kernel_of),
     (Row, "written_backward", formula.specialise),
     (Row, "written_step", formula.specialise_step),

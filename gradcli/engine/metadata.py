@@ -125,7 +125,7 @@ class Metadata:
         """The elements of a sparse tensor, each once."""
         raise RuntimeError("values expected sparse tensor layout but got Strided")
 
-    is_sparse = is_quantized = is_mps = is_meta = is_nested = False
+    is_sparse = is_sparse_csr = is_quantized = is_mps = is_meta = is_nested = False
 
     @property
     def layout(self) -> Layout:

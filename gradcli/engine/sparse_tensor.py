@@ -49,6 +49,10 @@ class SparseTensor(Tensor):
         return self._data.layout == sparse_coo.name
 
     @property
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]
+        return self._data.layout == sparse_csr.name
+
+    @property
     def nbytes(self) -> int:
         raise RuntimeError(
             "nbytes is not defined for sparse tensors.  If you want the size of the constituent "

@@ -331,8 +331,8 @@ RUNTIME.tensor = Tensor
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
-    "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version "
-    "_base volatile".split()
+    "itemsize nbytes is_cuda is_cpu is_sparse is_sparse_csr is_quantized is_mps is_meta "
+    "is_nested _version _base volatile".split()
 )
 METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.call import specialise
+from ..engine.assembly import run_of_row
 from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.dunders import install
 from ..engine.factories import manufacture as ordinary
@@ -147,7 +147,7 @@ class _Guarded:
     def straight(self) -> Callable[..., Any]:
         if self.found is None:
             if isinstance(self.overload, Row):
-                self.found = specialise(self.overload)
+                self.found = run_of_row(self.overload)
             else:
                 inplace = Inplace(self.overload.row)
                 self.found = inplace.run

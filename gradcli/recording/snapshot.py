@@ -10,6 +10,7 @@ from numpy import generic
 from ..engine.carriers import RUNTIME
 from ..engine.sparse_array import SHOWN
 from ..engine.tensor import Tensor, from_array, plain
+from ..engine.tensor_type import kind_of_array
 from ..named import NamedTuple
 from .facts import Nested, Spread
 from .numbers import numbers, range_of, spread, text_of
@@ -75,6 +76,8 @@ def as_tensor(value: Any) -> Any:
     """A gradient that the engine holds as an array, as a tensor."""
     if isinstance(value, Tensor):
         return value
+    if isinstance(value, RUNTIME.payload):
+        return RUNTIME.around(value, kind_of_array(value.values))
     import numpy
 
     live = sides.live

@@ -403,13 +403,6 @@ composite(
     doc="How many dimensions are dense.",
     samples=("x.to_sparse(1).dense_dim()", "x.dense_dim()"),
 )
-composite(
-    "is_sparse_csr(Tensor self) -> bool",
-    lambda self: is_sparse(self._data) and not self.is_sparse,
-    where="property",
-    doc="Whether it is a matrix kept by its rows.",
-    samples=("x.is_sparse_csr",),
-)
 for _name, _doc in (
     ("crow_indices", "Where the rows of a matrix of the layout torch.sparse_csr begin."),
     ("col_indices", "The columns of the elements of a matrix of the layout torch.sparse_csr."),

@@ -194,7 +194,7 @@ for _name, _value in (("zeros_like", 0.0), ("empty_like", 0.0), ("ones_like", 1.
         _like(_value),
         where="hidden",
         doc="A sparse tensor of the same size and layout.",
-        samples=(f"torch.{_name}(x.detach().to_sparse_csr()).to_dense()",),
+        samples=(f"torch.{_name}(x.detach().to_sparse_csr()).to_dense().shape",),
     )
 
 composite(

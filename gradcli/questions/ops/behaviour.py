@@ -184,7 +184,7 @@ def _converted(value: Any, name: str) -> Any:
 
 def orders_of(call: Call) -> str:
     """How often what the call gave can be differentiated; empty where nothing requires grad."""
-    roots = [t for t in call.results if t.requires_grad]
+    roots = [t for t in call.results if t.requires_grad and t.layout is strided]
     operands = [t for name, value in call.values.items() if name != "result"
                 for t in _tensors(value) if t.requires_grad and t.is_leaf]  # fmt: skip
     if not roots or not operands:
