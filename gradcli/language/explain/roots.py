@@ -35,6 +35,9 @@ def constant(out: Explanation, cause: Cause) -> None:
         lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
         out.advise(f"requires_grad=True on {lines}, whichever is to have a gradient")
         return
+    if any(reason.is_choice for reason in found):
+        out.advise("compute with what was chosen, or with softmax weights: a choice has no slope")
+        return
     for reason in found:
         if reason.advice is not None:
             out.advise(reason.advice, reason.edits)
