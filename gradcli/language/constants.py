@@ -27,6 +27,8 @@ CHOICES = frozenset(
     "isnan isinf isfinite signbit logical_and logical_or logical_not logical_xor one_hot".split()
 )
 MODES = frozenset({"no_grad", "inference_mode"})
+SMOOTH = "a smooth function such as sigmoid instead of the comparison"
+CHOSEN = "compute with what was chosen, or with softmax weights: an index has no slope"
 DEEPEST, MOST = 100, 3
 MOST_NODES = 10_000
 
@@ -143,10 +145,10 @@ class Search:
             return
         if isinstance(value, ast.Compare):
             if any(places.tensor(part) is not None for part in [value.left, *value.comparators]):
-                yield Reason(value, "a comparison has no gradient", is_choice=True)
+                yield Reason(value, "a comparison has no gradient", SMOOTH, is_choice=True)
             return
         if self._is_place(value):
-            yield Reason(value, "an index has no gradient", is_choice=True)
+            yield Reason(value, "an index has no gradient", CHOSEN, is_choice=True)
             return
         if isinstance(value, ast.Attribute):
             if value.attr == "data":
@@ -164,7 +166,9 @@ class Search:
                 what = (
                     f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
                 )
-                yield Reason(value, what, is_choice=True)
+                yield Reason(
+                    value, what, CHOSEN if word.startswith("arg") else None, is_choice=True
+                )
                 return
             if word == "grad" and self._is_library(value.func):
                 yield from self._differentiated(value)

@@ -365,7 +365,8 @@ def _cut_since(case: Case, captured: Pass) -> Finding | None:
         roots = [refusals[-1][1]]  # what came out of the call had a graph, and lost it since
     found = [step for step in cuts(case, [case.value], roots)
              if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
-    return cut_finding(case, found, case.none(f"on the way into {goal(case)}, ")) if found else None
+    into = case.called(roots[-1]) if roots else ""
+    return cut_finding(case, found, case.none(f"on the way into {into}, ")) if found else None
 
 
 def _bound_anew(case: Case) -> Finding | None:
