@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ..absent import is_absent
+from ..namespace.absent import is_absent
 
 
 class Module:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-from ..deadline import last_place
 from ..diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
-from ..ending import keep
 from ..engine.origin import current_place
 from ..engine.run_state import as_new
 from ..language.interpreter import Outcome
 from ..numerics.random import draws
 from ..pipeline.request import Ran, Request
+from ..process.deadline import last_place
+from ..process.ending import keep
 from ..recording import holding
 from ..recording.facts import NodeFact, Report, TensorFact
 from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact

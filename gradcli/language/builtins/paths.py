@@ -9,7 +9,7 @@ from typing import Any
 from numpy import ndarray
 
 from ... import namespace
-from ...absent import absence
+from ...namespace.absent import absence
 from .. import modules
 from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing

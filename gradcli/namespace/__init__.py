@@ -1,4 +1,4 @@
-"""The names of PyTorch that gradcli knows, dotted, without `torch.` in front, and their places.
+"""namespace: the names of PyTorch that gradcli knows, dotted, without `torch.`, and their places.
 
 The library face and the language read the same table. Looking at the names loads no array library.
 """
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from ..engine.run_state import run_state
 from .absent import absence
 from .deeper_paths import DEEPER, INNER, is_file, package_of
-from .engine.run_state import run_state
 
 # Where the objects behind names are, by module; `=` stands before a name of its own there. Nothing
 # is loaded until a name is used.
@@ -240,7 +240,7 @@ def set_flag(name: str, value: Any) -> None:
 @functools.cache
 def names() -> frozenset[str]:
     """All dotted names, the namespaces themselves included."""
-    from .operators import catalogue
+    from ..operators import catalogue
 
     found = set(PLACES) | set(CONSTANTS) | set(catalogue.functions) | set(SPACES)
     found.update(f"{word}Tensor" for word in LEGACY)
@@ -251,7 +251,7 @@ def names() -> frozenset[str]:
 
 def has(name: str) -> bool:
     """Is it one of `names`? Without listing them all, and without loading what they stand for."""
-    from .operators import catalogue
+    from ..operators import catalogue
 
     if name in PLACES or name in CONSTANTS or name in catalogue.functions or name in SPACES:
         return True
@@ -267,7 +267,7 @@ def has(name: str) -> bool:
 @functools.cache
 def is_space(name: str) -> bool:
     """Does anything stand below this name?"""
-    from .operators import catalogue
+    from ..operators import catalogue
 
     below = name + "."
     return (
@@ -283,11 +283,11 @@ def _ready() -> None:
     import gc
     import sys
 
-    from .memory import keep_freed
+    from ..process.memory import keep_freed
 
     # Not `from . import`: that asks the package for the name first, and so comes back here.
     import_module("gradcli.operators")
-    from .engine.dunders import install
+    from ..engine.dunders import install
 
     install()
     # A graph is many small objects and no cycles: Python's default of a collection every 700
@@ -302,21 +302,21 @@ def _ready() -> None:
 def resolve(name: str) -> Any:
     """The object behind a dotted name; AttributeError in Python's words when there is none."""
     _ready()
-    from .operators import catalogue
+    from ..operators import catalogue
 
     if name in CONSTANTS:
         return CONSTANTS[name]
     if name in PLACES:
         module, _, attribute = PLACES[name].partition(":")
         if module.startswith("gradcli.engine.dtypes"):
-            from .engine.dtypes import BY_NAME
+            from ..engine.dtypes import BY_NAME
 
             return BY_NAME[name] if name in BY_NAME else getattr(import_module(module), attribute)
         return getattr(import_module(module), attribute)
     if name in catalogue.functions:
         return catalogue.functions[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
-        from .engine.typed_tensors import typed_tensor
+        from ..engine.typed_tensors import typed_tensor
 
         return typed_tensor(name.removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
@@ -360,13 +360,13 @@ class Space:
 
 
 def is_tensor(value: Any) -> bool:
-    from .engine.tensor import Tensor
+    from ..engine.tensor import Tensor
 
     return isinstance(value, Tensor)
 
 
 def is_storage(obj: Any) -> bool:
-    from .engine.typed_storage import UntypedStorage
+    from ..engine.typed_storage import UntypedStorage
 
     return isinstance(obj, UntypedStorage)
 
@@ -395,7 +395,7 @@ def numel(input: Any) -> int:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """torch.broadcast_shapes: the shape that several shapes broadcast to."""
-    from .engine.size import Size
+    from ..engine.size import Size
 
     given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     width = max((len(s) for s in given), default=0)
@@ -456,7 +456,7 @@ def get_float32_matmul_precision() -> str:
 
 def set_default_tensor_type(t: Any) -> None:
     """torch.set_default_tensor_type: by its name or by the type itself."""
-    from .engine.dtypes import set_default_dtype
+    from ..engine.dtypes import set_default_dtype
 
     # the language hands a value of its own over, which has the name as well
     word = t if isinstance(t, str) else str(getattr(t, "name", getattr(t, "__name__", "")))
