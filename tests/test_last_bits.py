@@ -262,9 +262,7 @@ def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
 @pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> None:
-    if oracle.ask("kernels")["products"] == fuses() or (
-        fuses() and (double or name in NOT_FUSED)
-    ):
+    if oracle.ask("kernels")["products"] == fuses() or (fuses() and (double or name in NOT_FUSED)):
         pytest.skip("PyTorch's products are added up in another order on this processor")
     text = PRODUCTS[name]
     assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
