@@ -77,7 +77,8 @@ class _Frame:
         tall = rows + -rows % TILE_ROWS
         wide = (-(-columns // TILE_COLUMNS) + 2) * TILE_COLUMNS
         within = slice(TILE_COLUMNS, TILE_COLUMNS + columns)
-        self.left = self.rows = None
+        self.left: Any = None
+        self.rows: Any = None
         if tall != rows:
             self.left = xp.zeros((*batch, tall, inner), kind)
             self.rows = self.left[..., :rows, :]
