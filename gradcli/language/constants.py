@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..autograd.function_node import FunctionNode
-from ..diagnostics import Span
+from ..diagnostics import Edit
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 from ..recording.below import nodes_below
-from .explanation import Edit, is_alone, replaced, with_argument
+from .explanation import is_alone, replaced, with_argument
 from .intermediates import intermediates
 from .places import Places
 
@@ -219,7 +219,7 @@ class Search:
         span = self.places.span(item)
         if span is None or span.line != span.end_line:
             return None
-        return [(Span(span.line, span.column - 1, span.line, span.end_column), "")]
+        return [Edit(span._replace(column=span.column - 1), "")]
 
     def _is_library(self, function: ast.expr) -> bool:
         """torch.ones or ones, unless the program has a function of that name."""
@@ -232,8 +232,7 @@ class Search:
         span = self.places.span(node)
         edits: list[Edit] | None = None
         if span is not None and self.places.source.text_of(span).endswith(word):
-            start = span.end_column - len(word)
-            edits = [(Span(span.end_line, start, span.end_line, span.end_column), "")]
+            edits = [Edit(span.tail(len(word)), "")]
         advice = f"leave out {word} on line {self.places.line(node)}"
         return Reason(node, text, advice, edits=edits)
 
@@ -355,8 +354,7 @@ class Search:
                 if isinstance(node, ast.Constant) and type(node.value) is int:
                     span = self.places.span(node)
                     if span is not None:
-                        at = Span(span.end_line, span.end_column, span.end_line, span.end_column)
-                        yield at, ".0"
+                        yield Edit(span.end, ".0")
 
 
 def with_keyword(call: str, keyword: str) -> str:

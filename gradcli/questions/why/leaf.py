@@ -17,17 +17,9 @@ from ...recording.sides import (
 )
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
-from .cuts import (
-    DERIVATIVES,
-    by_strength,
-    choosing,
-    cut_finding,
-    cuts,
-    further,
-    trained,
-    verdict_of,
-)
-from .edits import advised, call_on, first, replace, then, without
+from .cut_findings import cut_finding
+from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, verdict_of
+from .edits import advised, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
 from .passes import Applied, Pass
@@ -92,9 +84,7 @@ def uncalled(case: Case) -> Finding:
         return finding
     text = f"{called}.backward()" if tensor.numel() == 1 else f"{called}.sum().backward()"
     last = case.program.body[-1]
-    span = case.span(last)
-    edit = (type(span)(span.end_line, span.end_column, span.end_line, span.end_column), f"\n{text}")
-    finding.trials.append(Trial(text, (edit,)))
+    finding.trials.append(Trial(text, (insert_after(case, last, f"\n{text}"),)))
     return finding
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
+from ..opening import OUTSIDE, PATIENCE, leads_out
+from ..render.escape import Terminal
+from ..render.look import Look
 from . import progress
-from .opening import OUTSIDE, PATIENCE, leads_out
-from .render.escape import Terminal
-from .render.look import Look
 
 PAGE = 80
 
