@@ -257,6 +257,16 @@ def test_functions_and_hooks_without_an_effect(
     assert told in facts and bool(facts) == bool(told)
 
 
+def test_a_reentrant_checkpoint_of_an_input_that_requires_grad() -> None:
+    text = """\
+w, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+y = torch.utils.checkpoint.checkpoint(lambda x: (w * x).exp(), x, use_reentrant=True)
+y.sum().backward(inputs=[x])
+"""
+    said = [label.text for label in ask(text, "w")[1].labels]
+    assert "runs it without gradients, and backward() runs it again" in said
+
+
 def test_forward_of_a_module_runs_no_hooks() -> None:
     text = """\
 net = nn.Linear(2, 1)
