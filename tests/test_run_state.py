@@ -263,7 +263,7 @@ OUTLIVES = {
     "language/classes.py ERROR_CLASSES",
     # of the command, not of the program
     "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
-    "progress.py _shown",
+    "progress.py _shown", "columns.py _encodings",
     "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language
