@@ -92,7 +92,7 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 door.process()
 """
-LOADED = ["gradcli.ending", "gradcli.command_line",
+LOADED = ["gradcli.process.ending", "gradcli.command_line",
           "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
           "gradcli.operators", "gradcli.pipeline.run", "gradcli.pipeline.running",
           "gradcli.language.interpreter"]  # fmt: skip

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+<<<<<<< HEAD
 from .. import progress
 from ..columns import written_in
 from ..deadline import deadline, last_place
+=======
+>>>>>>> main
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
-from ..ending import keep, why_unwritable
-from ..memory import bounded
 from ..opening import DeviceMissing, Opened, UsageError, opened
 from ..options import Shared
 from ..output import (
@@ -28,11 +29,15 @@ from ..output import (
     flush,
     look_of,
     prepare_streams,
+    progress,
     put,
     save,
     tell,
     write,
 )
+from ..process.deadline import deadline, last_place
+from ..process.ending import keep, why_unwritable
+from ..process.memory import bounded
 from ..render.escape import Terminal, block
 from ..render.look import Look
 from .printed import Ends, ends_of
@@ -91,7 +96,7 @@ class Environment:
             return self.common.file
         if self.common.file is not None:
             raise UsageError(f"--example takes the place of {self.common.file}")
-        from ..examples import example
+        from .example_programs import example
 
         return example(self.common.example).path
 
@@ -167,7 +172,7 @@ class Environment:
         ):
             write(pieces)
         else:
-            from ..pager import is_long
+            from ..output.pager import is_long
 
             page = list(pieces)
             if self.long or is_long(page):
@@ -178,7 +183,7 @@ class Environment:
     def show_long(self) -> None:
         """What is longer than the screen goes through the pager."""
         if self.long:
-            from ..pager import show
+            from ..output.pager import show
 
             progress.end()
             flush()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language.classes import is_instance
-from ..memory import collector_paused
 from ..named import NamedTuple
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
+from ..process.memory import collector_paused
 from ..recording import operands, saved
 from ..recording.collect import Collected
 from ..recording.constants import constants

@@ -91,8 +91,7 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
     code = places.text(call, LONGEST)
     if None in given or "retain_graph" in given or len(call.args) > 2:
         known = next((word.value for word in call.keywords if word.arg == "retain_graph"), None)
-        span = places.span(known)
-        edits = None if span is None else [(span, "True")]
+        edits = replaced(places, known, "True")
         out.advise(f"{RETAINED} in the call on line {line}", edits, added)
         return
     edits = with_argument(places, call, RETAINED)

@@ -18,7 +18,8 @@ from ...recording.sides import (
 )
 from ..declared import acts_of, zero_of
 from .case import Case, Finding, Remark, remark_once
-from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
+from .cut_findings import WORDS, cut_finding
+from .cuts import cuts_beside, verdict_of
 from .gradients import (
     Gradients,
     Share,
@@ -109,7 +110,7 @@ def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | 
     if finding is None or not beside:
         return finding
     for step in beside:
-        text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
+        text = f"another way from {case.name}: {WORDS[verdict_of(step)].remark}"
         finding.others.append(Remark(step.node, text))
     within = cut_finding(case, beside, "").trials
     finding.trials += [trial._replace(goal="proof") for trial in within]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..cure import Edit
+from ...diagnostics import Edit
 from ..declared import alone_of, zero_of
 from .case import Case, Trial
 from .edits import advised, first, is_space, operand, replace, without, wrap

@@ -1,4 +1,4 @@
-"""The public names that PyTorch 2.13 has and gradcli lacks, so that no error calls them unknown."""
+"""namespace: the public names of PyTorch 2.13 that gradcli lacks: no error calls them unknown."""
 
 from __future__ import annotations
 

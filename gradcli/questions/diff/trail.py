@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..recording.facts import Nested, Place
-from ..recording.facts.diff import StepFact
-from ..recording.numbers import frozen
-from ..recording.sides import array_of, node_of, origin_of
-from ..recording.spectator import Spectator
+from ...recording.facts import Nested, Place
+from ...recording.facts.diff import StepFact
+from ...recording.numbers import frozen
+from ...recording.sides import array_of, node_of, origin_of
+from ...recording.spectator import Spectator
 
 MOST = 100_000  # operations that are followed
 SMALL = 64  # elements of a value that is kept as it is

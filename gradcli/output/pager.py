@@ -1,4 +1,4 @@
-"""pager: on a terminal a page that is longer than the screen goes through less, as git's do."""
+"""output: on a terminal a page that is longer than the screen goes through less, as git's do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .render.escape import Terminal
+from ..render.escape import Terminal
 
 
 def is_long(pieces: Sequence[Terminal]) -> bool:

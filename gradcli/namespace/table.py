@@ -1,18 +1,11 @@
-"""The names of PyTorch that gradcli knows, dotted, without `torch.` in front, and their places.
-
-The library face and the language read the same table. Looking at the names loads no array library.
-"""
+"""namespace: the table of the names, as data, and the place of what is behind each."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
-from .absent import absence
-from .deeper_paths import DEEPER, INNER, is_file, package_of
-from .engine.run_state import run_state
+from .deeper_paths import INNER
 
 # Where the objects behind names are, by module; `=` stands before a name of its own there. Nothing
 # is loaded until a name is used.
@@ -62,7 +55,7 @@ _HOMES: dict[str, str] = {
         "compile=compile_ compiler.compile=compile_ jit.script jit.ignore jit.unused jit.export "
         "jit.trace"
     ),
-    "namespace": (
+    "namespace.functions": (
         "set_num_interop_threads=set_num_threads is_tensor is_storage is_floating_point is_complex "
         "is_nonzero numel set_num_threads get_num_threads broadcast_shapes "
         "use_deterministic_algorithms are_deterministic_algorithms_enabled "
@@ -205,264 +198,9 @@ SPACES = frozenset(
     "backends.cudnn backends.cuda backends.cuda.matmul backends.mkldnn version jit".split()
 ).union(LISTED, PACKAGES)
 
-
 # Switches of PyTorch that programs set, with what they are at first. None changes a number here.
 FLAGS: dict[str, Any] = {
     "backends.cudnn.deterministic": False, "backends.cudnn.benchmark": False,
     "backends.cudnn.enabled": True, "backends.cudnn.allow_tf32": True,
     "backends.cuda.matmul.allow_tf32": False, "backends.mkldnn.enabled": True,
 }  # fmt: skip
-
-
-class _Flags:
-    """What a program set them to."""
-
-    __slots__ = ("deterministic", "precision", "values")
-
-    def __init__(self) -> None:
-        self.values = dict(FLAGS)
-        self.deterministic = False
-        self.precision = "highest"
-
-
-flags = run_state(_Flags())
-
-
-def set_flag(name: str, value: Any) -> None:
-    """torch.backends.cudnn.benchmark = True"""
-    if name not in FLAGS or not isinstance(value, bool):
-        space, _, last = f"torch.{name}".rpartition(".")
-        only = " to anything but True and False" if name in FLAGS else ""
-        raise AttributeError(f"'{last}' of module '{space}' can't be set{only}")
-    flags.values[name] = value
-
-
-@functools.cache
-def names() -> frozenset[str]:
-    """All dotted names, the namespaces themselves included."""
-    from .operators import catalogue
-
-    found = set(PLACES) | set(CONSTANTS) | set(catalogue.functions) | set(SPACES)
-    found.update(f"{word}Tensor" for word in LEGACY)
-    for space, package in PACKAGES.items():
-        found.update(f"{space}.{name}" for name in import_module(package).__all__)
-    return frozenset(found)
-
-
-def has(name: str) -> bool:
-    """Is it one of `names`? Without listing them all, and without loading what they stand for."""
-    from .operators import catalogue
-
-    if name in PLACES or name in CONSTANTS or name in catalogue.functions or name in SPACES:
-        return True
-    space, _, last = name.rpartition(".")
-    if package_of(space) != space:
-        near = f"{package_of(space)}.{last}".lstrip(".")
-        return has(near) and not is_space(near)
-    if space in PACKAGES:
-        return last in import_module(PACKAGES[space]).__all__
-    return name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY
-
-
-@functools.cache
-def is_space(name: str) -> bool:
-    """Does anything stand below this name?"""
-    from .operators import catalogue
-
-    below = name + "."
-    return (
-        name in SPACES
-        or name in DEEPER
-        or is_file(name)
-        or any(path.startswith(below) for known in (PLACES, catalogue.functions) for path in known)
-    )
-
-
-@functools.cache
-def _ready() -> None:
-    import gc
-    import sys
-
-    from .memory import keep_freed
-
-    # Not `from . import`: that asks the package for the name first, and so comes back here.
-    import_module("gradcli.operators")
-    from .engine.dunders import install
-
-    install()
-    # A graph is many small objects and no cycles: Python's default of a collection every 700
-    # allocations doubles the time of building one. Whoever chose a threshold keeps it.
-    if gc.get_threshold() == (700, 10, 10):
-        gc.set_threshold(50_000, 20, 50)
-    if "torch" not in sys.modules:  # whose process it is then
-        keep_freed()
-
-
-@functools.cache
-def resolve(name: str) -> Any:
-    """The object behind a dotted name; AttributeError in Python's words when there is none."""
-    _ready()
-    from .operators import catalogue
-
-    if name in CONSTANTS:
-        return CONSTANTS[name]
-    if name in PLACES:
-        module, _, attribute = PLACES[name].partition(":")
-        if module.startswith("gradcli.engine.dtypes"):
-            from .engine.dtypes import BY_NAME
-
-            return BY_NAME[name] if name in BY_NAME else getattr(import_module(module), attribute)
-        return getattr(import_module(module), attribute)
-    if name in catalogue.functions:
-        return catalogue.functions[name]
-    if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
-        from .engine.typed_tensors import typed_tensor
-
-        return typed_tensor(name.removesuffix("Tensor"))
-    space, _, last = name.rpartition(".")
-    if package_of(space) != space and not is_space(name):
-        return resolve(f"{package_of(space)}.{last}".lstrip("."))
-    if space in PACKAGES:
-        module_ = import_module(PACKAGES[space])
-        if last in module_.__all__:
-            return getattr(module_, last)
-    if is_space(name):
-        return Space(name)
-    home = f"torch.{space}".rstrip(".")
-    raise AttributeError(absence(home, last) or f"module '{home}' has no attribute '{last}'")
-
-
-class Space:
-    """A namespace of PyTorch: attributes are looked up in the table, nothing else is reachable."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        object.__setattr__(self, "path", path)
-
-    def __getattr__(self, name: str) -> Any:
-        full = f"{self.path}.{name}" if self.path else name
-        if name.startswith("__") and full not in CONSTANTS:
-            raise AttributeError(name)
-        return flags.values[full] if full in FLAGS else resolve(full)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        set_flag(f"{self.path}.{name}", value)
-
-    def __dir__(self) -> list[str]:
-        head = self.path + "." if self.path else ""
-        return sorted(
-            {n.removeprefix(head).partition(".")[0] for n in names() if n.startswith(head)}
-        )
-
-    def __repr__(self) -> str:
-        return f"<module 'torch{'.' + self.path if self.path else ''}'>"
-
-
-def is_tensor(value: Any) -> bool:
-    from .engine.tensor import Tensor
-
-    return isinstance(value, Tensor)
-
-
-def is_storage(obj: Any) -> bool:
-    from .engine.typed_storage import UntypedStorage
-
-    return isinstance(obj, UntypedStorage)
-
-
-def is_floating_point(input: Any) -> bool:
-    return bool(input.is_floating_point())
-
-
-def is_complex(input: Any) -> bool:
-    return bool(input.is_complex())
-
-
-def assert_(condition: Any, message: Any) -> None:
-    """torch._assert: an assert that is a call."""
-    if not condition:
-        raise AssertionError(message)
-
-
-def is_nonzero(input: Any) -> bool:
-    return bool(input)
-
-
-def numel(input: Any) -> int:
-    return int(input.numel())
-
-
-def broadcast_shapes(*shapes: Any) -> Any:
-    """torch.broadcast_shapes: the shape that several shapes broadcast to."""
-    from .engine.size import Size
-
-    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    width = max((len(s) for s in given), default=0)
-    out = [1] * width
-    for shape in given:
-        for place, size in enumerate(shape, width - len(shape)):
-            if size != 1 and out[place] not in (1, size):
-                raise RuntimeError(
-                    "Shape mismatch: objects cannot be broadcast to a single shape. Mismatch is "
-                    f"between arg with shape {list(out)} and arg with shape {list(shape)}."
-                )
-            if size != 1:
-                out[place] = size
-    return Size(out)
-
-
-class _Threads:
-    """torch.get_num_threads"""
-
-    __slots__ = ("count",)
-
-    def __init__(self) -> None:
-        self.count = 1
-
-
-_threads = run_state(_Threads())
-
-
-def set_num_threads(count: int) -> None:
-    """Accepted for PyTorch's sake; the array library has its own threads."""
-    _threads.count = int(count)
-
-
-def get_num_threads() -> int:
-    return _threads.count
-
-
-def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Everything here is deterministic."""
-    flags.deterministic = bool(mode)
-
-
-def are_deterministic_algorithms_enabled() -> bool:
-    return flags.deterministic
-
-
-def set_float32_matmul_precision(precision: str) -> None:
-    if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(
-            f"'{precision}' is not one of 'highest', 'high', 'medium' for the float32 precision"
-        )
-    flags.precision = precision
-
-
-def get_float32_matmul_precision() -> str:
-    return flags.precision
-
-
-def set_default_tensor_type(t: Any) -> None:
-    """torch.set_default_tensor_type: by its name or by the type itself."""
-    from .engine.dtypes import set_default_dtype
-
-    # the language hands a value of its own over, which has the name as well
-    word = t if isinstance(t, str) else str(getattr(t, "name", getattr(t, "__name__", "")))
-    dtypes = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16",
-              "BFloat16Tensor": "bfloat16"}  # fmt: skip
-    found = dtypes.get(word.rpartition(".")[2])
-    if found is None:
-        raise TypeError(f"invalid type object: only floating-point types are supported, got {word}")
-    set_default_dtype(resolve(found))

@@ -1,4 +1,4 @@
-"""progress: a line on a terminal that shows how far a long run is, and is erased.
+"""output: a line on a terminal that shows how far a long run is, and is erased.
 
 A thread writes it to standard error, first after a second, then five times in each. It is shown on
 a terminal only, never with --quiet, and gone before anything else is written there.

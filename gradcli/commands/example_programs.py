@@ -1,13 +1,13 @@
-"""examples: the programs that come with gradcli, by name: expressions/ of the repository."""
+"""commands: the programs that come with gradcli, by name: expressions/ of the repository."""
 
 from __future__ import annotations
 
 import os
 from typing import NamedTuple
 
-from .opening import SUFFIX, UsageError
+from ..opening import SUFFIX, UsageError
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # In a wheel they lie in the package, in a clone of the repository beside it.
 FOLDERS = (os.path.join(HERE, "expressions"), os.path.join(os.path.dirname(HERE), "expressions"))
 

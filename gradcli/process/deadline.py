@@ -1,4 +1,4 @@
-"""deadline: how long a command may work, and what ends it where the interpreter does not count.
+"""process: how long a command may work, and what ends it where the interpreter does not count.
 
 A limit of time is a limit of work: processor time of this process, all its threads together. The
 clock is a second limit, so many times as large, for a machine that is busy with other things. The
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
-from .diagnostics import ExitStatus, LimitReached
+from ..diagnostics import ExitStatus, LimitReached
 from .interrupts import interruptible, is_main_thread
 
 TYPE_CHECKING = False

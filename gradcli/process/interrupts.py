@@ -1,6 +1,6 @@
-"""interrupts: Ctrl-C ends the command silently, but while a program runs: there it is an error.
+"""process: Ctrl-C ends the command silently, but while a program runs: there it is an error.
 
-The first module that the command loads: before it, Ctrl-C ends in a traceback. So it loads nothing
+The first code that the command loads: before it, Ctrl-C ends in a traceback. So it loads nothing
 that Python has not loaded by then.
 """
 

@@ -1,4 +1,4 @@
-"""ending: how the command's process starts and exits: quickly, and without a traceback.
+"""process: how the command's process starts and exits: quickly, and without a traceback.
 
 A graph is millions of objects and hardly a cycle. Nothing is collected on its own (the budget of
 the language starts a collection when memory grows), and nothing is taken apart at the end.

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..recording.facts import FlowFact, NodeFact, Report, TensorFact
-from ..recording.facts.diff import DifferenceFact, SameFact, StepFact
+from ...recording.facts import FlowFact, NodeFact, Report, TensorFact
+from ...recording.facts.diff import DifferenceFact, SameFact, StepFact
 from .compare import close, value_text
 
 _brief = partial(value_text, longest=40)
@@ -162,7 +162,7 @@ class Comparison:
             yield DifferenceFact(kind, fact.name, kind, _brief(mine), _brief(yours), fact.line,
                                  other.line)  # fmt: skip
         elif self.tolerance.close(mine, yours):
-            self.largest = max(self.largest, _distance(mine, yours))
+            self.largest = max(self.largest, _worst(mine, yours).distance or 0.0)
             if kind == "value":
                 self.values += 1
             else:
@@ -184,14 +184,12 @@ class Comparison:
             shapes = str(_sizes(mine)), str(_sizes(yours))
             return DifferenceFact("shape", name, f"shape of the {kind}", *shapes, _line(node),
                                   _line(other), _text(node), _text(other))  # fmt: skip
-        element, a, b, count, total = _worst(mine, yours)
-        distance = abs(a - b) if a is not None and b is not None else None
-        words = kind if total <= 1 else f"{kind}, {count} of {total}"
-        shown = name + (f"[{', '.join(map(str, element))}]" if element else "")
+        worst = _worst(mine, yours)
+        words = kind if worst.total <= 1 else f"{kind}, {worst.differing} of {worst.total}"
+        shown = name + (f"[{', '.join(map(str, worst.element))}]" if worst.element else "")
         return DifferenceFact(
-            kind, shown if total > 1 else name, words, _brief(a), _brief(b), _line(node),
-            _line(other), _text(node), _text(other),
-            distance=distance if distance is None or math.isfinite(distance) else None,
+            kind, shown if worst.total > 1 else name, words, _brief(worst.a), _brief(worst.b),
+            _line(node), _line(other), _text(node), _text(other), distance=worst.distance,
         )  # fmt: skip
 
     # ---- nodes
@@ -272,12 +270,12 @@ def parting(
             continue
         if not _alike(mine.value, yours.value):
             return None  # of another shape: the tensors show it better
-        element, x, y, _, _ = _worst(mine.value, yours.value)
-        where = f"element {list(element)}" if element and mine.whole else "value"
+        worst = _worst(mine.value, yours.value)
+        where = f"element {list(worst.element)}" if worst.element and mine.whole else "value"
         words = f"{where} of operation {number} of {len(pairs)}"
         return DifferenceFact(
-            "value", mine.node, words, _brief(x), _brief(y), mine.line, yours.line, mine.text,
-            yours.text, distance=abs(x - y) if math.isfinite(abs(x - y)) else None,
+            "value", mine.node, words, _brief(worst.a), _brief(worst.b), mine.line, yours.line,
+            mine.text, yours.text, distance=worst.distance,
         )  # fmt: skip
     return None
 
@@ -369,17 +367,25 @@ def _sizes(value: Any) -> list[int]:
     return sizes
 
 
-def _distance(mine: Any, yours: Any) -> float:
-    """The largest difference of two numbers."""
-    _, a, b, _, _ = _worst(mine, yours)
-    distance = 0.0 if a is None else abs(a - b)
-    return distance if math.isfinite(distance) else 0.0
+class Worst(NamedTuple):
+    """The element that differs most, with both numbers; how many differ, of how many."""
+
+    element: tuple[int, ...]
+    a: Any
+    b: Any
+    differing: int
+    total: int
+
+    @property
+    def distance(self) -> float | None:
+        """None where it is no number."""
+        distance = None if self.a is None else abs(self.a - self.b)
+        return distance if distance is not None and math.isfinite(distance) else None
 
 
-def _worst(mine: Any, yours: Any) -> tuple[tuple[int, ...], Any, Any, int, int]:
-    """The element that differs most, both numbers, how many differ, of how many."""
-    best: tuple[float, tuple[int, ...], Any, Any] | None = None
-    count = total = 0
+def _worst(mine: Any, yours: Any) -> Worst:
+    best, largest = Worst((), None, None, 0, 0), -1.0
+    differing = total = 0
     pending: list[tuple[tuple[int, ...], Any, Any]] = [((), mine, yours)]
     while pending:
         place, a, b = pending.pop()
@@ -391,11 +397,9 @@ def _worst(mine: Any, yours: Any) -> tuple[tuple[int, ...], Any, Any, int, int]:
         total += 1
         if a == b or (a != a and b != b):
             continue
-        count += 1
+        differing += 1
         distance = abs(a - b)
         distance = math.inf if distance != distance else distance
-        if best is None or (distance, [-i for i in place]) > (best[0], [-i for i in best[1]]):
-            best = distance, place, a, b
-    if best is None:
-        return (), None, None, 0, total
-    return best[1], best[2], best[3], count, total
+        if (distance, [-i for i in place]) > (largest, [-i for i in best.element]):
+            best, largest = Worst(place, a, b, 0, 0), distance
+    return best._replace(differing=differing, total=total)

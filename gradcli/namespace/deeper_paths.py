@@ -1,4 +1,4 @@
-"""deeper_paths: modules inside PyTorch that programs import from, and their public names."""
+"""namespace: modules inside PyTorch that programs import from, and their public names."""
 
 from __future__ import annotations
 

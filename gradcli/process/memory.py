@@ -1,4 +1,4 @@
-"""memory: how much a run may take, and the system limit beneath that count.
+"""process: how much memory a run may take, and the system limit beneath that count.
 
 The budget of the language asks for memory before it takes it. What slips through (a host library,
 Python's parser) meets a limit of the system and becomes a MemoryError.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..recording.facts import NodeFact, TensorFact
+from ...recording.facts import NodeFact, TensorFact
 
 RTOL, ATOL = 1e-5, 1e-6  # the last bits of single precision
 LONGEST = 70  # characters of a value in a line of words

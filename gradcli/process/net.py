@@ -1,4 +1,4 @@
-"""net: ends a process whose interpreter is stuck, in words: a timer of the system calls C itself.
+"""process: ends one whose interpreter is stuck, in words: a timer of the system calls C itself.
 
 While a call in C holds the interpreter's lock, Python runs no signal handler and no thread. So the
 last words lie ready in a stream of the C library, and two timers of the system call two of its
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .diagnostics import ExitStatus
+from ..diagnostics import ExitStatus
 
 Quote = Callable[[int, int], str]
 SEMAPHORE = 64  # bytes, more than a sem_t has

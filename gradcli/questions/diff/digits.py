@@ -11,7 +11,7 @@ from itertools import chain
 from math import isfinite, log10
 from typing import Any
 
-from ..recording.facts.diff import DigitsFact, StepFact
+from ...recording.facts.diff import DigitsFact, StepFact
 
 # Half a unit in the last place of 1.
 ROUNDING = {"bfloat16": 2.0**-8, "float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}

@@ -1,4 +1,4 @@
-"""settings: `[tool.gradcli]` of pyproject.toml: options of `gradcli check`, as words."""
+"""commands: `[tool.gradcli]` of pyproject.toml: options of `gradcli check`, as words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .memory import Standard
-from .options import Misuse, Option
+from ..options import Misuse, Option
+from ..process.memory import Standard
 
 FILE, TABLE = "pyproject.toml", "[tool.gradcli]"
 LARGEST = 1 << 17

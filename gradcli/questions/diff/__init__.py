@@ -6,25 +6,26 @@ import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import NamedTuple
 
-from ..deadline import last_place
-from ..diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
-from ..ending import keep
-from ..engine.origin import current_place
-from ..engine.run_state import as_new
-from ..language.interpreter import Outcome
-from ..numerics.random import draws
-from ..pipeline.request import Ran, Request
-from ..recording import holding
-from ..recording.facts import NodeFact, Report, TensorFact
-from ..recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
-from ..recording.sides import AnyTensor
-from .check.numeric.tape import recording
-from .diff_digits import by_line
-from .diff_facts import Comparison, Steps, Tolerance, paired, parting
-from .diff_trail import Trail, TrailObserver
-from .graph import place_reader
-from .trace import Options, recorded, trace_report
+from ...diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
+from ...engine.origin import current_place
+from ...engine.run_state import as_new
+from ...language.interpreter import Outcome
+from ...numerics.random import draws
+from ...pipeline.request import Ran, Request
+from ...process.deadline import last_place
+from ...process.ending import keep
+from ...recording import holding
+from ...recording.facts import NodeFact, Report, TensorFact
+from ...recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
+from ...recording.sides import AnyTensor
+from ..check.numeric.tape import recording
+from ..graph import place_reader
+from ..trace import Options, recorded, trace_report
+from .digits import by_line
+from .facts import Comparison, Steps, Tolerance, paired, parting
+from .trail import Trail, TrailObserver
 
 MOST_SHOWN = 40  # lines of printed text that differs
 
@@ -35,43 +36,45 @@ def compared(
     """The comparison, and the run that decides about an error; no comparison where one of the two
     could not start or ran into a limit."""
     single = a.dtype != b.dtype
-    first, report_a, steps_a = _run(a, single)
-    if _stopped(first):
-        return None, first
-    second, report_b, steps_b = _run(b, single)
-    if _stopped(second):
-        return None, second
+    one = _run(a, single)
+    if _stopped(one.ran):
+        return None, one.ran
+    other = _run(b, single)
+    if _stopped(other.ran):
+        return None, other.ran
     with _limits_reported(a):
-        steps = steps_a, steps_b
-        return _side_by_side(
-            (first, second), (report_a, report_b), steps, settings, tolerance
-        ), first
+        return _side_by_side(one, other, settings, tolerance), one.ran
 
 
-def _side_by_side(
-    runs: tuple[Ran, Ran], reports: tuple[Report, Report], steps: tuple[Steps, Steps],
-    settings: tuple[str, str], tolerance: Tolerance,
-) -> DiffReport:  # fmt: skip
+class Side(NamedTuple):
+    """One of the two runs."""
+
+    ran: Ran
+    report: Report
+    steps: Steps
+
+    def fact(self, settings: str) -> SideFact:
+        request, report = self.ran.request, self.report
+        return SideFact(request.name, settings, request.device, request.dtype or "float32",
+                        len(report.tensors), len(report.nodes), report.error,
+                        self.ran.text)  # fmt: skip
+
+
+def _side_by_side(a: Side, b: Side, settings: tuple[str, str], tolerance: Tolerance) -> DiffReport:
     """What differs in two runs that came to their ends."""
-    (first, second), (a, b) = runs, (runs[0].request, runs[1].request)
-    comparison = Comparison(*reports, tolerance)
-    found = (*_ends(first, second), *comparison.differences())
+    comparison = Comparison(a.report, b.report, tolerance)
+    found = (*_ends(a.ran, b.ran), *comparison.differences())
     if tolerance.types and tolerance.devices:
-        found = (*found, *_printed(*reports))
-    sides = [
-        SideFact(ran.request.name, said, ran.request.device, ran.request.dtype or "float32",
-                 len(report.tensors), len(report.nodes), report.error, ran.text)
-        for ran, report, said in zip(runs, reports, settings, strict=True)
-    ]  # fmt: skip
-    first_of_all = comparison.first(found)
+        found = (*found, *_printed(a.report, b.report))
+    first, exact = comparison.first(found), a.ran.request.engine == b.ran.request.engine
     if found:
-        part = parting(*steps, tolerance, exact=a.engine == b.engine)
+        part = parting(a.steps, b.steps, tolerance, exact=exact)
         # A name whose operation is another one says it better.
-        if part is not None and (part.kind == "value" or _is_number(first_of_all)):
-            first_of_all = part
-    types = sides[0].dtype, sides[1].dtype
-    digits = by_line(paired(*steps, exact=a.engine == b.engine), types)
-    return DiffReport(sides[0], sides[1], found, first_of_all, comparison.same(), digits)
+        if part is not None and (part.kind == "value" or _is_number(first)):
+            first = part
+    mine, yours = a.fact(settings[0]), b.fact(settings[1])
+    digits = by_line(paired(a.steps, b.steps, exact=exact), (mine.dtype, yours.dtype))
+    return DiffReport(mine, yours, found, first, comparison.same(), digits)
 
 
 def _is_number(fact: DifferenceFact | None) -> bool:
@@ -79,7 +82,7 @@ def _is_number(fact: DifferenceFact | None) -> bool:
     return fact is not None and fact.kind in ("value", "gradient")
 
 
-def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, ...]]:
+def _run(request: Request, single: bool) -> Side:
     """`single`: random numbers are drawn in single precision, whatever type they get."""
     trail = Trail()
     with as_new(), _limits_reported(request):
@@ -88,7 +91,7 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
             with recording(trail):
                 ran = recorded(request, None)
         else:
-            from ..live.library import seed_torch
+            from ...live.library import seed_torch
 
             seed_torch()
             ran = recorded(request, None, besides=(TrailObserver(trail),))
@@ -97,7 +100,7 @@ def _run(request: Request, single: bool) -> tuple[Ran, Report, tuple[StepFact, .
         report = trace_report(ran, Options(texts=False))
         keep(ran)
         steps = () if ran.program is None else trail.facts(place_reader(ran.program))
-        return ran, report, steps
+        return Side(ran, report, steps)
 
 
 @contextmanager
