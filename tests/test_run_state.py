@@ -262,13 +262,9 @@ OUTLIVES = {
     "engine/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
     "language/classes.py ERROR_CLASSES",
     # of the command, not of the program
-<<<<<<< HEAD
-    "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
-    "progress.py _shown", "columns.py _encodings",
-=======
     "process/deadline.py _in_force", "process/deadline.py _listening",
     "process/deadline.py _places", "process/ending.py _kept", "output/progress.py _shown",
->>>>>>> main
+    "columns.py _encodings",
     "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language

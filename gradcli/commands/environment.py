@@ -10,12 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< HEAD
-from .. import progress
 from ..columns import written_in
-from ..deadline import deadline, last_place
-=======
->>>>>>> main
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
 from ..opening import DeviceMissing, Opened, UsageError, opened

@@ -11,17 +11,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
+from ..columns import WRITABLE
 from ..opening import OUTSIDE, PATIENCE, leads_out
 from ..render.escape import Terminal
 from ..render.look import Look
 from . import progress
-<<<<<<< HEAD:gradcli/output.py
-from .columns import WRITABLE
-from .opening import OUTSIDE, PATIENCE, leads_out
-from .render.escape import Terminal
-from .render.look import Look
-=======
->>>>>>> main:gradcli/output/__init__.py
 
 PAGE = 80
 
