@@ -17,7 +17,7 @@ from ..recording.saved import SavedNames
 from ..recording.side import Live
 from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
-from .again import Known, made_again
+from .again import Known, by_formulas, made_again
 from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
@@ -154,8 +154,9 @@ class TorchSide(Live):
             return None
         try:
             found = node(self.torch.as_tensor(other, device=came.device).to(came.dtype))
-        except Exception:  # what it needs may be gone
-            return None
+        except Exception:  # PyTorch freed what it needs
+            values = {name: self.saved_under(node, saved, name) for name in saved or ()}
+            return by_formulas(self.row(node), self.edges(node), values, self.array(came), other)
         found = found if isinstance(found, tuple) else (found,)
         return [None if one is None else self.array(one) for one in found]
 

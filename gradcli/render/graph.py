@@ -21,6 +21,7 @@ class Graph:
         self.elsewhere = dict(report.elsewhere)
         for fact in report.tensors:
             self._name(fact)
+        self.several = {key[0] for known in (self.flows, self.tensors) for key in known if key[1]}
         self.height = self._heights()
         self._signatures: dict[int, int] = {}
         self._interned: dict[tuple[object, ...], int] = {}

@@ -244,6 +244,9 @@ class Words:
         flow = self.graph.flows.get((row.node, row.output_nr))
         module = "" if flow is None else f", in {flow.module}"
         tail = len(module) if flow is not None and told.endswith(module) else 0
+        if row.kind == "output":
+            told += f", {row.text}"
+            tail += len(row.text) + 2
         first = Cell(row.lead + told, style, len(row.lead), tail=tail)
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"

@@ -8,6 +8,7 @@ import re
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
 from ..explanation import Explanation, line_before, replaced
+from ..intermediates import intermediates
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
 LONGEST = 80  # characters of an expression that advice repeats
@@ -26,6 +27,16 @@ def refused(out: Explanation, error: BaseException) -> None:
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+    elif message.startswith("Jacobian mismatch for output") and _is_second(out):
+        for one in intermediates(out.places):
+            out.put(one.node, one.reason)
+            out.advise(one.advice)
+
+
+def _is_second(out: Explanation) -> bool:
+    """gradgradcheck, whatever it was called on."""
+    called = out.places.called(out.place)
+    return called is not None and called[0] == "gradgradcheck"
 
 
 def _legacy(out: Explanation) -> None:

@@ -35,7 +35,8 @@ def constant(out: Explanation, cause: Cause) -> None:
         lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
         out.advise(f"requires_grad=True on {lines}, whichever is to have a gradient")
         return
-    for reason in found:
+    choices = [reason for reason in found if reason.is_choice]
+    for reason in choices or found:  # a detach() beside a choice may well be meant
         if reason.advice is not None:
             out.advise(reason.advice, reason.edits)
     if any(reason.is_linear for reason in found):
