@@ -712,3 +712,38 @@ def test_a_dropout_within_a_network_is_named() -> None:
     )  # fmt: skip
     assert found.trial is not None and found.trial.helped
     assert found.trial.advice.startswith("without dropout: net = nn.Sequential(nn.Linear(3, 4), ")
+
+
+def test_each_place_that_multiplies_by_0_is_told_and_where_the_0_is_from() -> None:
+    text = X3 + "gate = torch.relu(torch.ones(3) - 9)\nsoft = gate * 2\n"
+    text += "y = (x * soft).sum() + (x * 0).sum() + (x * soft).mean()\ny.backward()\n"
+    found = ask(text, "x")[1]
+    assert found.verdict == "zero-factor"
+    places = [(label.line, label.column, label.text[:21]) for label in found.labels]
+    by_0 = "the gradient is multi"
+    assert sorted(places) == [
+        (2, 8, "all 0 from here on"), (4, 6, by_0), (4, 25, by_0), (4, 41, by_0)
+    ]  # fmt: skip
+    assert all(label.text[:21] == by_0 for label in found.labels if label.primary)
+
+
+def test_what_is_still_bad_after_a_fix_has_its_reason() -> None:
+    text = "x = tensor([0.0, 4.0], requires_grad=True)\nr = torch.sqrt(x)\n"
+    text += "y = torch.where(x > 0, torch.log(x), 0.0)\n(r * y).sum().backward()\n"
+    found = ask(text, "x")[1]
+    assert found.verdict == "masked-nan" and found.trial is not None
+    assert not found.trial.helped
+    assert found.trial.outcome.endswith(
+        ", for another reason: torch.sqrt(x) makes it on the way back"
+    )
+
+
+@pytest.mark.parametrize(("line", "cure"), [
+    ("1 / (x - 1)", "1 / (x - 1 + 1e-6)"), ("1 / x**2", "1 / (x**2 + 1e-6)"),
+    ("1 / x.abs()", "1 / (x.abs() + 1e-6)"),
+])  # fmt: skip
+def test_what_is_divided_by_has_brackets_once(line: str, cure: str) -> None:
+    value = 1.0 if "- 1" in line else 0.0
+    text = f"x = tensor({value}, requires_grad=True)\ny = {line}\ny.backward()\n"
+    trial = ask(text, "x")[1].trial
+    assert trial is not None and trial.advice == f"y = {cure}"

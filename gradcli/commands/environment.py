@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from ..columns import written_in
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
 from ..opening import DeviceMissing, Opened, UsageError, opened
@@ -18,6 +19,8 @@ from ..output import (
     PAGE,
     Unwritable,
     close_silently,
+    document_to_stdout,
+    encoding_of,
     flush,
     look_of,
     prepare_streams,
@@ -48,7 +51,10 @@ class Environment:
 
     def __init__(self, common: Shared) -> None:
         self.common = common
+        if common.format != "text":
+            document_to_stdout()
         self.look: Look = look_of(sys.stdout, common.color)
+        written_in("utf-8" if common.out is not None else encoding_of(sys.stdout))
         if common.out is not None:
             self.look = Look(common.color == "always", True, PAGE, whole=True)
         elif common.wide:

@@ -17,7 +17,7 @@ from ..recording.saved import SavedNames
 from ..recording.side import Live
 from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
-from .again import Known, made_again
+from .again import Known, by_formulas, made_again
 from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
@@ -38,11 +38,14 @@ class Mark:
 
     __slots__ = (
         "origin", "module", "is_freed", "is_packed", "is_aside", "freed_at", "retains",
-        "__weakref__",
+        "elsewhere", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
+    def __init__(
+        self, origin: Any, module: Any = None, is_packed: bool = False, elsewhere: Any = None
+    ) -> None:
         self.origin, self.module, self.is_packed = origin, module, is_packed
+        self.elsewhere = elsewhere  # the line of another file that made it
         self.is_freed: bool | None = None
         self.is_aside = False  # freed as far as the program knows, and held for a question
         self.freed_at: Any = None  # the call that did
@@ -151,8 +154,9 @@ class TorchSide(Live):
             return None
         try:
             found = node(self.torch.as_tensor(other, device=came.device).to(came.dtype))
-        except Exception:  # what it needs may be gone
-            return None
+        except Exception:  # PyTorch freed what it needs
+            values = {name: self.saved_under(node, saved, name) for name in saved or ()}
+            return by_formulas(self.row(node), self.edges(node), values, self.array(came), other)
         found = found if isinstance(found, tuple) else (found,)
         return [None if one is None else self.array(one) for one in found]
 
@@ -278,6 +282,9 @@ class TorchSide(Live):
 
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
+
+    def elsewhere(self, node: Any) -> Any:
+        return self.mark(node).elsewhere
 
     def clock(self) -> int:
         """The sequence number that the next node gets."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
+from ..columns import WRITABLE
 from ..opening import OUTSIDE, PATIENCE, leads_out
 from ..render.escape import Terminal
 from ..render.look import Look
@@ -22,15 +23,18 @@ PAGE = 80
 def look_of(stream: TextIO, color: str) -> Look:
     """How a stream is drawn on; standard output and standard error are judged apart."""
     terminal = progress.is_terminal(stream)
-    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     columns = PAGE
     if terminal:
         with suppress(OSError, ValueError):
             told = os.get_terminal_size(stream.fileno()).columns or PAGE  # some terminals say 0
             columns = max(40, min(200, told))
-    coloured, unicode = _wants_color(terminal, color), encoding.startswith("utf")
+    coloured, unicode = _wants_color(terminal, color), encoding_of(stream).startswith("utf")
     rich = terminal and coloured and os.environ.get("TERM") != "dumb"
     return Look(coloured, unicode, columns, not terminal, rich)
+
+
+def encoding_of(stream: TextIO) -> str:
+    return (getattr(stream, "encoding", None) or "utf-8").lower()
 
 
 def _wants_color(terminal: bool, color: str) -> bool:
@@ -45,13 +49,21 @@ def _wants_color(terminal: bool, color: str) -> bool:
     return terminal
 
 
+def document_to_stdout() -> None:
+    """What says its encoding itself, such as a picture, is UTF-8 whatever the locale is."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        with suppress(ValueError, OSError):
+            reconfigure(encoding="utf-8", errors=WRITABLE)
+
+
 def prepare_streams() -> None:
     """Characters that a stream can't encode become visible instead of ending the command."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             with suppress(ValueError, OSError):
-                reconfigure(errors="backslashreplace")
+                reconfigure(errors=WRITABLE)
 
 
 class Unwritable(BaseException):

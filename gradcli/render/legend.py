@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from .. import columns
 from .text import Line, Look, cell, pad, width_of, wrap
 
 SIGNS = (
     ("├─ └─", "an input of the node above"),
     ("●", "the next node of a long chain; its other inputs hang below it"),
     ("⋮ 3", "something is folded, and the row says what; --expand 3 shows it"),
-    ("see above, see #1", "the node is drawn already; #1 marks the row"),
+    ("see above, see #1", "the node is drawn there; #1 marks the row"),
+    ("in ⋮ 3", "the node is drawn there, within the fold"),
     ("NAME = EXPRESSION", "an assignment of the program"),
     ("NAME: EXPRESSION", "the value of the expression, which a name holds in another way"),
     ("EXPRESSION, in net.1", "the node was made in this module, in the call of the expression"),
@@ -26,7 +28,7 @@ SIGNS = (
     ("?", "the value depends on an input without a value"),
 )
 LEAST = 20  # columns of a meaning
-ASCII = str.maketrans({"├": "|", "└": "`", "─": "-", "●": "o", "⋮": ":", "→": ">", "…": "~"})
+ASCII = str.maketrans(columns.SIGNS)
 
 
 def lines(look: Look) -> list[Line]:

@@ -31,7 +31,15 @@ from .gradients import (
 )
 from .passes import Hooked, Pass
 from .values import name_of
-from .zero_causes import VERDICTS, always_zero, factor_of, is_slope, verdict_at, zero_leaf
+from .zero_causes import (
+    VERDICTS,
+    always_zero,
+    factor_of,
+    is_slope,
+    verdict_at,
+    zero_leaf,
+    zeros_made,
+)
 from .zero_trials import read_before, zero_trials
 
 LABELS = {
@@ -347,11 +355,12 @@ def _death_finding(
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
             continue
-        if case.is_here(origin_of(node)) and not any(
-            r.node is origin_of(node) for r in finding.causes
-        ):
+        if case.is_here(origin_of(node)):
             label = f"{LABELS[words]} ({node_name(node)})"
-            finding.causes.append(Remark(origin, label))
+            remark_once(finding.causes, origin_of(node), label)
+        made = zeros_made(case, share) if verdict == "zero-factor" else None
+        if made is not None and case.is_here(made):
+            remark_once(finding.others, made, "all 0 from here on")
     if words != "whole":
         finding.trials += zero_trials(case, reason, origin, same[0])
     if words in ADVICE and not finding.trials:

@@ -7,23 +7,25 @@ like any other, and hold it in `meta`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
-from ..engine.run_state import run_state
-from ..named import NamedTuple
-from .adoption import VALUES
-from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS
-from .builtins import types as types_room
-from .calls import call
-from .class_attributes import OF_OBJECTS
-from .classes import EMPTY_BASES, ClassValue, constructed, make_class
-from .grammar import is_foreign
+from ...engine.run_state import run_state
+from ...named import NamedTuple
+from ..adoption import VALUES
+from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS
+from ..builtins import types as types_room
+from ..calls import call
+from ..grammar import is_foreign
+from ..members import TABLES
+from ..operations import DICTS, type_name
+from ..session import session
+from ..sets import Set
+from ..values import Instance, Type
+from . import EMPTY_BASES, ClassValue
+from .attributes import OF_OBJECTS
+from .construction import construct, constructed
 from .instances import make_meta_host
-from .members import TABLES
-from .operations import DICTS, type_name
-from .session import session
-from .sets import Set
-from .values import Instance, Type
 
 TYPE = types_room.OF_PYTHON[Type]
 BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
@@ -108,6 +110,21 @@ def _meta_of(bases: tuple[Any, ...], given: Any) -> ClassValue | None:
             )
         found = meta
     return found
+
+
+def make_class(
+    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None,
+    fields: dict[str, str] | None = None,
+) -> Any:  # fmt: skip
+    kind = ClassValue(name, qualified, bases, table, doc)
+    kind.fields = fields or {}
+    for base in (part for owner in kind.order for part in owner.bases):
+        finish = EMPTY_BASES.get(base) if type(base) is Type else None
+        if finish is not None:
+            return finish(kind)
+    if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
+        kind.add_error_type(partial(construct, kind))
+    return kind
 
 
 def _finished(parts: Parts, meta: ClassValue | None, named: dict[str, Any]) -> Any:

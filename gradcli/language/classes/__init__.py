@@ -6,13 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.function import Function as HostFunction
-from ..engine.invented_names import kept_on
-from ..nn.derived import parametrizations
-from ..nn.module import Module
-from .adoption import VALUES, adopting
-from .annotations import Annotation, Joined
-from .attributes import (
+from ...engine.invented_names import kept_on
+from ...nn.derived import parametrizations
+from ...nn.module import Module
+from ..adoption import VALUES, adopting
+from ..annotations import Annotation, Joined
+from ..attributes import (
     MISSING,
     SPECIAL,
     SPECIAL_DELETE,
@@ -25,10 +24,14 @@ from .attributes import (
     set_attribute,
     set_on_library,
 )
-from .builtins.errors import own_errors
-from .builtins.prelude import PRELUDE
-from .builtins.types import OF_ERRORS
-from .calls import call, called_back
+from ..builtins.errors import own_errors
+from ..builtins.prelude import PRELUDE
+from ..builtins.types import OF_ERRORS
+from ..calls import call, called_back
+from ..libraries import published, twin
+from ..members import TABLES, Members, members_of_type
+from ..operations import type_handlers, type_name
+from ..values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
 from .instances import (
     OPERATORS,
     ClassMethod,
@@ -40,16 +43,11 @@ from .instances import (
     linear,
     make_host,
     make_library_host,
-    not_made,
     refusal_of,
     shown,
     slots_of,
     special_names,
 )  # fmt: skip
-from .libraries import published, twin
-from .members import TABLES, Members, members_of_type
-from .operations import type_handlers, type_name
-from .values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
 
 OBJECT = PRELUDE["object"]
 
@@ -109,6 +107,11 @@ class ClassValue(Joined):
 
     def __deepcopy__(self, memo: Any) -> ClassValue:
         return self  # a copy of an object is of the same class
+
+    def add_error_type(self, construct: Callable[..., Any]) -> None:
+        """What `except` compares its errors with."""
+        self.kind = Type(self.name, self.native, construct, "__main__")
+        ERROR_CLASSES[self.kind] = self
 
     def is_below(self, other: Any) -> bool:
         """Is it this class, or does it build on it? Classes are asked by identity."""
@@ -208,81 +211,11 @@ def is_instance(value: Any) -> bool:
     )
 
 
-# ---------------------------------------------------------------- making
-
-
-def construct(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
-    """Net(...)"""
-    calling = MISSING if kind.meta is None else kind.meta.find("__call__")
-    if calling is not MISSING:
-        return call(calling, (kind, *args), kwargs)
-    return constructed(kind, *args, **kwargs)
-
-
-def constructed(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
-    """type.__call__(Net, ...)"""
-    if kind.make is not None:
-        return kind.make(kind, *args, **kwargs)
-    if kind.abstract:
-        raise TypeError(not_made(kind))
-    if kind.native in FUNCTIONS:
-        function: Any = HostFunction()  # which only can be applied, as its class can
-        function.apply, function.OFFERS = FUNCTIONS[kind.native](kind), ("apply",)
-        return Builtin(kind.name, function)
-    making = kind.find("__new__")
-    if making is MISSING:
-        value = made(kind, *args, **kwargs)
-    else:
-        value = call(getattr(making, "function", making), (kind, *args), kwargs)
-        if not is_instance(value) or not kind_of(value).is_below(kind):
-            return value
-    start = kind.find("__init__")
-    if start is not MISSING:
-        answer = call(start, (value, *args), kwargs)
-        if answer is not None:
-            raise TypeError(f"__init__() should return None, not '{type_name(answer)}'")
-    elif is_base(kind.native):
-        kind.native.__init__(value, *args, **kwargs)
-    elif kwargs and kind.kind is not None:
-        raise TypeError(f"{kind.name}() takes no keyword arguments")
-    elif (args or kwargs) and kind.kind is None and kind.content is None and making is MISSING:
-        raise TypeError(f"{kind.name}() takes no arguments")
-    return value
-
-
-def made(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
-    """An object of the class before its __init__ runs: what __new__ returns."""
-    if kind.kind is not None:
-        return ErrorValue(kind.kind, args)
-    assert kind.host is not None
-    value: Any = kind.host(kind)
-    if kind.content is not None:
-        filled = () if "__init__" in kind.order[-1].table else (*map(stands_for, args),)
-        value.content = kind.content.construct(*filled)
-    return value
-
-
 # Types that a class may build on and that are not beneath its objects: object, ABC, Protocol. What
 # some of them make of a class, such as an enumeration.
 EMPTY_BASES: dict[Type, Callable[[ClassValue], Any] | None] = {OBJECT: None}
 # Types that may stand beside such a one.
 MIXED_IN: dict[Type, frozenset[Type]] = {}
-
-
-def make_class(
-    name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any], doc: str | None,
-    fields: dict[str, str] | None = None,
-) -> Any:  # fmt: skip
-    kind = ClassValue(name, qualified, bases, table, doc)
-    kind.fields = fields or {}
-    for base in (part for owner in kind.order for part in owner.bases):
-        finish = EMPTY_BASES.get(base) if type(base) is Type else None
-        if finish is not None:
-            return finish(kind)
-    if isinstance(kind.native, type) and issubclass(kind.native, BaseException):
-        kind.kind = made = Type(name, kind.native, functools.partial(construct, kind), "__main__")
-        ERROR_CLASSES[made] = kind
-    return kind
 
 
 ERROR_CLASSES: dict[Type, ClassValue] = {}

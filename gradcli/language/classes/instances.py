@@ -7,11 +7,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..nn.module import Module
-from .calls import call, called_back
-from .grammar import BINARY_METHODS
-from .session import session
-from .values import Instance, Type
+from ...nn.module import Module
+from ..calls import call, called_back
+from ..grammar import BINARY_METHODS
+from ..session import session
+from ..values import Instance, Type
 
 HOST_BYTES = 4096  # what a class of the host weighs, about
 # Special methods that Python's own operations look for: a host gets a bridge for each that the

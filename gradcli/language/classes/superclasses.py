@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .adoption import VALUES
-from .attributes import MISSING, SPECIAL, missing
-from .builtins.prelude import PRELUDE
-from .class_attributes import OF_OBJECTS, class_method, module_method
-from .classes import ClassValue, constructed, from_class, is_instance, kind_of
-from .formatting import error_text, plain_error
+from ..adoption import VALUES
+from ..attributes import MISSING, SPECIAL, missing
+from ..builtins.prelude import PRELUDE
+from ..formatting import error_text, plain_error
+from ..members import TABLES, Members
+from ..values import Bound, Builtin, ErrorValue
+from . import ClassValue, from_class, is_instance, kind_of
+from .attributes import OF_OBJECTS, class_method, module_method
+from .construction import constructed
 from .inherited import inherited_from
 from .instances import is_base
-from .members import TABLES, Members
-from .values import Bound, Builtin, ErrorValue
 
 
 class Super:

@@ -11,16 +11,14 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
-from .attributes import MISSING, STATICS
-from .builtins.prelude import divmod_, hash_, make_float, make_int, round_
-from .builtins.types import OF_LIBRARY, OF_PYTHON, type_of
-from .calls import call
-from .class_attributes import OF_OBJECTS
-from .classes import BUILTIN_METHODS, ClassValue, is_mixed_in
-from .formatting import formatted, quoted, text
-from .members import TABLES
-from .operations import (
+from ..arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
+from ..attributes import MISSING, STATICS
+from ..builtins.prelude import divmod_, hash_, make_float, make_int, round_
+from ..builtins.types import OF_LIBRARY, OF_PYTHON, type_of
+from ..calls import call
+from ..formatting import formatted, quoted, text
+from ..members import TABLES
+from ..operations import (
     COMPARE,
     check_key,
     contains,
@@ -31,8 +29,10 @@ from .operations import (
     set_item,
     type_name,
 )
-from .sets import Set
-from .values import Builtin, Instance, Lazy, Type, stands_for
+from ..sets import Set
+from ..values import Builtin, Instance, Lazy, Type, stands_for
+from . import BUILTIN_METHODS, ClassValue, is_mixed_in
+from .attributes import OF_OBJECTS
 
 Method = Callable[..., Any]
 

@@ -7,25 +7,24 @@ from collections.abc import Callable
 from inspect import getattr_static
 from typing import Any
 
-from .adoption import ADOPTERS, adopting
-from .attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
-from .builtins import types as types_room
-from .builtins.prelude import PRELUDE
-from .calls import call
-from .classes import (
+from ..adoption import ADOPTERS, adopting
+from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
+from ..builtins import types as types_room
+from ..builtins.prelude import PRELUDE
+from ..calls import call
+from ..operations import type_handlers
+from ..values import Builtin
+from . import (
     FUNCTIONS,
     ClassValue,
-    construct,
     delete_plainly,
     described,
     from_class,
-    made,
     module_methods,
     set_plainly,
 )
+from .construction import construct, made
 from .instances import ClassMethod, Property, StaticMethod, add_special, is_base
-from .operations import type_handlers
-from .values import Builtin
 
 
 def _class_attribute(value: ClassValue, name: str) -> Any:

@@ -6,15 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.function import Function as HostFunction, FunctionContext, FunctionNode
-from .adoption import VALUES
-from .attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribute, missing
-from .calls import call
-from .classes import FUNCTIONS, ClassValue
+from ...autograd.function import Function as HostFunction, FunctionContext, FunctionNode
+from ..adoption import VALUES
+from ..attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribute, missing
+from ..calls import call
+from ..members import TABLES, Members
+from ..session import session
+from ..values import Function
+from . import FUNCTIONS, ClassValue
 from .instances import ClassMethod, StaticMethod
-from .members import TABLES, Members
-from .session import session
-from .values import Function
 
 
 class _Adapter:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .adoption import adopt, adopting, is_library
-from .attributes import STATICS
-from .class_attributes import OF_OBJECTS
-from .classes import get_part, is_instance, kind_of
-from .formatting import own_text, quoted
+from ..adoption import adopt, adopting, is_library
+from ..attributes import STATICS
+from ..formatting import own_text, quoted
+from ..operations import type_handlers, type_name
+from ..session import session
+from ..values import Instance, Lazy
+from . import get_part, is_instance, kind_of
+from .attributes import OF_OBJECTS
 from .instances import is_base
-from .operations import type_handlers, type_name
-from .session import session
-from .values import Instance, Lazy
 
 Method = Callable[..., Any]
 

@@ -7,29 +7,29 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from ..autograd.function import FunctionContext
-from . import library_protocols  # what instances do not answer, the library's objects do
-from .annotations import Annotation
-from .attributes import KEPT_BYTES, MISSING, STATICS, get_attribute
-from .builtins import types as types_room
-from .builtins.errors import name_of
-from .builtins.types import below
-from .calls import call
-from .class_attributes import OF_CLASSES, OF_OBJECTS
-from .classes import (
+from ...autograd.function import FunctionContext
+from .. import library_protocols  # what instances do not answer, the library's objects do
+from ..annotations import Annotation
+from ..attributes import KEPT_BYTES, MISSING, STATICS, get_attribute
+from ..builtins import types as types_room
+from ..builtins.errors import name_of
+from ..builtins.types import below
+from ..calls import call
+from ..formatting import texts
+from ..operations import iterate, type_handlers, type_name
+from ..session import session
+from ..values import Builtin, ErrorValue, Instance, Lazy, Type
+from . import (
     ERROR_CLASSES,
     OBJECT,
     ClassValue,
-    construct,
     is_instance,
     kind_of,
 )
-from .formatting import texts
+from .attributes import OF_CLASSES, OF_OBJECTS
+from .construction import construct
 from .instances import ClassMethod, Property, StaticMethod
-from .operations import iterate, type_handlers, type_name
-from .session import session
 from .superclasses import Super
-from .values import Builtin, ErrorValue, Instance, Lazy, Type
 
 
 def _kind_of(value: Any) -> ClassValue | None:
