@@ -36,11 +36,14 @@ class Mark:
 
     __slots__ = (
         "origin", "module", "is_freed", "is_packed", "is_aside", "freed_at", "retains",
-        "__weakref__",
+        "elsewhere", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
+    def __init__(
+        self, origin: Any, module: Any = None, is_packed: bool = False, elsewhere: Any = None
+    ) -> None:
         self.origin, self.module, self.is_packed = origin, module, is_packed
+        self.elsewhere = elsewhere  # the line of another file that made it
         self.is_freed: bool | None = None
         self.is_aside = False  # freed as far as the program knows, and held for a question
         self.freed_at: Any = None  # the call that did
@@ -267,6 +270,9 @@ class TorchSide(Live):
 
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
+
+    def elsewhere(self, node: Any) -> Any:
+        return self.mark(node).elsewhere
 
     def clock(self) -> int:
         """The sequence number that the next node gets."""

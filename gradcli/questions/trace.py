@@ -34,6 +34,7 @@ from . import shown_pass
 from .errors import error_fact
 from .graph import (
     collected,
+    elsewhere,
     index_of,
     module_names,
     names_of,
@@ -136,6 +137,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             detail=_detail(ran, found, one, texts=texts) if options.detail else None,
             derived=orders,
             holders=holders(ran, found),
+            elsewhere=elsewhere(found),
         )
     if ran.error is None:
         complain(recording)

@@ -16,6 +16,7 @@ from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
 from ..engine.mode import state
 from ..engine.node import Packed, SavedOutput
 from ..engine.tensor import Tensor
+from .facts.basic import Elsewhere
 
 PER_STEP = 7  # a step of the budget stands for so many elements that are looked at: 2 ** 7
 
@@ -34,6 +35,10 @@ class Side:
     def origin(self, node: Any) -> Any:
         """Where in the program a node was made."""
         return node.origin
+
+    def elsewhere(self, node: Any) -> Elsewhere | None:
+        """Where in another file, which the program called there."""
+        return None
 
     def standing(self, tensor: Any) -> int | None:
         """A number that changes when its elements do; None where it might not."""

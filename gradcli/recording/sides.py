@@ -17,6 +17,7 @@ import numpy
 from ..engine.carriers import ARRAYS
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from .facts.basic import Elsewhere
 from .side import Live, Side
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ def is_live(tensor: Any) -> bool:
 def origin_of(node: Any) -> Any:
     """Where in the program a node was made."""
     return node.origin if sides.live is None else side_of_node(node).origin(node)
+
+
+def elsewhere_of(node: Any) -> Elsewhere | None:
+    """The expression of another file that made a node."""
+    return None if sides.live is None else side_of_node(node).elsewhere(node)
 
 
 def sequence_of(node: Any) -> int:
