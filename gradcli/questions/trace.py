@@ -254,7 +254,7 @@ def _flows(
     def path_of(module: Any) -> str:
         """Of a module of the library; one of the program has lines of its own."""
         live = sides.live
-        own = is_instance(module) or (live is not None and live.is_of_program(module))
+        own = is_instance(module) or (live is not None and live.objects.is_of_program(module))
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     return shown_pass.flows(recording, one, found, path_of, full=not options.texts, below=below)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 
@@ -207,6 +207,17 @@ class Side:
         return state.grad_enabled
 
 
+class LiveObjects(Protocol):
+    """What is asked of the objects of a program that Python runs."""
+
+    def attributes(self, value: Any) -> Mapping[str, Any]: ...
+    def beside(self, module: Any) -> Mapping[str, Any]: ...
+    def has_method(self, module: Any, word: str) -> bool: ...
+    def is_made(self, value: Any) -> bool: ...
+    def is_of_program(self, module: Any) -> bool: ...
+    def member(self, value: Any, name: str) -> Any: ...
+
+
 class Live(Side):
     """What PyTorch's side answers besides. `live.side` has the answers."""
 
@@ -226,9 +237,4 @@ class Live(Side):
     is_number: Callable[[Any], bool]
     clock: Callable[[], int]
     given_shapes: Callable[[Any], Sequence[tuple[int, ...] | None]]
-    member: Callable[[Any, str], Any]
-    is_made: Callable[[Any], bool]
-    attributes: Callable[[Any], Mapping[str, Any]]
-    beside: Callable[[Any], Mapping[str, Any]]
-    is_of_program: Callable[[Any], bool]
-    has_method: Callable[[Any, str], bool]
+    objects: LiveObjects

@@ -71,7 +71,7 @@ def side_of_node(node: Any) -> Side:
 
 def has_method(module: Any, word: str) -> bool:
     """Whether a module's class has a method; of an interpreted class that is taken for granted."""
-    live = sides.live
+    live = None if sides.live is None else sides.live.objects
     return live is None or not live.is_made(module) or live.has_method(module, word)
 
 
