@@ -90,6 +90,14 @@ def test_the_check_of_a_second_derivative() -> None:
     assert page.endswith("save the inputs instead, and compute ctx.square again in Cube.backward\n")
 
 
+def test_a_matrix_without_an_inverse() -> None:
+    page = page_of(
+        "a = torch.ones(2, 2, requires_grad=True)\ntorch.linalg.inv(a).sum().backward()\n"
+    )
+    advice = "a + 1e-4 * torch.eye(2), if it is singular by rounding only"
+    assert page.endswith(f"help: {advice}\n      tried: passes\n")
+
+
 @pytest.mark.parametrize("title", MISUSE)
 def test_ordinary_mistakes(title: str) -> None:
     text, _, expected = MISUSE[title].partition("---\n")

@@ -268,7 +268,7 @@ NAMED_IN_TABLES = {
     "questions/paths/carrier": 57, "symbols/text": 13, "questions/ops/samples": 10,
     # NumPy's names of functions and types, Python's names of operators, einops' of reductions.
     "language/standard/axis_patterns": 7,
-    "arrays/table": 12, "arrays/operators": 11, "arrays/costs": 5, "arrays/functions": 5,
+    "arrays/table": 12, "arrays/operators": 11, "arrays/functions": 5,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
     "questions/step/local": 5, "questions/why/values": 12,
 }  # fmt: skip

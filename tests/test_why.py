@@ -223,6 +223,63 @@ for turn in range(2):
     assert SLIPS[line] in facts and bool(facts) == bool(SLIPS[line])
 
 
+OWN_FUNCTION = """\
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x ** 2
+    @staticmethod
+    def backward(ctx, g):
+        return {gradient}
+x = torch.ones(2, requires_grad=True)
+def halved(grad):
+    grad = grad / 2
+    {end}
+x.register_hook(halved)
+(x * Square.{call}).sum().backward()
+"""
+SLIPPED = (
+    ("g * 2", "return grad", "apply(x)", ""),
+    ("torch.ones(2) * 2", "return grad", "apply(x)", "line 6: g is never read: Square.backward"),
+    ("g * 2", "pass", "apply(x)", ""),
+    ("g * 2", "", "apply(x)", "line 10: grad = grad / 2 has no effect: the hook halved returns"),
+    ("g * 2", "return grad", "forward(None, x)", "Square.forward(None, x) is a plain call: Square"),
+    ("None", "return grad", "apply(x)", ""),
+)
+
+
+@pytest.mark.parametrize("gradient, end, call, told", SLIPPED)
+def test_functions_and_hooks_without_an_effect(
+    gradient: str, end: str, call: str, told: str
+) -> None:
+    text = OWN_FUNCTION.format(gradient=gradient, end=end, call=call)
+    facts = "\n".join(ask(text, "x")[1].facts)
+    assert told in facts and bool(facts) == bool(told)
+
+
+def test_a_reentrant_checkpoint_of_an_input_that_requires_grad() -> None:
+    text = """\
+w, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+y = torch.utils.checkpoint.checkpoint(lambda x: (w * x).exp(), x, use_reentrant=True)
+y.sum().backward(inputs=[x])
+"""
+    said = [label.text for label in ask(text, "w")[1].labels]
+    assert "runs it without gradients, and backward() runs it again" in said
+
+
+def test_forward_of_a_module_runs_no_hooks() -> None:
+    text = """\
+net = nn.Linear(2, 1)
+net.register_full_backward_hook(lambda module, given, came: print(came))
+net.forward(torch.ones(3, 2)).sum().backward()
+"""
+    (fact,) = ask(text, "net.weight")[1].facts
+    assert fact.endswith(
+        "net.forward(torch.ones(3, 2)) is a plain call: it runs no hooks: net(...)"
+    )
+    assert not ask(text.replace(".forward(", "("), "net.weight")[1].facts
+
+
 @pytest.mark.parametrize("engine", ["own", "torch"])
 def test_modules_in_methods_and_loops_have_no_requires_grad(engine: str) -> None:
     if engine == "torch" and not oracle.has_torch:

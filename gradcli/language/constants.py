@@ -181,6 +181,8 @@ class Search:
             yield from self._of_function(called[0], depth)
             return
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Call, ast.Name)):
+            parts = [*parts, value.slice]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
 

@@ -21,7 +21,7 @@ ROWS, COLUMNS = 4, 12  # of the result, from which on operands are packed
 TILE_ROWS, TILE_COLUMNS = 12, 8
 ACROSS = 288  # columns that one call of NumPy's library takes in one way
 BLOCK = 192  # of the inner dimension; what is below two of them is halved
-KEPT = 1 << 12  # elements of a product whose memory waits for the next one
+KEPT = 1 << 13  # elements of a product and an operand whose memory waits for the next one
 BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
@@ -114,6 +114,6 @@ def _beside_zeros(xp: Any, a: Any, b: Any, start: Any) -> Any:
     xp.matmul(left, frame.right, frame.product)
     inside = frame.inside
     result = inside.copy() if start is None else start + inside
-    if frame.product.size <= KEPT:
+    if frame.product.size + frame.right.size <= KEPT:
         unused.append(frame)
     return result

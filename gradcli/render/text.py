@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..columns import pad as pad, width_of as width_of
 from ..named import NamedTuple
+from ..recording.facts import Elsewhere
 from . import escape
 from .escape import Terminal
 from .look import Look as Look, cut as cut, ellipsis as ellipsis, wrap as wrap
@@ -51,9 +52,13 @@ def cell(text: str, style: str = "") -> Cell:
     return Cell(escape.line(text), style)
 
 
-def at(line: int | None) -> Cell:
-    """The number of a line of the program, which leads there."""
-    return Cell("" if line is None else str(line), "dim", line=line or 0)
+def at(line: int | None, elsewhere: Elsewhere | None = None) -> Cell:
+    """The number of a line of the program, which leads there; behind it, where there is room, the
+    place in another file that is called there."""
+    text = "" if line is None else str(line)
+    if elsewhere is None:
+        return Cell(text, "dim", line=line or 0)
+    return cell(f"{text}, {elsewhere}", "dim")._replace(line=line or 0, short=text)
 
 
 def broken(text: str, width: int) -> list[str]:

@@ -172,8 +172,7 @@ def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> No
     ):
         switch = None  # it is only the first of what was computed without them
     if switch is None and (calls := _reentrant(case)):
-        finding.causes += [Remark(call, "runs it without gradients, and no input requires grad")
-                           for call in calls]  # fmt: skip
+        finding.causes += [Remark(call, _run_again(case, call)) for call in calls]
         edits += [
             edit for call in calls for edit in with_keyword(case, call, "use_reentrant", "False")
         ]
@@ -191,6 +190,13 @@ def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> No
         if word in text:
             edits.append(replace(case, switch, text.replace(word, other)))
             break
+
+
+def _run_again(case: Case, call: ast.Call) -> str:
+    """What a reentrant checkpoint does with what its function uses beside its inputs."""
+    made = [step for step in case.steps if step.node is call and step.tracked]
+    later = "backward() runs it again" if made else "no input requires grad"
+    return f"runs it without gradients, and {later}"
 
 
 def _reentrant(case: Case) -> list[ast.Call]:

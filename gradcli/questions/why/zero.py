@@ -50,6 +50,7 @@ LABELS = {
     "masked": "does not take it from here",
     "factor": "the mask is 0 here",
     "zero-factor": "the gradient is multiplied by 0 here",
+    "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
     "whole": "the same sum for all inputs",
     "tiny": "too small for a number from here on",
@@ -65,6 +66,7 @@ REASONS = {
     "masked": "{place} takes its numbers from elsewhere",
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "zero-factor": "{place} multiplies the gradient by 0",
+    "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
     "whole": "what {place} gives adds up to 1, whatever its input is",
     "tiny": "{place} makes a tiny gradient smaller than numbers can be",
@@ -337,6 +339,8 @@ def _death_finding(
     row = row_of(same[0].applied.node)
     if reason == "cancelled" and row is not None and row.role == "normalises":
         words = "whole"
+    if reason == "zero-factor" and row is not None and row.acts == "random" and row.smooth:
+        reason = words = "drawn"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
