@@ -6,11 +6,14 @@ rows (`torch.sparse_csr`). They are never changed: an operation in place gives i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from .device import module_of
+from .layout import check_dimensions
 
+MOST_ELEMENTS = 1 << 59  # their bytes can be counted
 SHOWN = 1 << 24  # elements of a sparse tensor that is shown with all its zeros
 
 
@@ -25,6 +28,17 @@ def _refused(self: SparsePayload, *others: Any) -> Any:
     raise NoArray(
         "this looks at all elements of a sparse tensor, which keeps some: use .to_dense()"
     )
+
+
+def check_size(shape: Sequence[int]) -> None:
+    """Sizes that a tensor can have, however few elements it keeps."""
+    check_dimensions(len(shape))
+    if any(size < 0 for size in shape):
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}"
+        )
+    if prod(shape) >= MOST_ELEMENTS:
+        raise RuntimeError("numel: integer multiplication overflow")
 
 
 class SparsePayload:
@@ -71,7 +85,8 @@ class SparsePayload:
 
     @property
     def nbytes(self) -> int:
-        return int(self.values.nbytes)
+        """Of its values and of their places."""
+        return int(self.values.nbytes) + sum(int(array.nbytes) for _, array in self.parts())
 
     def parts(self) -> tuple[tuple[str, Any], ...]:
         """What says where the elements are, by PyTorch's names."""
@@ -120,6 +135,7 @@ class CoordinateArray(SparsePayload):
     def __init__(
         self, indices: Any, values: Any, shape: tuple[int, ...], is_coalesced: bool = False
     ) -> None:
+        check_size(shape)
         self.indices, self.values, self.shape = indices, values, tuple(shape)
         self.is_coalesced = is_coalesced or len(values) < 2
 
@@ -171,8 +187,6 @@ class CoordinateArray(SparsePayload):
     def places(self) -> Any:
         """The row-major number of each place, over its sparse dimensions."""
         xp, sizes = module_of(self.values), self.shape[: self.sparse_dim]
-        if prod(sizes) >= 2**63:
-            raise RuntimeError("numel: integer multiplication overflow")
         found = xp.zeros(self.nnz, dtype="int64")
         for row, size in zip(self.indices, sizes, strict=True):
             found = found * size + row

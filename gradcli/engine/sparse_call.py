@@ -27,7 +27,7 @@ from .row import SPARSE, Composite, Inplace, Row
 from .sparse_array import NoArray, SparsePayload
 from .sparse_tensor import SparseTensor, around
 from .tensor import Tensor, write_into
-from .tensor_type import TensorType
+from .tensor_type import LARGE, TensorType
 from .views import check_inplace, rebase
 
 NUMBERS = (float, int, bool, complex)
@@ -104,6 +104,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         kind, arrays = _operands(row, values)
         if row.cost is not None:
             guard(row, kind, values)
+        _reserve(values)
         data = row.forward(kind if row.kinded else kind.xp, *arrays)
         if row.output_count > 1:
             node = _node(row, values, kind) if _asks(row, kind, values) else None
@@ -113,6 +114,13 @@ def specialise(row: Row) -> Callable[..., Any]:
         return _results(row, kind, (data,), values)[0]
 
     return run_row
+
+
+def _reserve(values: Sequence[Any]) -> None:
+    """Asks for as much memory as the sparse operands have: kernels work on copies."""
+    room = sum(payload.nbytes for payload in payloads_in(values))
+    if room > LARGE:
+        state.reserve(2 * room)
 
 
 def _operands(row: Row, values: Sequence[Any]) -> tuple[TensorType, list[Any]]:

@@ -32,6 +32,7 @@ _HOMES: dict[str, str] = {
         "channels_last_3d"
     ),
     "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
+    "utils.sparse_checks": "sparse.check_sparse_tensor_invariants",
     "utils.removed": "symeig eig solve lstsq matrix_rank",
     "engine.limits": "finfo iinfo",
     "engine.promotion": "result_type=result_dtype",

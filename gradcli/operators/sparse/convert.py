@@ -219,6 +219,7 @@ def _rows_under(name: str, node: str, sample: str) -> Any:
         layout=SPARSE,
         where="hidden",
         check=_check_matrix,
+        cost=lambda self: 2 * self.shape[0],
         forward=_matrix_rows,
         self=lambda grad, self_layout: from_rows(grad, self_layout),
         doc="A matrix that keeps the elements other than zero, by its rows.",

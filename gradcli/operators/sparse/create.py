@@ -9,7 +9,7 @@ from ...engine.operator import composite, operator
 from ...engine.row import SPARSE
 from .convert import sparse_mask
 from .forms import check_indices, coordinates, expected_coordinates, is_sparse, layout_of
-from .warnings import BETA, UNCHECKED, warn_once
+from .warnings import BETA, warn_once, warn_unchecked
 
 # ---- coordinates
 
@@ -58,6 +58,13 @@ def _sizes_of(indices: Any, values: Any) -> tuple[int, ...]:
     return (*(int(n) + 1 for n in held.max(axis=1)), *values.shape[1:])
 
 
+def check_size(size: Sequence[int]) -> None:
+    """Refuses sizes that no tensor has."""
+    from ...engine.sparse_array import check_size as check
+
+    check(size)
+
+
 def _check_count(indices: Any, values: Any) -> None:
     if indices.shape[1] != values.shape[0]:
         raise RuntimeError(
@@ -70,8 +77,7 @@ def from_parts(
     indices: Any, values: Any, size: Any, dtype: Any, device: Any, requires_grad: bool,
     check_invariants: Any, is_coalesced: Any,
 ) -> Any:  # fmt: skip
-    if check_invariants is None:
-        warn_once(UNCHECKED)
+    warn_unchecked(check_invariants)
     indices, values = tensors_of(indices, values, dtype, device)
     if indices.ndim == 1 and not is_sparse(indices._data):
         indices = indices.reshape((-1, 1)) if size is not None else indices
@@ -95,6 +101,7 @@ def from_parts(
             f"values has incorrect size, expected {[values.shape[0], *size[sparse_dim:]]}, got "
             f"{list(values.shape)}"
         )
+    check_size(size)
     check_indices(indices._data, size)
     out = assembled.run(sparse_dim, dense_dim, size, indices, values, is_coalesced)
     if requires_grad and out.grad_fn is None:
@@ -107,6 +114,7 @@ def _empty(size: Sequence[int], dtype: Any, device: Any, requires_grad: bool) ->
     from ...engine.dtypes import int64
 
     none: Any = tensor([], dtype=int64, device=device)
+    check_size(size)
     indices = none.reshape((len(size), 0))
     values = tensor([], dtype=dtype, device=device)
     return from_parts(indices, values, size, dtype, device, requires_grad, False, None)
@@ -221,8 +229,7 @@ def from_rows(
     crow_indices: Any, col_indices: Any, values: Any, size: Any, dtype: Any, device: Any,
     requires_grad: bool, check_invariants: Any,
 ) -> Any:  # fmt: skip
-    if check_invariants is None:
-        warn_once(UNCHECKED)
+    warn_unchecked(check_invariants)
     warn_once(BETA)
     crow_indices, elements = tensors_of(crow_indices, values, dtype, device)
     col_indices, _ = tensors_of(col_indices, values, dtype, device)
@@ -233,6 +240,7 @@ def from_rows(
         size = (len(rows) - 1, width)
     if len(size) != 2 or elements.ndim != 1:
         raise RuntimeError("gradcli has matrices of the layout torch.sparse_csr, and nothing else")
+    check_size(size)
     _check_rows(rows, columns, elements, size)
     out = row.run(crow_indices, col_indices, elements, tuple(size))
     if requires_grad and out.grad_fn is None:

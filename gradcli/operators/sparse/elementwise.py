@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.carriers import Body
+from ...engine.mode import state
 from ...engine.operator import catalogue
 from ...numerics.rounding import multiply_add
 from ...numerics.thresholds import UPDATED
@@ -73,6 +74,7 @@ def _merged(xp: Any, first: Any, second: Any, alpha: Any) -> Any:
     if both:
         order, places, pairs = _sorted(xp, first, second, joined)
     else:
+        state.charge(first.nnz + second.nnz)
         order, places, pairs = _turns(first.indices.T.tolist(), second.indices.T.tolist())
     out = together[order]
     if len(places):

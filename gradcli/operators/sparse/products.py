@@ -80,11 +80,21 @@ def _check_product(self: Any, mat2: Any) -> None:
     _same_types(self, mat2)
 
 
+def _meetings(one: Any, other: Any) -> int:
+    """How many pairs of elements of two matrices meet in a product."""
+    rows, columns = other.indices[0], one.indices[1]
+    last = rows.searchsorted(columns, side="right")
+    return int((last - rows.searchsorted(columns, side="left")).sum()) * (2 + FACTORS)
+
+
+FACTORS = 4  # arrays that a pair has an element in on the way
+
+
 def product_room(self: Any, mat2: Any) -> int:
     """The elements of a product, and what is added up on the way."""
     a, b = self._data, mat2._data
     if is_sparse(a) and is_sparse(b):
-        return int(a.nnz * max(b.nnz, 1))
+        return _meetings(a.coordinates(), b.coordinates().coalesced())
     if is_sparse(a):
         return int((a.shape[0] + a.nnz) * b.shape[1])
     return int((b.shape[1] + b.nnz if is_sparse(b) else b.shape[1]) * a.shape[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.mode import state
 from ...engine.operator import composite, operator
 from ...engine.row import SPARSE
 from ..geometry import wrap_dim
@@ -84,13 +85,21 @@ def _picked(xp: Any, self: Any, dim: int, index: int) -> Any:
 sparse_form(select, _picked, samples=("x.detach().to_sparse()[0].to_dense()",))
 
 
+def _check_apart(self: Any, dim: int) -> None:
+    """Each slice looks through all elements."""
+    slices = self.shape[wrap_dim(dim, self.ndim)]
+    state.charge(slices * (16 + (self._data.nbytes >> 7)))
+
+
 def _apart(xp: Any, self: Any, dim: int) -> Any:
     dim = wrap_dim(dim, self.ndim)
     found = [_picked(xp, self, dim, place) for place in range(self.shape[dim])]
     return tuple(x.with_values(x.values, False) if is_sparse(x) else x for x in found)
 
 
-sparse_form(unbind, _apart, samples=("x.detach().to_sparse().unbind()[1].to_dense()",))
+sparse_form(
+    unbind, _apart, check=_check_apart, samples=("x.detach().to_sparse().unbind()[1].to_dense()",)
+)
 
 
 def _with_dimension(xp: Any, self: Any, dim: int) -> Any:

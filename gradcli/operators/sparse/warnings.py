@@ -18,20 +18,28 @@ BETA = (
 )
 
 
-class _Told:
-    """What a run has been warned of."""
+class _Checks:
+    """Whether the program wants its sparse tensors checked, None where it did not say, and what it
+    has been warned of."""
 
-    __slots__ = ("messages",)
+    __slots__ = ("enabled", "told")
 
     def __init__(self) -> None:
-        self.messages: frozenset[str] = frozenset()
+        self.enabled: bool | None = None
+        self.told: frozenset[str] = frozenset()
 
 
-_told = run_state(_Told())
+checks = run_state(_Checks())
 
 
 def warn_once(message: str) -> None:
     """Warns of it unless this run has been warned."""
-    if message not in _told.messages:
-        _told.messages |= {message}
+    if message not in checks.told:
+        checks.told |= {message}
         warn(message)
+
+
+def warn_unchecked(check_invariants: bool | None) -> None:
+    """Of a tensor that PyTorch does not check, and nobody said that it should not."""
+    if check_invariants is None and checks.enabled is None:
+        warn_once(UNCHECKED)
