@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from types import CodeType, FrameType, FunctionType
@@ -41,6 +42,7 @@ class Spot:
 
 
 NOWHERE = Spot(None, _call)
+CELL = "<ipython-input"
 NO_POSITION = (None,) * 4
 NOBODY: list[Any] = [None, None]  # calls a module
 
@@ -109,7 +111,8 @@ class Text:
     def _other(self, code: CodeType) -> tuple[CodeType, bool]:
         """Whether a code is of another file of the program, or of a library that it calls."""
         name = code.co_filename
-        is_one = code.co_name != CALLER and not name.startswith(("<", *self.libraries))
+        is_file = not name.startswith(("<", *self.libraries)) or name.startswith(CELL)
+        is_one = code.co_name != CALLER and is_file
         found = self._others[id(code)] = code, is_one
         return found
 
@@ -135,6 +138,7 @@ class Text:
                 folder = os.path.join(os.path.dirname(self.filename), "")
                 own = os.path.isabs(self.filename) and name.startswith(folder)
                 shown = name.removeprefix(folder) if own else os.path.basename(name)
+                shown = cell_of(name) or shown
                 return Elsewhere(shown, frame.f_lineno, _expression(frame), is_library)
             frame = frame.f_back
         return None
@@ -207,6 +211,13 @@ class Text:
                 node = self.node_at(code, traceback.tb_lasti)
                 yield node, traceback.tb_lineno, code.co_name
             traceback = traceback.tb_next
+
+
+def cell_of(filename: str) -> str:
+    """A notebook's cell by its number, as a reader calls it; empty for a file."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    words = None if shell is None else shell.compile.format_code_name(filename)
+    return "" if words is None else " ".join(words)
 
 
 def _expression(frame: FrameType) -> str:
