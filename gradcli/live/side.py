@@ -13,6 +13,7 @@ from typing import Any
 from weakref import ref
 
 from ..namespace import resolve
+from ..recording.looking import is_a, table_of
 from ..recording.saved import SavedNames
 from ..recording.side import Live
 from ..recording.sides import make_known, sides
@@ -433,16 +434,15 @@ class TorchSide(Live):
 
     def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
         """What an object of a class of the program holds, and the tensors of such a class."""
-        if isinstance(value, type):
+        if is_a(value, type):
             return self._of_class(value)
         kind = type(value)
         is_ours = kind.__module__ in self.homes or (kind.__module__, kind.__name__) in NAMESPACES
-        if not is_ours or isinstance(value, self.torch.nn.Module):
+        if not is_ours or is_a(value, self.torch.nn.Module):
             return {}
         if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
             return {}  # of an interpreted program
-        held = getattr(value, "__dict__", None)
-        return held if isinstance(held, dict) else {}
+        return table_of(value)
 
     def beside(self, module: Any) -> Mapping[str, Any]:  # type: ignore[override]
         """What a module of a class of the program holds beside its tables."""
@@ -454,13 +454,13 @@ class TorchSide(Live):
         if kind.__module__ not in self.homes:
             return {}
         held = (self.tensor, self.torch.nn.Module)
-        return {k: v for k, v in vars(kind).items() if isinstance(v, held) or self._holds(v)}
+        return {k: v for k, v in vars(kind).items() if is_a(v, held) or self._holds(v)}
 
     def _holds(self, part: Any) -> bool:
         """Whether it is a container with tensors."""
         items = part.values() if type(part) is dict else part
         return type(part) in (list, tuple, dict) and any(
-            isinstance(item, self.tensor) for item in islice(items, WIDE)
+            is_a(item, self.tensor) for item in islice(items, WIDE)
         )
 
     def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
@@ -469,9 +469,9 @@ class TorchSide(Live):
         return {
             name: value for name, value in names.items()
             if name not in hidden and not name.startswith("__")
-            and not isinstance(value, (ModuleType, FunctionType))
-            and not (isinstance(value, type) and not self.attributes(value))
-            and not (isinstance(value, self.tensor) and value.is_nested)
+            and not is_a(value, (ModuleType, FunctionType))
+            and not (is_a(value, type) and not self.attributes(value))
+            and not (is_a(value, self.tensor) and value.is_nested)
         }  # fmt: skip
 
     def has_method(self, module: Any, word: str) -> bool:  # type: ignore[override]
