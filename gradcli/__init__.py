@@ -28,8 +28,8 @@ def __getattr__(name: str) -> Any:
         return import_module("gradcli.testing")
     if name == "__version__":
         return _version()
-    # `from . import output` asks here first: PyTorch's names need not be loaded to say no.
-    if name.startswith("__") or exists(f"{__path__[0]}/{name}.py"):
+    # `from . import namespace` asks here first: PyTorch's names need not be loaded to say no.
+    if name.startswith("__") or name == "namespace" or exists(f"{__path__[0]}/{name}.py"):
         raise AttributeError(name)
     from .namespace import resolve
 

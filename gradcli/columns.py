@@ -1,14 +1,44 @@
-"""How many columns of a terminal a text takes."""
+"""How a text is written where its characters have no code, and how many columns it takes."""
 
 from __future__ import annotations
 
+import codecs
+
+_encodings: list[str] = []  # the one, other than UTF, that pages are written in
+
+WRITABLE = "gradcli.writable"  # what a stream does with characters that it has no code for
+# The signs of pages in ASCII.
+SIGNS = {
+    "…": "...", "⋯": "...", "→": "->", "←": "<-", "·": "*", "∘": "o", "×": "x", "≈": "~",
+    "²": "^2", "³": "^3", "├": "|", "└": "`", "│": "|", "─": "-", "●": "o", "⋮": ":",
+}  # fmt: skip
+
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
-DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
+DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³≈"), None)
+
+
+def _writable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Signs of pages in ASCII, other characters as escapes."""
+    if not isinstance(error, UnicodeEncodeError) or error.object[error.start] not in SIGNS:
+        return codecs.backslashreplace_errors(error)
+    return SIGNS[error.object[error.start]], error.start + 1
+
+
+codecs.register_error(WRITABLE, _writable)
+
+
+def written_in(encoding: str) -> None:
+    """How pages are encoded from now on."""
+    _encodings[:] = [] if encoding.startswith("utf") else [encoding]
 
 
 def width_of(text: str) -> int:
     """Columns that a terminal needs for the text."""
-    if text.isascii() or text.translate(DRAWN).isascii():
+    if text.isascii():
+        return len(text)
+    if _encodings:
+        text = text.encode(_encodings[0], WRITABLE).decode(_encodings[0])
+    if text.translate(DRAWN).isascii():
         return len(text)
     import unicodedata
 

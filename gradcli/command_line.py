@@ -48,7 +48,7 @@ def with_settings(line: list[str]) -> list[str]:
     """A line of check behind the settings of the folder: of two values the last one counts."""
     if line[:1] != ["check"] or "--help" in line or "-h" in line:
         return line
-    from .settings import words_of
+    from .commands.settings import words_of
 
     return [line[0], *words_of(module_of(line[0]).COMMAND.every, line), *line[1:]]
 

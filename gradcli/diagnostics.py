@@ -72,6 +72,37 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    @property
+    def start(self) -> Span:
+        """The empty piece in front of it."""
+        return self.head(0)
+
+    @property
+    def end(self) -> Span:
+        """The empty piece behind it."""
+        return self.tail(0)
+
+    def head(self, count: int) -> Span:
+        """Its first characters."""
+        return Span(self.line, self.column, self.line, self.column + count)
+
+    def tail(self, count: int) -> Span:
+        """Its last characters."""
+        return Span(self.end_line, self.end_column - count, self.end_line, self.end_column)
+
+    def contains(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+class Edit(NamedTuple):
+    """A change of the source: what comes in the place of a piece; an empty one is an insertion."""
+
+    span: Span
+    text: str
+
 
 class Label(NamedTuple):
     """A remark on a piece of the source; the primary one carries the carets."""
@@ -84,13 +115,12 @@ class Label(NamedTuple):
 class Cure(NamedTuple):
     """Advice that can be tried: the note that gives it, and what it replaces in the source.
 
-    `edits` are pieces of the source with the text that comes in their place; an empty piece is a
-    place to insert. `added` is called where a gradient is added to an existing one. A last
-    resort is given only where it is tried and passes and nothing else does.
+    `added` is called where a gradient is added to an existing one. A last resort is given only
+    where it is tried and passes and nothing else does.
     """
 
     note: str
-    edits: tuple[tuple[Span, str], ...]
+    edits: tuple[Edit, ...]
     added: str = ""
     last_resort: bool = False
 

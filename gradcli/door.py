@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 # Not `from . import ...`: that asks the library face first, which loads every operator.
-from .interrupts import silent
+from .process.interrupts import silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     except OSError as error:
-        from .ending import unwritable
+        from .process.ending import unwritable
 
         status = unwritable(error)
     except (Exception, Defect) as error:
@@ -56,7 +56,7 @@ def _report_defect(error: BaseException) -> int:
 def process() -> None:
     """The command as a process of its own."""
     silent()  # before anything else is loaded
-    from .ending import begin, leave
+    from .process.ending import begin, leave
 
     begin()
     status: Any = 0

@@ -16,7 +16,8 @@ from typing import Any
 
 from .engine.catalogue import Function
 from .engine.signature import REQUIRED, Parameter, Signature
-from .namespace import PLACES, resolve
+from .namespace import resolve
+from .namespace.table import PLACES
 from .operators import catalogue
 
 HERE = Path(__file__).parent

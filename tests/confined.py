@@ -52,7 +52,7 @@ def _serve() -> None:
     import resource
 
     from gradcli.commands import NAMES, module_of
-    from gradcli.language import class_protocols, interpreter  # noqa: F401 - loaded once for all
+    from gradcli.language import interpreter  # noqa: F401 - loaded once for all
     from gradcli.language.budget import memory_in_use
     from gradcli.pipeline import run, running  # noqa: F401
     from gradcli.render import error, text  # noqa: F401

@@ -36,7 +36,8 @@ from gradcli.language.builtins.prelude import PRELUDE
 from gradcli.language.builtins.types import CONSTRUCTIBLE
 from gradcli.language.calls import call, is_callable
 from gradcli.language.classes import ClassValue, ProgramModule
-from gradcli.language.instances import ClassMethod, Property, StaticMethod
+from gradcli.language.classes.instances import ClassMethod, Property, StaticMethod
+from gradcli.language.classes.superclasses import Super
 from gradcli.language.interpreter import run
 from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of
@@ -45,7 +46,6 @@ from gradcli.language.operations import DICTS, VIEWS, get_item, iterate, type_na
 from gradcli.language.program import parse
 from gradcli.language.session import session
 from gradcli.language.source import Source
-from gradcli.language.superclasses import Super
 from gradcli.language.values import Builtin, Namespace, Type
 
 DEEPEST = 5

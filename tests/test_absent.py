@@ -12,11 +12,11 @@ from oracle import oracle, question
 from test_language import ran
 
 import gradcli
-from gradcli.absent import ABSENT
 from gradcli.diagnostics import ProgramError
 from gradcli.language.attributes import get_attribute
 from gradcli.language.modules import REAL
 from gradcli.language.names import known_paths
+from gradcli.namespace.absent import ABSENT
 
 
 @question

@@ -69,6 +69,35 @@ def test_pages(title: str) -> None:
         assert len(line) <= PLAIN.width or line.startswith("help: ")
 
 
+KEPT_BY_FORWARD = """
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.square = x * x
+        return ctx.square * x
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * ctx.square * g
+x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+torch.autograd.gradgradcheck(Cube.apply, x)
+"""
+
+
+def test_the_check_of_a_second_derivative() -> None:
+    """Its message has several lines; what forward has left behind is marked and told."""
+    page = page_of(KEPT_BY_FORWARD)
+    assert "Cube.forward computes ctx.square outside of every graph" in page
+    assert page.endswith("save the inputs instead, and compute ctx.square again in Cube.backward\n")
+
+
+def test_a_matrix_without_an_inverse() -> None:
+    page = page_of(
+        "a = torch.ones(2, 2, requires_grad=True)\ntorch.linalg.inv(a).sum().backward()\n"
+    )
+    advice = "a + 1e-4 * torch.eye(2), if it is singular by rounding only"
+    assert page.endswith(f"help: {advice}\n      tried: passes\n")
+
+
 @pytest.mark.parametrize("title", MISUSE)
 def test_ordinary_mistakes(title: str) -> None:
     text, _, expected = MISUSE[title].partition("---\n")

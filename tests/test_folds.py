@@ -168,3 +168,11 @@ def test_step_and_flow_have_them_too(home: Any) -> None:  # noqa: F811
         closed, opened = answer(command, "p.expr"), answer(command, "p.expr", "--expand", "1")
         assert "⋮ 1" in closed and "⋮" not in opened
         assert opened == answer(command, "p.expr", "--expand")
+
+
+def test_a_node_within_a_fold_is_referred_to_by_its_number() -> None:
+    text = "rnn = nn.RNN(2, 3)\nout, _ = rnn(torch.ones(6, 1, 2))\nout.sum().backward()\n"
+    rows = shown(text)
+    fold = next(row for row in rows if row.startswith("⋮"))
+    assert fold.startswith("⋮ 1 these")
+    assert sum("in ⋮ 1" in row for row in rows) > 1

@@ -45,7 +45,7 @@ ORDER = (
         "inputs",
         "arrays",
     ),
-    ("render", "output", "pager"),
+    ("render", "output"),
     ("operators",),
     ("recording",),
     ("symbols",),
@@ -257,7 +257,7 @@ NAMED_IN_TABLES = {
     "options": 8, "stubs": 7, "language/standard/callables": 14,
     "language/arithmetic": 7, "language/standard/members_of_enums": 5, "nn/argument_texts": 5,
     "nn/descriptions": 23,
-    "deeper_paths": 12, "questions/why/cut_edits": 5,
+    "namespace/deeper_paths": 12, "questions/why/cut_edits": 5,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
     "language/constants": 47, "language/names": 17, "language/explain/operands": 5,
@@ -268,7 +268,7 @@ NAMED_IN_TABLES = {
     "questions/paths/carrier": 57, "symbols/text": 13, "questions/ops/samples": 10,
     # NumPy's names of functions and types, Python's names of operators, einops' of reductions.
     "language/standard/axis_patterns": 7,
-    "arrays/table": 12, "arrays/operators": 11, "arrays/costs": 5, "arrays/functions": 5,
+    "arrays/table": 12, "arrays/operators": 11, "arrays/functions": 5,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
     "questions/step/local": 5, "questions/why/values": 12,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
-from gradcli.numerics.fused_matmul import _fuses
+from gradcli.numerics.fused_matmul import fuses
 from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
 
@@ -262,9 +262,7 @@ def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
 @pytest.mark.parametrize("double", [False, True], ids=["single", "double"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_are_added_up_in_pytorchs_order(name: str, double: bool) -> None:
-    if oracle.ask("kernels")["products"] == _fuses() or (
-        _fuses() and (double or name in NOT_FUSED)
-    ):
+    if oracle.ask("kernels")["products"] == fuses() or (fuses() and (double or name in NOT_FUSED)):
         pytest.skip("PyTorch's products are added up in another order on this processor")
     text = PRODUCTS[name]
     assert bits(gradcli, text, 1.0, double) == oracle.ask("bits", text, 1.0, double)
@@ -280,7 +278,7 @@ ROWS = (
 @pytest.mark.parametrize("rows", [16, 200])
 def test_long_products_go_in_blocks(rows: int) -> None:
     """On Intel's processors, whose blocks depend on how wide the result is."""
-    if not _fuses() or oracle.ask("kernels")["products"]:
+    if not fuses() or oracle.ask("kernels")["products"]:
         pytest.skip("not measured on this processor")
     text = f"[part[:3] for part in {LONG}{ROWS.format(n=rows)}]"
     assert bits(gradcli, text, 1.0) == oracle.ask("bits", text, 1.0)
@@ -299,7 +297,7 @@ def adds_in_turn() -> bool:
 
 @pytest.mark.parametrize("name", PACKED)
 def test_packed_products_are_added_up_in_pytorchs_order(name: str) -> None:
-    fused = _fuses()
+    fused = fuses()
     known = name not in NOT_FUSED if fused else adds_in_turn()
     if oracle.ask("kernels")["products"] == fused or not known:
         pytest.skip("one of the two libraries has other routines on this processor")

@@ -631,3 +631,14 @@ def test_what_nobody_asks_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) 
     assert ran.error is None and not told
     trace_report(ran, Options())
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(("line", "why"), [
+    ("w * 1e5 * 1e10", "at w * 1e5 the gradient grows beyond the largest number of float32"),
+    ("1 / (w - 1)", "the slope of 1 / (w - 1) is infinite there"),
+])  # fmt: skip
+def test_why_tells_an_overflow_from_an_infinite_slope(line: str, why: str) -> None:
+    text = f"w = torch.tensor([1.], requires_grad=True)\nz = {line}\n"
+    text += "z.backward(torch.tensor([1e25]))\n"
+    report = why_report(Request(text.encode(), "p.expr", engine="torch"), "w", trials=False)[1]
+    assert report.sentence == f"w.grad is infinite: {why}."

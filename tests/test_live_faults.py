@@ -22,9 +22,10 @@ from programs_under import sections
 
 from gradcli import inspect
 from gradcli.pipeline.request import Request
+from gradcli.questions.step import report as walked
 from gradcli.questions.trace import Options, recorded, trace_report
 from gradcli.questions.why import why_report
-from gradcli.render import json as documents, why as page
+from gradcli.render import json as documents, trace as tree, why as page
 from gradcli.render.text import Look
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -367,3 +368,53 @@ def test_objects_of_another_file(
     found = report.verdict, list(report.lines), IN_LAYERS[name][2] in report.sentence
     assert found == (*IN_LAYERS[name][:2], True), report.sentence
     del sys.modules["live_layers"]
+
+
+MODEL = """import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 3)
+    def forward(self, x):
+        h = torch.tanh(self.a(x))
+        return h.sum(1)
+def loss_of(out, y):
+    d = (out -
+         y)
+    return (d * d).mean()
+"""
+USES_MODEL = """import torch
+from live_model import Net, loss_of
+net = Net()
+loss = loss_of(net(torch.ones(4, 2)), torch.zeros(4))
+loss.backward()
+"""
+
+
+def test_nodes_of_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have the line that called it, and the expression and the line there."""
+    (tmp_path / "live_model.py").write_text(MODEL)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "live_model", raising=False)
+    request = Request(USES_MODEL.encode(), "p.py", "p.py", engine="torch")
+    report = trace_report(recorded(request, None))
+    told = {report.nodes[at].name: (place.file, place.line, place.source)
+            for at, place in report.elsewhere}  # fmt: skip
+    file = "live_model.py"
+    assert told == {
+        "MeanBackward0": (file, 13, "(d * d).mean()"), "MulBackward0": (file, 13, "d * d"),
+        "SubBackward0": (file, 11, "out - y"), "SumBackward1": (file, 9, "h.sum(1)"),
+        "TanhBackward0": (file, 8, "torch.tanh(self.a(x))"),
+        "AddmmBackward0": (file, 8, "self.a(x)"), "TBackward0": (file, 8, "self.a(x)"),
+    }  # fmt: skip
+    assert {fact.place.line for fact in report.nodes if fact.place is not None} == {4}
+    rows = tree.text(report, Look(whole=True))
+    assert "out - y" in rows and f"4, {file}:11" in rows
+    options = walked.Options()
+    _, steps = walked.steps_report(walked.recorded(request, None, options), options, texts=True)
+    del sys.modules["live_model"]
+    known = dict(report.elsewhere)
+    assert [step.elsewhere for step in steps.walks[0].steps] == [
+        known.get(at) for at in range(len(report.nodes))
+    ]

@@ -45,6 +45,13 @@ total.backward()""",
     "after": "print(run.why('w').verdict, w.grad.tolist())",
     "syntax": "%%grad\ny = 1 +",
     "numbers": "[p.grad.tolist() for p in model.parameters()]",
+    "head": """class Head(nn.Module):
+    def forward(self, x):
+        return model(x).tanh().sum()
+head = Head()""",
+    "headed": """with inspect.record() as run:
+    head(torch.ones(4, 2)).backward()
+run.trace()""",
 }
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -108,6 +115,12 @@ def test_another_cell_is_another_recording(outputs: dict[str, Any]) -> None:
     drawn = shown(outputs, "picture")
     assert "mended = model(torch.ones(4, 2)).pow(2).mean()" in drawn
     assert "pass  line  loss" in shown(outputs, "flow")
+
+
+def test_a_model_of_an_earlier_cell(outputs: dict[str, Any]) -> None:
+    """Its nodes have the expressions of that cell, and the places in both."""
+    (row,) = (row for row in shown(outputs, "headed").split("\n") if "TanhBackward0" in row)
+    assert "model(x).tanh()" in row and row.endswith("2, Cell In[14]:3"), row
 
 
 def test_a_graph_of_an_earlier_cell_has_no_words_of_this_one(outputs: dict[str, Any]) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from test_cli import ROOT
 
-from gradcli.progress import ERASE, FIRST
+from gradcli.output.progress import ERASE, FIRST
 
 # The command, whose line comes sooner than anybody would wait for it.
-SOON = "from gradcli import door, progress; progress.FIRST = 0.2; door.process()"
+SOON = "from gradcli import door; from gradcli.output import progress; progress.FIRST = 0.2; "
+SOON += "door.process()"
 LONG = """\
 x = torch.tensor(1.0, requires_grad=True)
 total = 0

@@ -254,16 +254,17 @@ OUTLIVES = {
     "language/adoption.py _LIBRARY", "language/builtins/types.py OF_LIBRARY",
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",
     "language/builtins/types.py CONSTRUCTIBLE", "language/builtins/modules.py OF_LIBRARY",
-    "language/members.py TABLES", "language/builtin_bases.py _CLASSES",
+    "language/members.py TABLES", "language/classes/builtin_bases.py _CLASSES",
     "questions/check/against_library.py _MADE",
     "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",
     # by the identity of objects that end with the program
     "engine/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
-    "language/classes.py ERROR_CLASSES",
+    "language/classes/__init__.py ERROR_CLASSES",
     # of the command, not of the program
-    "deadline.py _in_force", "deadline.py _listening", "deadline.py _places", "ending.py _kept",
-    "progress.py _shown",
+    "process/deadline.py _in_force", "process/deadline.py _listening",
+    "process/deadline.py _places", "process/ending.py _kept", "output/progress.py _shown",
+    "columns.py _encodings",
     "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language

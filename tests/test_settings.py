@@ -8,9 +8,9 @@ import pytest
 from test_check import GOOD, gradcli, home, write
 
 from gradcli.commands.check import COMMAND, _jobs
-from gradcli.memory import Standard
+from gradcli.commands.settings import words_of
 from gradcli.options import memory_size
-from gradcli.settings import words_of
+from gradcli.process.memory import Standard
 
 __all__ = ["home"]
 UNUSED = GOOD + "z = tensor(1.0, requires_grad=True)\n"

@@ -460,3 +460,17 @@ loss.backward()
         "held['w']": 2, "made[0]": 3, "made[1]": 5, "made[2]": 6, "v": 9, "held['p']": 11,
         "y": 12, "made[3]": 14, "loss": 15,
     }  # fmt: skip
+
+
+def test_every_output_of_a_node_has_its_value_and_gradient() -> None:
+    start = "x = torch.tensor([[1., 2., 3.], [4., 0., -1.]], requires_grad=True)\n"
+    rows = tree(start + "a, b, c = x.unbind(1)\n((a * b) * a).sum().backward()\n")
+    assert [row.strip("│├└─ ") for row in rows if "Unbind" in row][:3] == [
+        "#1 a: x.unbind(1) UnbindBackward0 [2] [1., 4.] [4., 0.] 2",
+        "b: x.unbind(1), see #1 above UnbindBackward0 [2] [2., 0.] [ 1., 16.] 2",
+        "a: x.unbind(1) UnbindBackward0 see #1 above",
+    ]
+    later = tree("def f():\n    return torch.ones(3, requires_grad=True).split([1, 2])\n"
+                 "a, b = f()\ny = b.sum()\nfor i in range(4):\n    y = y * 2 + 1\n"
+                 "(a * y).sum().backward()\n")  # fmt: skip
+    assert [row for row in later if "Split" in row and "see #1 below" in row and "[47.]" in row]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unicodedata import east_asian_width
 
 import pytest
 from pages import error_of
@@ -91,7 +92,7 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 door.process()
 """
-LOADED = ["gradcli.ending", "gradcli.command_line",
+LOADED = ["gradcli.process.ending", "gradcli.command_line",
           "gradcli.commands.run", "gradcli.options", "numpy", "numpy.linalg",
           "gradcli.operators", "gradcli.pipeline.run", "gradcli.pipeline.running",
           "gradcli.language.interpreter"]  # fmt: skip
@@ -191,3 +192,38 @@ def test_a_reader_of_help_that_is_gone(words: str) -> None:
 def test_a_file_that_holds_nothing_yet_is_not_waited_for(tmp_path: Path) -> None:
     ran = gradcli("run", "/proc/kmsg", "--timeout", "100000", cwd=tmp_path)
     assert ran.returncode in (2, 3)  # the messages so far are no program
+
+
+NAMED = "θ = torch.arange(8.0, requires_grad=True)\n重み = θ * 2\n重み.sum().backward()\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_columns_are_straight_in_every_encoding(encoding: str, tmp_path: Path) -> None:
+    """A character without a code is written as an escape, and counted as one."""
+    (tmp_path / "p.expr").write_text(NAMED, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli", "trace", "p.expr", "--legend"], cwd=tmp_path,
+        capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    page = done.stdout.decode(encoding)
+    tree, table = page.split("\n\n")[:2]
+    for block, word in ((tree, "grad_fn"), (table, "type")):
+        head, *rows = block.splitlines()
+        at = head.index(word)
+        for row in rows:
+            wide = sum(east_asian_width(character) in "WF" for character in row[:at])
+            assert row[at - wide - 2 : at - wide] == "  " and row[at - wide] != " ", row
+    assert ("0…7" if encoding == "utf-8" else "0...7") in tree
+    assert "\\u2026" not in page and "\\u2192" not in page
+
+
+def test_a_document_is_utf_8_in_every_locale(tmp_path: Path) -> None:
+    (tmp_path / "p.expr").write_text(NAMED, "utf-8")
+    pictures = [
+        subprocess.run(
+            [sys.executable, "-m", "gradcli", "trace", "p.expr", "--format", "svg"], cwd=tmp_path,
+            capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": encoding},
+        ).stdout
+        for encoding in ("ascii", "utf-8")
+    ]  # fmt: skip
+    assert pictures[0] == pictures[1] and "重み" in pictures[0].decode("utf-8")

@@ -16,7 +16,8 @@ from mypy import api
 
 import gradcli as torch
 from gradcli import stubs
-from gradcli.namespace import SPACES, names
+from gradcli.namespace import names
+from gradcli.namespace.table import SPACES
 
 HOUSE = Path(stubs.__file__).parent
 PROGRAM = """\

@@ -14,13 +14,13 @@ import pytest
 from pages import error_of
 from test_cli import gradcli
 
-from gradcli.deadline import CLOCK, Clock, begin, deadline, reading
 from gradcli.diagnostics import LimitReached
+from gradcli.process.deadline import CLOCK, Clock, begin, deadline, reading
 from gradcli.render.last_words import quoting
 
 PLANTED = """
 import itertools, re, sys
-from gradcli import deadline
+from gradcli.process import deadline
 from gradcli.language.builtins.prelude import PRELUDE
 from gradcli.language.values import Builtin
 ENDLESS = {
@@ -47,7 +47,7 @@ def planted(call: str, *words: str, program: str) -> subprocess.CompletedProcess
 
 PARSER = """
 import itertools
-from gradcli import deadline
+from gradcli.process import deadline
 from gradcli.language import program
 deadline.NET = 0.2
 from gradcli.door import process
@@ -97,16 +97,16 @@ def test_a_long_call_that_looks_at_signals_is_ended_where_it_is(call: str) -> No
 
 @LINUX
 def test_a_call_that_waits_for_ever_is_ended_by_the_clock() -> None:
-    wait = "import ctypes; from gradcli.net import Net; net = Net('p', 'words\\n', 1000.0, 0.5); "
-    wait += "net.at(7, 3); ctypes.PyDLL(None).sleep(100)"
+    wait = "import ctypes; from gradcli.process.net import Net; "
+    wait += "net = Net('p', 'words\\n', 1000.0, 0.5); net.at(7, 3); ctypes.PyDLL(None).sleep(100)"
     done = subprocess.run([sys.executable, "-c", wait], capture_output=True, check=False)
     assert done.returncode == 4 and done.stderr.split() == [b"p:7:3", b"words"]
 
 
 @LINUX
 def test_a_net_that_is_gone_says_nothing() -> None:
-    end = "from gradcli.net import Net; import time; net = Net('p', 'words\\n', 1000.0, 0.2); "
-    end += "net.gone(); time.sleep(0.4)"
+    end = "from gradcli.process.net import Net; import time; "
+    end += "net = Net('p', 'words\\n', 1000.0, 0.2); net.gone(); time.sleep(0.4)"
     done = subprocess.run([sys.executable, "-c", end], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 

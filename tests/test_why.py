@@ -131,6 +131,7 @@ def is_cured(title: str, found: WhyReport) -> None:
     hard = (
         "numpy", "| func", "| categorical", "failing before", "leaf index", "global", "parts",
         "a draw of classes", "a buffer of the library", "overflow square",
+        "of what requires no grad",
     )  # fmt: skip
     if found.verdict in UNPROVEN or title.endswith(hard):
         assert helped is not False
@@ -220,6 +221,63 @@ for turn in range(2):
 """
     facts = "\n".join(ask(text, "net.weight")[1].facts)
     assert SLIPS[line] in facts and bool(facts) == bool(SLIPS[line])
+
+
+OWN_FUNCTION = """\
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x ** 2
+    @staticmethod
+    def backward(ctx, g):
+        return {gradient}
+x = torch.ones(2, requires_grad=True)
+def halved(grad):
+    grad = grad / 2
+    {end}
+x.register_hook(halved)
+(x * Square.{call}).sum().backward()
+"""
+SLIPPED = (
+    ("g * 2", "return grad", "apply(x)", ""),
+    ("torch.ones(2) * 2", "return grad", "apply(x)", "line 6: g is never read: Square.backward"),
+    ("g * 2", "pass", "apply(x)", ""),
+    ("g * 2", "", "apply(x)", "line 10: grad = grad / 2 has no effect: the hook halved returns"),
+    ("g * 2", "return grad", "forward(None, x)", "Square.forward(None, x) is a plain call: Square"),
+    ("None", "return grad", "apply(x)", ""),
+)
+
+
+@pytest.mark.parametrize("gradient, end, call, told", SLIPPED)
+def test_functions_and_hooks_without_an_effect(
+    gradient: str, end: str, call: str, told: str
+) -> None:
+    text = OWN_FUNCTION.format(gradient=gradient, end=end, call=call)
+    facts = "\n".join(ask(text, "x")[1].facts)
+    assert told in facts and bool(facts) == bool(told)
+
+
+def test_a_reentrant_checkpoint_of_an_input_that_requires_grad() -> None:
+    text = """\
+w, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+y = torch.utils.checkpoint.checkpoint(lambda x: (w * x).exp(), x, use_reentrant=True)
+y.sum().backward(inputs=[x])
+"""
+    said = [label.text for label in ask(text, "w")[1].labels]
+    assert "runs it without gradients, and backward() runs it again" in said
+
+
+def test_forward_of_a_module_runs_no_hooks() -> None:
+    text = """\
+net = nn.Linear(2, 1)
+net.register_full_backward_hook(lambda module, given, came: print(came))
+net.forward(torch.ones(3, 2)).sum().backward()
+"""
+    (fact,) = ask(text, "net.weight")[1].facts
+    assert fact.endswith(
+        "net.forward(torch.ones(3, 2)) is a plain call: it runs no hooks: net(...)"
+    )
+    assert not ask(text.replace(".forward(", "("), "net.weight")[1].facts
 
 
 @pytest.mark.parametrize("engine", ["own", "torch"])
@@ -654,3 +712,38 @@ def test_a_dropout_within_a_network_is_named() -> None:
     )  # fmt: skip
     assert found.trial is not None and found.trial.helped
     assert found.trial.advice.startswith("without dropout: net = nn.Sequential(nn.Linear(3, 4), ")
+
+
+def test_each_place_that_multiplies_by_0_is_told_and_where_the_0_is_from() -> None:
+    text = X3 + "gate = torch.relu(torch.ones(3) - 9)\nsoft = gate * 2\n"
+    text += "y = (x * soft).sum() + (x * 0).sum() + (x * soft).mean()\ny.backward()\n"
+    found = ask(text, "x")[1]
+    assert found.verdict == "zero-factor"
+    places = [(label.line, label.column, label.text[:21]) for label in found.labels]
+    by_0 = "the gradient is multi"
+    assert sorted(places) == [
+        (2, 8, "all 0 from here on"), (4, 6, by_0), (4, 25, by_0), (4, 41, by_0)
+    ]  # fmt: skip
+    assert all(label.text[:21] == by_0 for label in found.labels if label.primary)
+
+
+def test_what_is_still_bad_after_a_fix_has_its_reason() -> None:
+    text = "x = tensor([0.0, 4.0], requires_grad=True)\nr = torch.sqrt(x)\n"
+    text += "y = torch.where(x > 0, torch.log(x), 0.0)\n(r * y).sum().backward()\n"
+    found = ask(text, "x")[1]
+    assert found.verdict == "masked-nan" and found.trial is not None
+    assert not found.trial.helped
+    assert found.trial.outcome.endswith(
+        ", for another reason: torch.sqrt(x) makes it on the way back"
+    )
+
+
+@pytest.mark.parametrize(("line", "cure"), [
+    ("1 / (x - 1)", "1 / (x - 1 + 1e-6)"), ("1 / x**2", "1 / (x**2 + 1e-6)"),
+    ("1 / x.abs()", "1 / (x.abs() + 1e-6)"),
+])  # fmt: skip
+def test_what_is_divided_by_has_brackets_once(line: str, cure: str) -> None:
+    value = 1.0 if "- 1" in line else 0.0
+    text = f"x = tensor({value}, requires_grad=True)\ny = {line}\ny.backward()\n"
+    trial = ask(text, "x")[1].trial
+    assert trial is not None and trial.advice == f"y = {cure}"

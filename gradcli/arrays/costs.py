@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from ..engine.layout import once
-from ..engine.mode import state
+from . import algebra_costs, random_costs
 from .extents import (
     WIDEST,
     Given,
@@ -22,21 +22,17 @@ from .extents import (
     extent,
     is_part,
     number,
+    plain_number,
     sizes,
     spread,
-    spread_shapes,
     widest,
     width,
 )
+from .payment import pay
 
-PER_STEP = 6  # so many bits of a number of elements: a step looks at 64
-PRINTED = 64  # bytes of text that an element becomes, and more than the steps it takes
-
-
-def pay(elements: float, size: float = 0) -> None:
-    """Charges for looking at that many elements, and for memory of that many bytes."""
-    state.reserve(int(size))
-    state.charge(int(elements) >> PER_STEP)
+STEPS = 6  # of what is composed of several functions
+PIECE = 512  # bytes of a part of an array, and more than the steps it takes
+LISTED = 40  # bytes of a number of Python's in a list
 
 
 def view(given: Given) -> None:
@@ -64,7 +60,7 @@ def converted(given: Given) -> None:
 
 
 def counted(given: Given) -> None:
-    start, stop, step = (_plain(given.get(name)) for name in ("start", "stop", "step"))
+    start, stop, step = (plain_number(given.get(name)) for name in ("start", "stop", "step"))
     if stop is None:
         start, stop = 0, start
     try:
@@ -75,22 +71,10 @@ def counted(given: Given) -> None:
     pay(elements, elements * 2 * widest(given))
 
 
-def _plain(value: Any) -> Any:
-    """A number of Python's for one of NumPy's."""
-    one = isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.size == 1)
-    return value.item() if one else value
-
-
 def spaced(given: Given) -> None:
     ends = spread([given[name] for name in ("start", "stop", "base") if name in given])
     elements = number(given.get("num", given.get("n", 50))) * ends
     pay(elements, elements * 3 * WIDEST)
-
-
-def quadrature(given: Given) -> None:
-    """Nodes and weights: the eigenvalues of a square matrix."""
-    degree = number(given.get("deg"))
-    pay(degree**3, 64 * degree**2)
 
 
 def square(given: Given) -> None:
@@ -148,17 +132,6 @@ def quantiles(given: Given) -> None:
     elements = count(a)
     pay(8 * elements * max(elements.bit_length(), 1) + 16 * lines * count(q),
         2 * elements * widest(given) + 8 * 8 * lines * count(q))  # fmt: skip
-
-
-def multiplied(given: Given) -> None:
-    """matmul: stacks of matrices are broadcast with each other."""
-    a, b = extent(given["x1"]), extent(given["x2"])
-    rows, between = (a[-2] if len(a) > 1 else 1), (a[-1] if a else 1)
-    columns = b[-1] if len(b) > 1 else 1
-    stacks = spread_shapes([a[:-2], b[:-2]])
-    copies = math.prod(a) + math.prod(b)
-    elements = stacks * rows * columns
-    pay(elements * max(between, 1) // 32, (elements + copies) * widest(given))
 
 
 def grid(given: Given) -> None:
@@ -237,135 +210,6 @@ def gradients(given: Given) -> None:
     pay(8 * count(value) * rank, count(value) * WIDEST * rank)
 
 
-def slid(given: Given) -> None:
-    a, v = count(given["a"]), count(given["v"])
-    pay(a * v, (a + v) * WIDEST)
-
-
-def outer(given: Given) -> None:
-    elements = count(given["a"]) * count(given["b"])
-    pay(elements, elements * widest(given) * (2 if "out" not in given else 1))
-
-
-def inner(given: Given) -> None:
-    a, b = extent(given["a"]), extent(given["b"])
-    rows, columns = math.prod(a[:-1]), math.prod(b[:-1])
-    pay(rows * columns * (a[-1] if a else 1), rows * columns * widest(given))
-
-
-def product(given: Given) -> None:
-    """dot: every line of one with every line of the other."""
-    a = extent(given["a"])
-    b = extent(given["b"])
-    rows, between = math.prod(a[:-1]), a[-1] if a else 1
-    columns = math.prod(b[:-2]) * b[-1] if len(b) > 1 else 1
-    if not a or not b:
-        rows, columns, between = math.prod(a), math.prod(b), 1
-    elements = max(rows, 1) * max(columns, 1)
-    copies = math.prod(a) + math.prod(b)
-    pay(elements * max(between, 1) // 32, (elements + copies) * widest(given))
-
-
-def contracted(given: Given) -> None:
-    """tensordot: the products of what is not summed; the worst case is no axis in common."""
-    a, b, axes = extent(given["a"]), extent(given["b"]), _plain(given.get("axes", 2))
-    over: list[int] = []
-    if isinstance(axes, int) and 0 < axes <= len(a):
-        over = list(a[len(a) - axes :])
-    elif is_part(axes) and len(axes) == 2:
-        places = axes[0] if is_part(axes[0]) else (axes[0],)
-        named = {_plain(place) for place in places}
-        over = [a[place] for place in named if isinstance(place, int) and -len(a) <= place < len(a)]
-    between = max(math.prod(over), 1)
-    elements = math.prod(a) * math.prod(b) // (between * between)
-    copies = math.prod(a) + math.prod(b)
-    pay(elements * between // 4, (elements + copies) * widest(given))
-
-
-def summed(given: Given) -> None:
-    """einsum: every letter is a loop."""
-    text, operands = given["subscripts"], given.get("operands", ())
-    if not isinstance(text, str):
-        raise TypeError("einsum takes its subscripts as a text here")
-    terms, arrow, target = text.replace(" ", "").partition("->")
-    lengths: dict[str, int] = {}
-    loose = 1
-    for term, operand in zip(terms.split(","), operands, strict=False):
-        shape = extent(operand)
-        front, dots, back = term.partition("...")
-        inner = shape[len(front) : len(shape) - len(back)] if dots else ()
-        loose *= max(math.prod(inner), 1)
-        ends = (*zip(front, shape, strict=False),
-                *zip(reversed(back), reversed(shape), strict=False))  # fmt: skip
-        for letter, length in ends:
-            lengths[letter] = max(lengths.get(letter, 1), length)
-    every = math.prod(lengths.values()) * loose
-    kept = math.prod(lengths.get(letter, 1) for letter in target) * loose if arrow else every
-    between = every if len(operands) > 2 and given.get("optimize") else 0
-    copies = sum(map(count, operands))
-    pay(2 * every, (kept + copies + between) * widest({"operands": list(operands)}) * 2)
-
-
-def normed(given: Given) -> None:
-    """A norm of a matrix may be of its singular values."""
-    shape = extent(given["x"])
-    side = min(shape[-2:]) if given.get("ord") in (2, -2, "nuc") and len(shape) > 1 else 1
-    pay(8 * math.prod(shape) * max(side, 1), math.prod(shape) * WIDEST)
-
-
-def solved(given: Given) -> None:
-    """Factorisations: as many steps as the elements times the longer side."""
-    a = extent(next(given[name] for name in ("a", "A", "x") if name in given))
-    elements, sides = math.prod(a), a[-2:]
-    right = math.prod(extent(given["b"])) if "b" in given else 0
-    full = sum(side * side for side in sides) * math.prod(a[:-2])  # factors that are square
-    pay(8 * (elements + right) * max(sides, default=1), (4 * elements + 2 * right + full) * WIDEST)
-
-
-def powered(given: Given) -> None:
-    a, times = extent(given["a"]), number(given["n"]).bit_length()
-    side = max(a[-2:], default=1)
-    pay(2 * math.prod(a) * side * max(times, 1), 4 * math.prod(a) * WIDEST)
-
-
-def fitted(given: Given) -> None:
-    elements = count(given["x"])
-    if "deg" in given:
-        degree = number(given["deg"]) + 1
-        right = count(given["y"])
-        pay(4 * (elements * degree + right) * degree, (4 * elements * degree + 2 * right) * WIDEST)
-    else:
-        terms = count(given["p"])
-        pay((elements + 256) * terms, 3 * elements * WIDEST)
-
-
-def correlated(given: Given) -> None:
-    m = extent(given.get("m", given.get("x", ())))
-    y = extent(given["y"]) if given.get("y") is not None else (0,)
-    by_row = given.get("rowvar", True)
-    rows = (m[0] if by_row or len(m) < 2 else m[-1]) if len(m) > 1 else 1
-    rows += (y[0] if by_row or len(y) < 2 else y[-1]) if len(y) > 1 else 1
-    elements = math.prod(m) + math.prod(y)
-    pay(elements * rows, (4 * elements + rows * rows * 2) * WIDEST)
-
-
-def transformed(given: Given) -> None:
-    """Fourier transforms: along an axis of another length, or in two dimensions."""
-    shape = extent(given["a"])
-    sides = given.get("s") if given.get("s") is not None else given.get("n")
-    elements = math.prod(shape)
-    if sides is not None and shape:
-        replaced = sizes(sides)
-        axis = _plain(given.get("axis", -1))
-        along = shape[-len(replaced) :] if "s" in given else ()
-        if isinstance(axis, int) and -len(shape) <= axis < len(shape) and "s" not in given:
-            along = (shape[axis],)
-        elements = elements // max(math.prod(along), 1) * math.prod(replaced)
-        if "axes" in given:
-            elements = math.prod(shape) * math.prod(replaced)
-    pay(8 * elements * max(elements.bit_length(), 1), 4 * max(elements, math.prod(shape)) * WIDEST)
-
-
 def placed(given: Given) -> None:
     elements = all_elements(given) + spread([given["obj"], given["values"]])
     if given.get("axis") is not None:
@@ -440,61 +284,12 @@ def listed(given: Given) -> None:
     pay(8 * elements, LISTED * elements)
 
 
-STEPS = 6  # of what is composed of several functions
-PIECE = 512  # bytes of a part of an array, and more than the steps it takes
-LISTED = 40  # bytes of a number of Python's in a list
-
-
-def drawn(given: Given) -> None:
-    """Random numbers: as many as are requested, or as the parameters broadcast to."""
-    size = given.get("size")
-    rest = [value for name, value in given.items() if name not in ("size", "dtype")]
-    own = spread(rest)
-    elements = max(math.prod(sizes(size)) if size is not None else 1, own)
-    last = max((extent(value)[-1] for value in rest if extent(value)), default=1)
-    if "pvals" in given or "alpha" in given:
-        elements *= last
-    pay(16 * elements, elements * 2 * 8)
-
-
-def spread_out(given: Given) -> None:
-    """Normal numbers in several dimensions: their covariance is factored."""
-    side = count(given["mean"])
-    size = given.get("size")
-    elements = (math.prod(sizes(size)) if size is not None else 1) * side
-    pay(16 * elements * max(side, 1) + 16 * side**3, (3 * elements + 6 * side * side) * 8)
-
-
-def chosen(given: Given) -> None:
-    """Without replacement all are shuffled; with probabilities their sums are made."""
-    value, size = given["a"], given.get("size")
-    several = is_part(value)
-    population = (extent(value) or (1,))[0] if several else number(value)
-    each = max(count(value) // max(population, 1), 1) if several else 1
-    wanted = math.prod(sizes(size)) if size is not None else 1
-    every = population if not given.get("replace", True) or given.get("p") is not None else 0
-    pay(16 * (every + wanted * each), 2 * 8 * (every + wanted) + wanted * each * widest(given))
-
-
-def shuffled(given: Given) -> None:
-    value = given["x"]
-    elements = count(value) if is_part(value) else number(value)
-    pay(32 * elements, 2 * elements * widest(given))
-
-
+_OWN = (
+    view, copied, filled, converted, counted, spaced, square, diagonal, diagonals, powers,
+    unravelled, rolled, selected, quantiles, grid, elementwise, whole, composed, cleaned,
+    distinct, reduced, sorted_, found, located, repeatedly, gradients, placed, pieces, tiled,
+    repeated, padded, taken, binned, tallied, listed,
+)  # fmt: skip
 COSTS: dict[str, Callable[[Given], None]] = {
-    "view": view, "copied": copied, "filled": filled, "converted": converted, "counted": counted,
-    "spaced": spaced, "square": square, "diagonal": diagonal, "diagonals": diagonals,
-    "powers": powers, "unravelled": unravelled, "rolled": rolled, "selected": selected,
-    "quantiles": quantiles, "multiplied": multiplied, "quadrature": quadrature,
-    "grid": grid, "elementwise": elementwise, "whole": whole,
-    "composed": composed, "cleaned": cleaned, "distinct": distinct,
-    "reduced": reduced, "sorted": sorted_, "found": found, "located": located,
-    "repeatedly": repeatedly,
-    "gradients": gradients, "slid": slid, "outer": outer, "inner": inner, "product": product,
-    "contracted": contracted, "summed": summed, "normed": normed, "solved": solved,
-    "powered": powered, "fitted": fitted, "correlated": correlated, "transformed": transformed,
-    "placed": placed, "pieces": pieces, "tiled": tiled, "repeated": repeated, "padded": padded,
-    "taken": taken, "binned": binned, "tallied": tallied, "listed": listed,
-    "drawn": drawn, "spread": spread_out, "chosen": chosen, "shuffled": shuffled,
-}  # fmt: skip
+    cost.__name__.rstrip("_"): cost for cost in (*_OWN, *algebra_costs.COSTS, *random_costs.COSTS)
+}

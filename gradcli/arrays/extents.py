@@ -94,3 +94,9 @@ def number(value: Any, otherwise: int = 0) -> int:
     if isinstance(value, int | float | numpy.number) and math.isfinite(value):
         return abs(int(value))
     return otherwise
+
+
+def plain_number(value: Any) -> Any:
+    """A number of Python's for one of NumPy's."""
+    one = isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.size == 1)
+    return value.item() if one else value

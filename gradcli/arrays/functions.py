@@ -13,9 +13,10 @@ from ..engine.construct import from_numpy
 from ..engine.mode import state
 from ..engine.tensor import Tensor
 from ..operators import catalogue
-from .costs import COSTS, pay
+from .costs import COSTS
 from .extents import Given
 from .limits import computed
+from .payment import pay
 from .table import Row, functions
 from .values import Array, AxisError, LinAlgError, element_type, host, wrap
 

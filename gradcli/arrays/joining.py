@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from .costs import pay
 from .extents import WIDEST, count, number, width
 from .operators import index_of
+from .payment import pay
 from .values import host, wrap
 
 OBJECTS = {name: getattr(numpy, name) for name in ("c_", "r_", "mgrid", "ogrid")}

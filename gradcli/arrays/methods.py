@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy
 
-from .costs import COSTS, pay
+from .costs import COSTS
 from .extents import count, sizes, width
 from .functions import Signature, converted, run
+from .payment import pay
 from .table import METHODS, Row, rows
 from .values import Array, Number, wrap
 

@@ -12,10 +12,12 @@ import numpy
 from ..engine.mode import state
 from ..engine.numpy_wrappers import WITH_NUMPY, Wrapped
 from ..engine.tensor import Tensor
-from .costs import elementwise, multiplied, pay
+from .algebra_costs import multiplied
+from .costs import elementwise
 from .extents import count, spread, width
 from .functions import tensor_of
 from .limits import computed
+from .payment import pay
 from .values import NUMBERS, Array, Number, host, wrap
 
 FEW = 256  # elements that cost no more than the call

@@ -11,8 +11,8 @@ import numpy
 
 from ..engine.mode import state
 from ..engine.run_state import run_state
-from .costs import PRINTED, pay
 from .extents import number
+from .payment import pay
 from .values import Array, Number, host, wrap
 
 OPTIONS = frozenset((
@@ -21,6 +21,7 @@ OPTIONS = frozenset((
 MOST_DIGITS = 1100  # more than a number of 8 bytes has
 MOST_LETTERS = 100
 LONGEST = 1 << 20  # of a line
+PRINTED = 64  # bytes of text that an element becomes, and more than the steps it takes
 
 
 class _Options:

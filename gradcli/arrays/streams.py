@@ -12,8 +12,9 @@ from typing import Any
 import numpy
 
 from ..engine.run_state import run_state
-from .costs import COSTS, pay
+from .costs import COSTS
 from .functions import Signature, converted, run
+from .payment import pay
 from .table import LEGACY, MODERN, Row, rows
 from .values import Array, host, wrap
 

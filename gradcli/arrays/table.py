@@ -356,7 +356,7 @@ geometric(p, size=None) drawn
 poisson(lam=1.0, size=None) drawn
 multinomial(n, pvals, size=None) drawn
 dirichlet(alpha, size=None) drawn
-multivariate_normal(mean, cov, size=None, check_valid='warn', tol=1e-08) spread
+multivariate_normal(mean, cov, size=None, check_valid='warn', tol=1e-08) spread_out
 choice(a, size=None, replace=True, p=None) chosen
 permutation(x) shuffled
 shuffle(x) shuffled
@@ -390,7 +390,7 @@ poisson(lam=1.0, size=None) drawn
 multinomial(n, pvals, size=None) drawn
 dirichlet(alpha, size=None) drawn
 multivariate_normal(mean, cov, size=None, check_valid='warn', tol=1e-08, *, \
-method='svd') spread
+method='svd') spread_out
 choice(a, size=None, replace=True, p=None, axis=0, shuffle=True) chosen
 permutation(x, axis=0) shuffled
 permuted(x, *, axis=None, out=None) shuffled

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy
 
-from .costs import COSTS, pay
+from .costs import COSTS
 from .extents import count, width
 from .functions import Signature, converted, function, numpys_own, run
 from .operators import index_of, selected
+from .payment import pay
 from .table import ONE, TWO, UFUNC, rows
 from .values import Array, host, wrap
 

@@ -172,6 +172,8 @@ class _Outputs:
                 out = _as_view(out)
             out._requires_grad, out._grad_fn, out._output_nr = True, self.node, place
             out._form = None
+            if out._meta is not None and out._meta.base is not None and out._storage is not None:
+                out._meta.view_version = out._storage.version  # as forward has left it
         if not (given and changed):
             _forbid_changes(out, "function")
         return out

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..diagnostics import most_urgent
-from ..memory import Standard, standard
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import (
@@ -26,6 +25,7 @@ from ..options import (
     words,
 )
 from ..output import tell
+from ..process.memory import Standard, standard
 from ..render.escape import block, log
 from .environment import Environment, guarded
 from .reports import Reports

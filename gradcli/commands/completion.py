@@ -71,7 +71,7 @@ def _file(given: Mapping[str, Any]) -> str | None:
     if isinstance(name, str):
         return name
     if given.get("example"):
-        from ..examples import example
+        from .example_programs import example
 
         return example(given["example"]).path
     here = [name for name in os.listdir(".") if name.endswith(SUFFIX)]
@@ -181,7 +181,7 @@ def _operators(given: Mapping[str, Any], start: str) -> Iterable[str]:
 
 
 def _examples(given: Mapping[str, Any], start: str) -> Iterable[str]:
-    from ..examples import examples
+    from .example_programs import examples
 
     try:
         return [one.name for one in examples()]

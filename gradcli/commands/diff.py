@@ -89,7 +89,7 @@ def command(common: Shared, asked: Arguments) -> int:
         runs = _runs(common, asked)
         requests = _requests(env, common, asked, runs)
         from ..questions.diff import compared
-        from ..questions.diff_facts import Tolerance
+        from ..questions.diff.facts import Tolerance
 
         same_type, same_device = _alike(runs, "dtype"), _alike(runs, "device")
         tolerance = Tolerance(asked.rtol, asked.atol, same_type, same_device)

@@ -10,26 +10,29 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from .. import progress
-from ..deadline import deadline, last_place
+from ..columns import written_in
 from ..defects import message_of, notes_of
 from ..diagnostics import Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span, noted
-from ..ending import keep, why_unwritable
-from ..memory import bounded
 from ..opening import DeviceMissing, Opened, UsageError, opened
 from ..options import Shared
 from ..output import (
     PAGE,
     Unwritable,
     close_silently,
+    document_to_stdout,
+    encoding_of,
     flush,
     look_of,
     prepare_streams,
+    progress,
     put,
     save,
     tell,
     write,
 )
+from ..process.deadline import deadline, last_place
+from ..process.ending import keep, why_unwritable
+from ..process.memory import bounded
 from ..render.escape import Terminal, block
 from ..render.look import Look
 from .printed import Ends, ends_of
@@ -48,7 +51,10 @@ class Environment:
 
     def __init__(self, common: Shared) -> None:
         self.common = common
+        if common.format != "text":
+            document_to_stdout()
         self.look: Look = look_of(sys.stdout, common.color)
+        written_in("utf-8" if common.out is not None else encoding_of(sys.stdout))
         if common.out is not None:
             self.look = Look(common.color == "always", True, PAGE, whole=True)
         elif common.wide:
@@ -85,7 +91,7 @@ class Environment:
             return self.common.file
         if self.common.file is not None:
             raise UsageError(f"--example takes the place of {self.common.file}")
-        from ..examples import example
+        from .example_programs import example
 
         return example(self.common.example).path
 
@@ -161,7 +167,7 @@ class Environment:
         ):
             write(pieces)
         else:
-            from ..pager import is_long
+            from ..output.pager import is_long
 
             page = list(pieces)
             if self.long or is_long(page):
@@ -172,7 +178,7 @@ class Environment:
     def show_long(self) -> None:
         """What is longer than the screen goes through the pager."""
         if self.long:
-            from ..pager import show
+            from ..output.pager import show
 
             progress.end()
             flush()

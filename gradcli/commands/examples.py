@@ -11,7 +11,7 @@ from .environment import Environment, guarded
 from .pages import as_shared
 
 if TYPE_CHECKING:
-    from ..examples import Example
+    from .example_programs import Example
 
 
 class Arguments(NamedTuple):
@@ -49,7 +49,7 @@ def command(asked: Arguments) -> int:
     """Lists them, or prints one; its exit code."""
 
     def body(env: Environment) -> int:
-        from ..examples import example, examples
+        from .example_programs import example, examples
 
         chosen = examples() if asked.name is None else [example(asked.name)]
         if asked.format == "json":

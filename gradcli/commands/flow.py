@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..diagnostics import ExitStatus
-from ..ending import keep
 from ..options import Command, Option, Shared, flag, one_pass, shared, under
+from ..process.ending import keep
 from .differentiation import EXPAND, GRADIENTS, SHOWN
 from .environment import Environment, guarded
 

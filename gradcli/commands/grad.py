@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..diagnostics import ExitStatus
-from ..ending import keep
 from ..named import NamedTuple
 from ..options import OUTPUT, Command, Shared, flag, shared, under
+from ..process.ending import keep
 from .differentiation import GRAD_OUTPUT, GRAPH, OF, ORDER, PASS, WRT
 from .environment import Environment, guarded
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..memory import standard
 from ..options import Shared
+from ..process.memory import standard
 
 
 def as_shared(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..diagnostics import ExitStatus
-from ..ending import keep
 from ..named import NamedTuple
 from ..options import Command, Misuse, Option, Shared, count, flag, shared, under
+from ..process.ending import keep
 from .differentiation import GRAD_OUTPUT, OF, ONE, PASS, SHOWN
 from .environment import Environment, guarded
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..ending import keep
 from ..named import NamedTuple
 from ..options import EVERY_FOLD, Option, choice, under
+from ..process.ending import keep
 from .environment import Environment
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..deadline import deadline
 from ..diagnostics import ExitStatus
-from ..ending import keep
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import Command, Option, Shared, flag, names, one_pass, shared, under
 from ..output import tell, write
+from ..process.deadline import deadline
+from ..process.ending import keep
 from ..render.escape import Terminal, block
 from .differentiation import EXPAND, GRAD_OUTPUT, GRADIENTS, GRAPH, OF
 from .environment import Environment, guarded

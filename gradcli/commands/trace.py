@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..diagnostics import ExitStatus, most_urgent
-from ..ending import keep
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import EXAMPLE, FILE, PROGRAM, Command, Shared, flag, shared, under
 from ..output import tell
+from ..process.ending import keep
 from ..render.escape import block
 from .differentiation import ANY_PASS, DEPTH, DRAWN, EXPAND, FOLD, GRAPH, HIDE, SHOWN, WRT
 from .environment import Environment, guarded

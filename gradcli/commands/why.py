@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..ending import keep
 from ..named import NamedTuple
 from ..opening import PROGRAMS, UsageError
 from ..options import Command, Option, Shared, flag, shared
+from ..process.ending import keep
 from .environment import Environment, guarded
 
 

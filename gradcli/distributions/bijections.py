@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.limits import finfo
 from ..engine.size import Size
 from ..engine.tensor import Tensor
-from ..namespace import broadcast_shapes
+from ..namespace.functions import broadcast_shapes
 from . import constraints
 from .operations import clipped_sigmoid, numbers_of, run, together
 from .transforms import Transform

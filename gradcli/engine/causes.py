@@ -24,7 +24,7 @@ class Cause:
     unused     a tensor that the graph does not reach; tensor, index
     leaf       a leaf that requires grad, changed in place; tensor, view (through a view of it?)
     view       a view that may not change in place, made by `node`; tensor, creation (multi,
-               no_grad, inference, function)
+               no_grad, inference, function). Where it is met later, `origin` changed its memory
     root       the root of a backward pass without a gradient of its own, and not a scalar; tensor
     nan        anomaly mode: `node`, made at `origin`, passed on a NaN; result (that one gradient)
                and its place, grads (of the node's outputs), saved (what it had saved)
@@ -55,7 +55,7 @@ def mismatch(error: E, *shapes: Sequence[int]) -> E:
 class Freed:
     """Stands where a node's saved tensors were; `origin` is the backward call that freed them.
 
-    One object serves all nodes of a walk.
+    One object serves all nodes of a pass.
     """
 
     __slots__ = ("origin",)

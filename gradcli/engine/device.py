@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ..memory import allow_driver
+from ..process.memory import allow_driver
 from .carriers import RUNTIME
 from .class_name import NamedInC
 from .dtypes import OF_ARRAY

@@ -159,6 +159,8 @@ class Tensor(Values, Metadata, metaclass=Named):
     def grad(self) -> None:
         self.grad = None
 
+    _grad = grad  # PyTorch's own name for it, which programs of several processes write to
+
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph, with a version counter of its own."""
@@ -332,7 +334,7 @@ RUNTIME.tensor = Tensor
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
     "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version "
-    "_base volatile".split()
+    "_base _grad volatile".split()
 )
 METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "

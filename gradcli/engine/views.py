@@ -235,13 +235,14 @@ def refresh(view: Tensor, geometry: Geometry | None = None) -> None:
     assert meta is not None and storage is not None and meta.base is not None
     if meta.view_version == storage.version:
         return
-    base = meta.base
-    if view._grad_fn is None and not base._requires_grad:
+    base, before = meta.base, view._grad_fn
+    if before is None and not base._requires_grad:
         return
     if meta.creation:
-        raise RuntimeError(forbidden(view, "its base or another view of its base has been"))
+        cause = Cause("view", storage.changed_at, before, tensor=view, creation=meta.creation)
+        what = "its base or another view of its base has been"
+        raise because(RuntimeError(forbidden(view, what)), cause)
     meta.view_version = storage.version
-    before = view._grad_fn
     view._grad_fn = AsStrided(base, geometry or Geometry(base, view))
     view._output_nr = 0
     view._requires_grad = True

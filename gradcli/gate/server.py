@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..ending import begin
+from ..process.ending import begin
 from ..recording.facts.check import FileCheck
 from ..recording.facts.check_wire import unpacked
 

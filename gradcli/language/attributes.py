@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..absent import absence
 from ..engine.invented_names import keep, kept_on
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from ..namespace.absent import absence
 from ..nn.derived import derived
 from ..nn.module import Module, is_part
 from ..nn.registered import HOOKS, RESERVED, TABLES as PARTS, Contents, Hooks, Registered

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 
-from ..deadline import Clock
 from ..diagnostics import LimitReached
 from ..engine.mode import sequence_so_far
-from ..memory import give_back
+from ..process.deadline import Clock
+from ..process.memory import give_back
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory

@@ -6,9 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..diagnostics import Span
+from ..autograd.function_node import FunctionNode
+from ..diagnostics import Edit
 from ..engine.tensor import Tensor
-from .explanation import Edit, is_alone, replaced, with_argument
+from ..operators import catalogue
+from ..recording.below import nodes_below
+from .explanation import is_alone, replaced, with_argument
+from .intermediates import intermediates
 from .places import Places
 
 # Functions that make a leaf; it requires grad when requires_grad=True is said.
@@ -23,7 +27,10 @@ CHOICES = frozenset(
     "isnan isinf isfinite signbit logical_and logical_or logical_not logical_xor one_hot".split()
 )
 MODES = frozenset({"no_grad", "inference_mode"})
+SMOOTH = "a smooth function such as sigmoid instead of the comparison"
+CHOSEN = "compute with what was chosen, or with softmax weights: an index has no slope"
 DEEPEST, MOST = 100, 3
+MOST_NODES = 10_000
 
 
 class Reason(NamedTuple):
@@ -35,6 +42,7 @@ class Reason(NamedTuple):
     is_leaf: bool = False
     edits: list[Edit] | None = None
     is_linear: bool = False  # a gradient that depends on nothing
+    is_choice: bool = False  # an index or a comparison: it has no slope, with or without a graph
 
 
 def reasons(places: Places, value: ast.expr, tensor: Tensor | None) -> list[Reason]:
@@ -137,7 +145,10 @@ class Search:
             return
         if isinstance(value, ast.Compare):
             if any(places.tensor(part) is not None for part in [value.left, *value.comparators]):
-                yield Reason(value, "a comparison has no gradient")
+                yield Reason(value, "a comparison has no gradient", SMOOTH, is_choice=True)
+            return
+        if self._is_place(value):
+            yield Reason(value, "an index has no gradient", CHOSEN, is_choice=True)
             return
         if isinstance(value, ast.Attribute):
             if value.attr == "data":
@@ -152,21 +163,41 @@ class Search:
                 yield self._without(value, f".{word}()", f".{word}() cuts it off the graph")
                 return
             if word in CHOICES or (word in INTEGERS and isinstance(value.func, ast.Attribute)):
-                what = f"{word} has no gradient"
-                yield Reason(value, what if word in CHOICES else f".{word}() has no gradient")
+                what = (
+                    f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
+                )
+                yield Reason(
+                    value, what, CHOSEN if word.startswith("arg") else None, is_choice=True
+                )
                 return
             if word == "grad" and self._is_library(value.func):
                 yield from self._differentiated(value)
                 return
             if word in MAKERS and self._is_library(value.func):
-                yield from self._copied(value) or self._leaf_reasons(value, name, tensor)
+                copied = self._copied(value) if word == "tensor" else []
+                yield from copied or self._leaf_reasons(value, name, tensor)
                 return
         if called is not None and called[0] in places.program.bindings:
             yield from self._of_function(called[0], depth)
             return
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Call, ast.Name)):
+            parts = [*parts, value.slice]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _is_place(self, value: ast.expr) -> bool:
+        """x.max(1)[1], and x.max(1).indices."""
+        if isinstance(value, ast.Subscript):
+            if not isinstance(value.slice, ast.Constant) or value.slice.value != 1:
+                return False
+        elif not isinstance(value, ast.Attribute) or value.attr != "indices":
+            return False
+        called = self.places.called(value.value)
+        method = None if called is None else catalogue.methods.get(called[0])
+        overloads = () if method is None else method.overloads
+        outputs = [getattr(one, "row", one).signature.outputs for one in overloads]
+        return any("indices" in names[1:2] for names in outputs)
 
     def _of_function(self, name: str, depth: int) -> Iterator[Reason]:
         """A function of the program: what its text alone shows of its result."""
@@ -190,7 +221,7 @@ class Search:
         span = self.places.span(item)
         if span is None or span.line != span.end_line:
             return None
-        return [(Span(span.line, span.column - 1, span.line, span.end_column), "")]
+        return [Edit(span._replace(column=span.column - 1), "")]
 
     def _is_library(self, function: ast.expr) -> bool:
         """torch.ones or ones, unless the program has a function of that name."""
@@ -203,8 +234,7 @@ class Search:
         span = self.places.span(node)
         edits: list[Edit] | None = None
         if span is not None and self.places.source.text_of(span).endswith(word):
-            start = span.end_column - len(word)
-            edits = [(Span(span.end_line, start, span.end_line, span.end_column), "")]
+            edits = [Edit(span.tail(len(word)), "")]
         advice = f"leave out {word} on line {self.places.line(node)}"
         return Reason(node, text, advice, edits=edits)
 
@@ -234,9 +264,24 @@ class Search:
                 f"create_graph=True in the call on line {self.places.line(value)}",
                 edits=with_argument(self.places, value, "create_graph=True"),
             )  # fmt: skip
-        else:
-            text = "this gradient is a constant: what it is the gradient of is linear"
-            yield Reason(value, text, is_linear=True)
+            return
+        for owner in self._functions(value.args[0]) if value.args else ():
+            for one in intermediates(self.places, owner):
+                yield Reason(one.node, one.reason, one.advice)
+                return
+        text = "this gradient is a constant: what it is the gradient of is linear"
+        yield Reason(value, text, is_linear=True)
+
+    def _functions(self, root: ast.expr) -> Iterator[str]:
+        """The names of the Functions that a root is computed by: in its graph, else in its text."""
+        tensor = self.places.tensor(root)
+        if tensor is not None and tensor.grad_fn is not None:
+            for node in nodes_below([tensor.grad_fn], MOST_NODES):
+                if isinstance(node, FunctionNode):
+                    yield node.owner.__name__
+        for part in ast.walk(root):
+            if isinstance(part, ast.Attribute) and part.attr == "apply":
+                yield ast.unparse(part.value)
 
     def _copied(self, value: ast.Call) -> list[Reason]:
         """torch.tensor(x) of a tensor that has a graph."""
@@ -311,8 +356,7 @@ class Search:
                 if isinstance(node, ast.Constant) and type(node.value) is int:
                     span = self.places.span(node)
                     if span is not None:
-                        at = Span(span.end_line, span.end_column, span.end_line, span.end_column)
-                        yield at, ".0"
+                        yield Edit(span.end, ".0")
 
 
 def with_keyword(call: str, keyword: str) -> str:

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from ..diagnostics import Cure, Label, Span
+from ..diagnostics import Cure, Edit, Label, Span
 from .places import Places
 
-Edit = tuple[Span, str]
 ENCLOSED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.Lambda)
 
 
@@ -74,7 +73,7 @@ def node_words(places: Places, node: Any) -> str:
 def replaced(places: Places, node: object, text: str) -> list[Edit] | None:
     """Another text in the place of a node's."""
     span = places.span(node)
-    return None if span is None else [(span, text)]
+    return None if span is None else [Edit(span, text)]
 
 
 def suffixed(places: Places, node: ast.expr, text: str) -> list[Edit] | None:
@@ -82,14 +81,11 @@ def suffixed(places: Places, node: ast.expr, text: str) -> list[Edit] | None:
     span = places.span(node)
     if span is None:
         return None
-    behind = Span(span.end_line, span.end_column, span.end_line, span.end_column)
     if not isinstance(node, ENCLOSED):
-        return [(behind, text)]
+        return [Edit(span.end, text)]
     if _has_brackets(places, span):
-        at = Span(span.end_line, span.end_column + 1, span.end_line, span.end_column + 1)
-        return [(at, text)]
-    before = Span(span.line, span.column, span.line, span.column)
-    return [(before, "("), (behind, ")" + text)]
+        return [Edit(span._replace(end_column=span.end_column + 1).end, text)]
+    return [Edit(span.start, "("), Edit(span.end, ")" + text)]
 
 
 def _has_brackets(places: Places, span: Span) -> bool:
@@ -108,8 +104,7 @@ def with_argument(places: Places, call: object, text: str) -> list[Edit] | None:
         return None
     inside = places.source.text_of(span)[:-1].rstrip()
     comma = "" if inside.endswith(("(", ",")) else ", "
-    at = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
-    return [(at, comma + text)]
+    return [Edit(span.tail(1).start, comma + text)]
 
 
 def is_alone(places: Places, statement: ast.stmt | None) -> bool:
@@ -139,9 +134,9 @@ def _own_line(
     if span is None or not is_alone(places, statement):
         return None
     indent = places.source.line(span.line)[: span.column - 1]
-    line, column = (span.end_line, span.end_column) if behind else (span.line, span.column)
-    words = f"\n{indent}{text}" if behind else f"{text}\n{indent}"
-    return [(Span(line, column, line, column), words)]
+    if behind:
+        return [Edit(span.end, f"\n{indent}{text}")]
+    return [Edit(span.start, f"{text}\n{indent}")]
 
 
 def is_simple(statement: ast.stmt | None) -> bool:

@@ -173,6 +173,7 @@ def _tensor_members(kind: type = Tensor) -> Members:
     settable: dict[str, Callable[[Any, Any], None]] = {
         "requires_grad": lambda tensor, value: setattr(tensor, "requires_grad", value),
         "grad": lambda tensor, value: setattr(tensor, "grad", value),
+        "_grad": lambda tensor, value: setattr(tensor, "grad", value),
         "data": lambda tensor, value: setattr(tensor, "data", value),
     }
     return Members(methods, properties, settable)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ..absent import is_absent
+from ..namespace.absent import is_absent
 
 
 class Module:
@@ -159,11 +159,11 @@ MODULES: dict[str, Module] = {
         "getpid system popen fspath walk sep linesep name curdir pardir pathsep environ path",
     ),
     "os.path": _module(
-        "standard.system",
+        "standard.pathnames",
         "join basename dirname split splitext normpath isabs abspath realpath expanduser exists "
         "isfile isdir getsize relpath commonprefix getmtime expandvars islink",
     ),
-    "pathlib": _module("standard.system", "Path PurePath PosixPath"),
+    "pathlib": _module("standard.pathnames", "Path PurePath PosixPath"),
     "sys": _module(
         "standard.system",
         "exit getrecursionlimit setrecursionlimit getsizeof getdefaultencoding argv path modules "
@@ -174,7 +174,7 @@ MODULES: dict[str, Module] = {
         "standard.system",
         "system python_version machine node processor release platform python_implementation",
     ),
-    "glob": _module("standard.system", "glob iglob"),
+    "glob": _module("standard.pathnames", "glob iglob"),
     "io": _module("standard.system", "StringIO BytesIO open UnsupportedOperation"),
     "tempfile": _module(
         "standard.temporary",

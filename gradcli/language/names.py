@@ -110,9 +110,9 @@ def known_paths() -> tuple[Paths, Paths]:
 def _all_paths() -> tuple[frozenset[str], frozenset[str]]:
     values = {f"torch.{name}" for name in torch_names()}
     values.update(modules.paths())
-    from .. import namespace
+    from ..namespace.table import SPACES
 
-    spaces = {"torch", *modules.MODULES, *(f"torch.{name}" for name in namespace.SPACES)}
+    spaces = {"torch", *modules.MODULES, *(f"torch.{name}" for name in SPACES)}
     for path in values - spaces:
         while (cut := path.rfind(".")) > 0:
             path = path[:cut]

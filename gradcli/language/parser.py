@@ -7,8 +7,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-from ..memory import left
 from ..pattern import pattern
+from ..process.memory import left
 from .suspension import as_functions
 
 # Before 3.12 the parser looks for the place of each field of an f-string from its start: a text

@@ -18,9 +18,9 @@ from ..diagnostics import (
     Span,
     noted,
 )
-from ..memory import collector_paused
 from ..named import NamedTuple
 from ..pattern import pattern
+from ..process.memory import collector_paused
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker

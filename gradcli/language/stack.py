@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..interrupts import is_main_thread
+from ..process.interrupts import is_main_thread
 
 # Measured with CPython 3.11: a call that passes through C takes 520 to 1365 bytes of its stack, and
 # the process dies where 8 MiB end. From 3.12 on Python counts calls through C by itself.

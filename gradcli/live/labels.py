@@ -17,6 +17,7 @@ from .side import KEY, Mark
 
 if TYPE_CHECKING:
     from ..engine.observer import Observer
+    from ..recording.facts.basic import Elsewhere
     from .recorder import Recorder
 
 Kept = tuple[tuple[str, Any], ...]  # names, and the tensors that a node has saved under them
@@ -43,6 +44,7 @@ class Labels:
         self.pending: list[Any] = []
         self.lost: dict[str, list[Any]] = {}  # what the operation in progress makes of what is lost
         self.modules: list[Any] = []  # that are running
+        self.elsewhere: Elsewhere | None = None  # where the operation in progress stands
         # Nodes that came up unseen: their first number, the one behind the last, the place.
         self.unseen: deque[tuple[int, int, Any]] = deque(maxlen=MOST)
 
@@ -53,13 +55,17 @@ class Labels:
         if mark is not None and mark.origin is not None:
             return False
         known = self._place(root) if self.unseen else None
-        origin = known or origin or state.origin or NOWHERE
         module = self.modules[-1] if self.modules else None
+        elsewhere = self.elsewhere if known is None and origin is None else None
+        if elsewhere is not None and elsewhere.is_library and module is None:
+            elsewhere = None  # of a library's function a reader knows the call
+        origin = known or origin or state.origin or NOWHERE
         is_packed = self.packing > 0 if self.packs is None else self.packs(False) is not None
         if mark is None:
-            mark = about[KEY] = Mark(origin, module, is_packed)
+            mark = about[KEY] = Mark(origin, module, is_packed, elsewhere)
         else:
             mark.origin, mark.module, mark.is_packed = origin, module, is_packed
+            mark.elsewhere = elsewhere
         if not is_reported:
             self._behind(root, mark)
         elif self.lost or not self.recorder.passes.is_light:
@@ -184,9 +190,10 @@ def tell_within(
 def mark_within(about: Any, mark: Mark, known: Mark | None) -> Mark:
     """Of a node behind another one with this mark, which its operation made on its way."""
     if known is None:
-        known = about[KEY] = Mark(mark.origin, mark.module, mark.is_packed)
+        known = about[KEY] = Mark(mark.origin, mark.module, mark.is_packed, mark.elsewhere)
     else:
         known.origin, known.module, known.is_packed = mark.origin, mark.module, mark.is_packed
+        known.elsewhere = mark.elsewhere
     return known
 
 

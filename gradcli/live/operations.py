@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from ..engine.mode import state
 from ..language.tracing import Inner
 from .again import LOST
 from .causes import SCALAR, Change, Refusal
-from .text import CALLER
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -39,7 +37,6 @@ SILENT, PLAIN, SPECIAL = range(3)
 MOST = 10_000  # functions whose sort is known
 NOTHING: dict[str, Any] = {}
 NOWHERE = (None, 0)  # an edge of an input without a gradient
-OURS, PYTHON = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
 
 
 class Operations:
@@ -53,7 +50,6 @@ class Operations:
         self.set_grad, self.delete_grad = tensor.grad.__set__, tensor.grad.__delete__
         self.set_data = tensor.data.__set__
         self.set_requires_grad = tensor.requires_grad.__set__
-        self.torchs = os.path.dirname(recorder.torch.__file__)
         self.sorts: dict[Any, int] = {}  # by the function
         self.plain = {tensor, recorder.torch.nn.Parameter}  # classes that observe nothing
         self.others = recorder.torch._C._len_torch_function_stack  # of modes of the program
@@ -103,6 +99,7 @@ class Operations:
             raise
         if node is not None:
             state.origin = node
+        self.labels.elsewhere = spot.elsewhere
         try:
             if self.tell_new(result):
                 self._used(function, result, args)
@@ -162,6 +159,7 @@ class Operations:
             self._refused(error, spot.node, (*args, *kwargs.values()))
             raise
         state.origin = spot.node or state.origin
+        self.labels.elsewhere = spot.elsewhere
         try:
             with self.side.hands_off():
                 self._done(spot, function, args, kwargs, result, before)
@@ -242,24 +240,12 @@ class Operations:
             cut = self.recorder.on_cut
             if cut is None or not cut(args, result):
                 return
-            place = self._elsewhere(sys._getframe(2))
-        elif not getattr(result, "requires_grad", False):
-            place = self._elsewhere(sys._getframe(2)) or None
+            place = "" if spot.elsewhere is None else spot.elsewhere.words
+        elif spot.elsewhere is not None and not getattr(result, "requires_grad", False):
+            place = spot.elsewhere.words
         inner = None if place is None else Inner(name, place)
         with self.side.hands_off():
             told(spot.node, args, kwargs, result, inner)
-
-    def _elsewhere(self, frame: Any) -> str:
-        """The line that an operation stands on, in another file of the program or in a library;
-        empty for one of the text, and for what PyTorch does by itself."""
-        while frame is not None and frame.f_code.co_filename != self.text.filename:
-            filename = frame.f_code.co_filename
-            if not filename.startswith((OURS, self.torchs, PYTHON)):
-                return f"line {frame.f_lineno} of {os.path.basename(filename)}"
-            frame = frame.f_back
-            while frame is not None and frame.f_code.co_name == CALLER:
-                frame = frame.f_back
-        return ""
 
     def _within_pass(
         self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

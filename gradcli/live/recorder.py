@@ -109,6 +109,7 @@ class Recorder:
         spot = self.text.spot(frame)
         if spot.node is not None:
             state.origin = spot.node
+        self.labels.elsewhere = spot.elsewhere
         return spot
 
     def _plant(self, stack: ExitStack) -> None:

@@ -33,7 +33,7 @@ from .program import Globals, live_program, parsed
 from .recorder import Recorder
 from .rewrite import heard, names_of
 from .side import TorchSide
-from .text import Text
+from .text import Text, cell_of
 from .tracebacks import without
 
 MOST = 100  # texts that are remembered
@@ -53,7 +53,9 @@ def program_of(frame: FrameType) -> Program:
     known = _read.get(filename)
     if known is not None and known.source.text == text:
         return known
-    name = _called(filename)
+    name = cell_of(filename) or (
+        os.path.relpath(filename) if os.path.isfile(filename) else filename
+    )
     try:
         program = live_program(Source(text, name), is_expr=False)
     except ProgramError:
@@ -64,15 +66,6 @@ def program_of(frame: FrameType) -> Program:
         _read.clear()
     _read[filename] = program
     return program
-
-
-def _called(filename: str) -> str:
-    """A file as a reader calls it: by a short path, a notebook's cell by its number."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    words = None if shell is None else shell.compile.format_code_name(filename)
-    if words is not None:
-        return " ".join(words)
-    return os.path.relpath(filename) if os.path.isfile(filename) else filename
 
 
 class Session:

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice, starmap, zip_longest
+from itertools import starmap, zip_longest
 from math import isfinite
-from types import FunctionType, ModuleType
 from typing import Any
 from weakref import ref
 
 from ..namespace import resolve
-from ..recording.looking import is_a, table_of
 from ..recording.saved import SavedNames
 from ..recording.side import Live
 from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
-from .again import Known, made_again
+from .again import Known, by_formulas, made_again
 from .arrays import Arrays
 from .large import WHOLE, Large, Larges, packed, version_of
 from .library import Homes, unobserved
+from .objects import ProgramObjects
 from .printed import Printer
 from .rows import rows
 from .transformed import Transformed
 
 KEY = "gradcli"  # in the metadata of a node, which lives as long as the node
 SMALL = 256  # elements of a tensor that is copied at once
-WIDE = 100  # items of a container of a class that are looked at
 LARGEST = 2**63 - 1  # of integers with a sign
 MOST = 10_000  # leaves that are known
-NAMESPACES = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
 
 
 class Mark:
@@ -39,11 +36,14 @@ class Mark:
 
     __slots__ = (
         "origin", "module", "is_freed", "is_packed", "is_aside", "freed_at", "retains",
-        "__weakref__",
+        "elsewhere", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, origin: Any, module: Any = None, is_packed: bool = False) -> None:
+    def __init__(
+        self, origin: Any, module: Any = None, is_packed: bool = False, elsewhere: Any = None
+    ) -> None:
         self.origin, self.module, self.is_packed = origin, module, is_packed
+        self.elsewhere = elsewhere  # the line of another file that made it
         self.is_freed: bool | None = None
         self.is_aside = False  # freed as far as the program knows, and held for a question
         self.freed_at: Any = None  # the call that did
@@ -63,6 +63,8 @@ class TorchSide(Live):
         self.given: tuple[Any, ...] = ()  # the gradients that a node was given last
         self.bare = transformed.bare  # type: ignore[method-assign]
         self.homes = Homes()
+        self.objects = ProgramObjects(torch, self.homes)
+        self.bindings = self.objects.bindings
         self.names = SavedNames()
         self.text = Printer(torch, self.bare).text  # type: ignore[method-assign]
         self.no_functions = torch._C.DisableTorchFunction
@@ -152,8 +154,9 @@ class TorchSide(Live):
             return None
         try:
             found = node(self.torch.as_tensor(other, device=came.device).to(came.dtype))
-        except Exception:  # what it needs may be gone
-            return None
+        except Exception:  # PyTorch freed what it needs
+            values = {name: self.saved_under(node, saved, name) for name in saved or ()}
+            return by_formulas(self.row(node), self.edges(node), values, self.array(came), other)
         found = found if isinstance(found, tuple) else (found,)
         return [None if one is None else self.array(one) for one in found]
 
@@ -265,20 +268,11 @@ class TorchSide(Live):
     def changed_at(self, tensor: Any) -> Any:
         return None
 
-    def member(self, value: Any, name: str) -> Any:  # type: ignore[override]
-        """What an object of the program, or a module, has under a name."""
-        held = vars(value)
-        for table in (*map(held.get, ("_parameters", "_buffers", "_modules")), held):
-            if table is not None and name in table:
-                return table[name]
-        raise AttributeError(name)
-
-    def is_made(self, value: Any) -> bool:  # type: ignore[override]
-        is_one = issubclass(type(value), self.torch.nn.Module)  # super() says that it is one
-        return is_one or bool(self.attributes(value))
-
     def origin(self, node: Any) -> Any:
         return self.mark(node).origin
+
+    def elsewhere(self, node: Any) -> Any:
+        return self.mark(node).elsewhere
 
     def clock(self) -> int:
         """The sequence number that the next node gets."""
@@ -431,55 +425,6 @@ class TorchSide(Live):
     def about_to_change(self, tensor: Any) -> None:
         """Large tensors that were kept as they are, and share this memory, are summed up now."""
         self.larges.changing(tensor)
-
-    def attributes(self, value: Any) -> Mapping[str, Any]:  # type: ignore[override]
-        """What an object of a class of the program holds, and the tensors of such a class."""
-        if is_a(value, type):
-            return self._of_class(value)
-        kind = type(value)
-        is_ours = kind.__module__ in self.homes or (kind.__module__, kind.__name__) in NAMESPACES
-        if not is_ours or is_a(value, self.torch.nn.Module):
-            return {}
-        if any(base.__module__.startswith("gradcli.") for base in kind.__mro__):
-            return {}  # of an interpreted program
-        return table_of(value)
-
-    def beside(self, module: Any) -> Mapping[str, Any]:  # type: ignore[override]
-        """What a module of a class of the program holds beside its tables."""
-        if type(module).__module__ not in self.homes:
-            return {}
-        return {name: item for name, item in vars(module).items() if not name.startswith("_")}
-
-    def _of_class(self, kind: type) -> dict[str, Any]:
-        if kind.__module__ not in self.homes:
-            return {}
-        held = (self.tensor, self.torch.nn.Module)
-        return {k: v for k, v in vars(kind).items() if is_a(v, held) or self._holds(v)}
-
-    def _holds(self, part: Any) -> bool:
-        """Whether it is a container with tensors."""
-        items = part.values() if type(part) is dict else part
-        return type(part) in (list, tuple, dict) and any(
-            is_a(item, self.tensor) for item in islice(items, WIDE)
-        )
-
-    def bindings(self, names: Mapping[str, Any], hidden: Container[str] = ()) -> dict[str, Any]:
-        """What a program bound, without functions, modules of Python and classes without tensors;
-        nested tensors have no shape."""
-        return {
-            name: value for name, value in names.items()
-            if name not in hidden and not name.startswith("__")
-            and not is_a(value, (ModuleType, FunctionType))
-            and not (is_a(value, type) and not self.attributes(value))
-            and not (is_a(value, self.tensor) and value.is_nested)
-        }  # fmt: skip
-
-    def has_method(self, module: Any, word: str) -> bool:  # type: ignore[override]
-        return hasattr(type(module), word) or word in vars(module)
-
-    def is_of_program(self, module: Any) -> bool:  # type: ignore[override]
-        """Whether a module's class is the program's own: it has lines of its own."""
-        return type(module).__module__ in self.homes.texts
 
 
 def torch_side(torch: Any) -> TorchSide:

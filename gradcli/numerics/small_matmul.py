@@ -12,14 +12,7 @@ import math
 from typing import Any
 
 from ..engine.layout import row_major
-from .fused_matmul import (
-    are_fused,
-    fused_batches,
-    fused_dot,
-    fused_product,
-    fused_way,
-    is_fused_dot,
-)
+from .fused_matmul import fused, fuses
 from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
 from .thresholds import LAYER, PRODUCTS, VECTORS
 
@@ -33,14 +26,8 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
 
     The routines add to a result of zeros: a sum of products that are all -0 is 0.
     """
-    if (way := fused_way(xp, a, b)) is not None:
-        return fused_product(xp, way, a, b)
-    if are_fused(xp, a, b):
-        return fused_batches(xp, a, b)
-    if is_fused_dot(xp, a, b):
-        return fused_dot(xp, a, b)
-    if a.ndim == 2 and b.ndim == 1 and (way := fused_way(xp, a, b[:, None])) is not None:
-        return fused_product(xp, way, a, b[:, None])[:, 0]
+    if fuses() and (product := fused(xp, a, b)) is not None:
+        return product
     if is_packed(xp, a, b):
         return packed_product(xp, a, b)
     if not _is_small(xp, a, b):
@@ -68,11 +55,8 @@ def added_product(xp: Any, start: Any, a: Any, b: Any, alpha: Any) -> Any:
     if alpha == 0 and a.dtype.char in "fdFD":  # the operands are not looked at
         shape = (a.shape[0], *b.shape[1:])
         return xp.zeros(shape, a.dtype) if start is None else xp.broadcast_to(start, shape).copy()
-    if (way := fused_way(xp, a, b)) is not None:
-        return fused_product(xp, way, a, b, start, alpha)
-    if b.ndim == 1 and (way := fused_way(xp, a, b[:, None])) is not None:
-        column = None if start is None else xp.broadcast_to(start, a.shape[:1])[:, None]
-        return fused_product(xp, way, a, b[:, None], column, alpha)[:, 0]
+    if fuses() and (product := fused(xp, a, b, start, alpha)) is not None:
+        return product
     if is_packed(xp, a, b):
         return packed_product(xp, a, b if alpha == 1 else b * kind(alpha), start)
     if not _is_small(xp, a, b):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..deadline import reading
 from ..diagnostics import Label, LimitReached, ProgramError
 from ..language.program import Program, SourceLimits, parse, place_reached
 from ..language.source import Source, is_notebook
+from ..process.deadline import reading
 from ..render.escape import line
 from .request import Ran, Request
 

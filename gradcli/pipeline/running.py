@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..deadline import begin
 from ..diagnostics import Enough, bounded
 from ..engine.aside import put_back
 from ..engine.mode import state
@@ -14,6 +13,7 @@ from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program
 from ..language.session import session
+from ..process.deadline import begin
 from ..render.escape import line
 from ..render.last_words import quoting
 from .prepared import Warned, printer

@@ -1,10 +1,9 @@
 """Questions: a counterfactual run: the program with one piece of text replaced.
 
-An advice is worth more when it was tried. An edit is a span of the source and the text that comes
-in its place; an empty span is a place to insert. `attempt` applies edits to a program that ran and
-runs what comes out under the same inputs, options and limits, and answers with the new `Ran`:
+An advice is worth more when it was tried. `attempt` applies edits to a program that ran and runs
+what comes out under the same inputs, options and limits, and answers with the new `Ran`:
 
-    again = attempt(ran, [(span, "x")], room)
+    again = attempt(ran, [Edit(span, "x")], room)
     if again is None: ...              # unknown: no program, out of time, a limit
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
@@ -17,9 +16,9 @@ is. An edited program that can't be parsed, which would be a mistake of the advi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import ExitStatus, Span
+from ..diagnostics import Edit, ExitStatus
 from ..engine.run_state import as_new
 from ..language.source import Source
 from ..pipeline.request import Ran
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .why.provenance import Provenance
-
-Edit: TypeAlias = tuple[Span, str]
 
 TIMES, MORE = 4, 20_000  # steps of a trial: so many times those of the run, and some more
 PART = 4  # of the time limit: a program that took more than this part of it is not run again

@@ -11,7 +11,7 @@ from ..language.program import Program
 from ..opening import UsageError
 from ..recording import collect as collecting
 from ..recording.collect import Collected
-from ..recording.facts import Place, TensorFact
+from ..recording.facts import Elsewhere, Place, TensorFact
 from ..recording.holding import (
     LOOKED,
     Inside,
@@ -23,7 +23,7 @@ from ..recording.holding import (
 )
 from ..recording.names import Names, loop_names
 from ..recording.recording import Recording
-from ..recording.sides import AnyTensor, origin_of
+from ..recording.sides import AnyTensor, elsewhere_of, origin_of, sides
 
 # Functions with passes of their own: what these go over is not what they return.
 PASSING = frozenset({"jacobian", "hessian"})
@@ -101,6 +101,14 @@ def numbering(outcome: Outcome, names: Names, roots: tuple[tuple[Any, int], ...]
     for _, tensor, _ in inner:
         graph.add(grad_fn_of(tensor))
     return graph.ids
+
+
+def elsewhere(found: Collected) -> tuple[tuple[int, Elsewhere], ...]:
+    """The nodes that other files made, with their lines there."""
+    if sides.live is None:
+        return ()
+    places = ((at, elsewhere_of(node)) for at, node in enumerate(found.alive))
+    return tuple((at, place) for at, place in places if place is not None)
 
 
 def grad_fn_of(tensor: AnyTensor) -> Any:

@@ -127,8 +127,8 @@ def _inner(
 def _member(value: Any, word: str) -> Any:
     """What an object has under a name, read by the side that made it."""
     live = sides.live
-    if live is not None and live.is_made(value):
-        return live.member(value, word)
+    if live is not None and live.objects.is_made(value):
+        return live.objects.member(value, word)
     return get_attribute(value, word)
 
 

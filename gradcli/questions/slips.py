@@ -14,6 +14,9 @@ from ..recording.sides import AnyTensor
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 METHODS = frozenset("backward step zero_grad requires_grad_ detach_ retain_grad eval train".split())
+HOOKS = frozenset(
+    "register_hook register_full_backward_hook register_full_backward_pre_hook".split()
+)
 MISSPELT = re.compile(r"requires?d?_?grad(s|ient|ients)?")
 DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[1-3]?d?")
 MOST = 8
@@ -34,7 +37,8 @@ def slips(ran: Ran) -> list[Slip]:
     body = ran.program.body
     nodes = [node for statement in body for node in ast.walk(statement)]
     bindings = ran.recording.names.reached(ran.outcome.bindings)
-    found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes)]
+    found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes), *_hooks(nodes)]
+    found += [*_functions(nodes), *_without_hooks(nodes, bindings)]
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -146,6 +150,63 @@ def _dropouts(nodes: list[ast.AST]) -> Iterator[Slip]:
             if len(node.args) < 3 and not told:
                 sentence = "it drops elements after eval() too: training=self.training"
                 yield Slip("always on", node, sentence)
+
+
+def _hooks(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """A hook that computes another gradient and does not return it."""
+    hooks = {
+        part.args[0].id for part in nodes
+        if isinstance(part, ast.Call) and _word(part) in HOOKS
+        and part.args and isinstance(part.args[0], ast.Name)
+    }  # fmt: skip
+    for node in nodes:
+        if not isinstance(node, ast.FunctionDef) or node.name not in hooks:
+            continue
+        last, given = node.body[-1], {argument.arg for argument in node.args.args}
+        names = last.targets if isinstance(last, ast.Assign) else []
+        returns = any(isinstance(part, ast.Return) and part.value for part in ast.walk(node))
+        if not returns and names and isinstance(names[0], ast.Name) and names[0].id in given:
+            sentence = f"the hook {node.name} returns nothing: return {names[0].id}"
+            yield Slip("no effect", last, sentence)
+
+
+def _functions(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """A backward that leaves out the gradient that comes to it; forward without its backward."""
+    for owner in nodes:
+        if not isinstance(owner, ast.ClassDef) or "Function" not in map(_word, owner.bases):
+            continue
+        for method in owner.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "backward":
+                yield from _unused_gradient(owner.name, method)
+        inside = {id(part) for part in ast.walk(owner)}
+        for node in nodes:
+            if isinstance(node, ast.Call) and id(node) not in inside:
+                if ast.unparse(node.func) == f"{owner.name}.forward":
+                    sentence = f"{owner.name}.backward has no part in it: {owner.name}.apply(...)"
+                    yield Slip("a plain call", node, sentence)
+
+
+def _unused_gradient(owner: str, method: ast.FunctionDef) -> Iterator[Slip]:
+    given = method.args.args[1:]
+    read = {part.id for part in ast.walk(method) if isinstance(part, ast.Name)}
+    ends = [part.value for part in ast.walk(method) if isinstance(part, ast.Return)]
+    values = [one for end in ends for one in (end.elts if isinstance(end, ast.Tuple) else [end])]
+    computes = any(one is not None and not isinstance(one, ast.Constant) for one in values)
+    if given and computes and method.args.vararg is None:
+        if read.isdisjoint(argument.arg for argument in given):
+            sentence = f"{owner}.backward returns a derivative that is not multiplied by it"
+            yield Slip("never read", given[0], sentence)
+
+
+def _without_hooks(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
+    """model.forward(x) in a program whose modules have hooks."""
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    if any(_word(call).startswith("register_") and _word(call).endswith("_hook")
+           and _word(call) != "register_hook" for call in calls):  # fmt: skip
+        for call in calls:
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if owner is not None and _word(call) == "forward" and is_module(_held(owner, bindings)):
+                yield Slip("a plain call", call, f"it runs no hooks: {ast.unparse(owner)}(...)")
 
 
 def _word(node: ast.AST | None) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language.classes import is_instance
-from ..memory import collector_paused
 from ..named import NamedTuple
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
+from ..process.memory import collector_paused
 from ..recording import operands, saved
 from ..recording.collect import Collected
 from ..recording.constants import constants
@@ -34,6 +34,7 @@ from . import shown_pass
 from .errors import error_fact
 from .graph import (
     collected,
+    elsewhere,
     index_of,
     module_names,
     names_of,
@@ -136,6 +137,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             detail=_detail(ran, found, one, texts=texts) if options.detail else None,
             derived=orders,
             holders=holders(ran, found),
+            elsewhere=elsewhere(found),
         )
     if ran.error is None:
         complain(recording)
@@ -252,7 +254,7 @@ def _flows(
     def path_of(module: Any) -> str:
         """Of a module of the library; one of the program has lines of its own."""
         live = sides.live
-        own = is_instance(module) or (live is not None and live.is_of_program(module))
+        own = is_instance(module) or (live is not None and live.objects.is_of_program(module))
         return "" if own else paths.get(id(module)) or recording.names.of_module(module)
 
     return shown_pass.flows(recording, one, found, path_of, full=not options.texts, below=below)

@@ -130,9 +130,7 @@ def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:
 
 def _moved(span: Span, cure: Cure) -> int:
     """The line that a place has after the edits."""
-    return span.line + sum(
-        more for at, more in _grown(cure) if (at.line, at.column) <= (span.line, span.column)
-    )
+    return span.line + sum(more for at, more in _grown(cure) if at.start <= span.start)
 
 
 def _back(line: int, cure: Cure) -> int:

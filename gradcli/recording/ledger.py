@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Any
 
 from ..engine.origin import current_line
-from .facts.ledger import AccountFact, EntryFact, StaleFact
+from ..named import NamedTuple
+from .facts.ledger import AccountFact, EntryFact, MarkFact, StaleFact
 from .memory import key_of, memory
 from .numbers import numbers, text_of
 from .passes import Pass, Passes
@@ -27,7 +28,15 @@ MOST = 10_000  # tensors that are followed
 RESETS = frozenset({"zeroed", "cleared", "assigned"})
 
 Line = int | None
-Mark = tuple[str, Line]  # what happened, and where: one tuple for many entries
+
+
+class Sum(NamedTuple):
+    """A gradient that was added to over a change of its tensor: the lines of the backward call
+    before the change, of the change, and of the backward call behind it."""
+
+    first: Line
+    update: Line
+    again: Line
 
 
 class Entry:
@@ -35,7 +44,7 @@ class Entry:
 
     __slots__ = ("mark", "amount", "after")
 
-    def __init__(self, mark: Mark, amount: Any = None, after: Any = None) -> None:
+    def __init__(self, mark: MarkFact, amount: Any = None, after: Any = None) -> None:
         self.mark, self.amount, self.after = mark, amount, after
 
     def fact(self, full: bool) -> EntryFact:
@@ -57,7 +66,7 @@ class Account:
     """What happened to the `.grad` of one tensor."""
 
     __slots__ = (
-        "tensor", "first", "last", "marks", "count", "added_at", "updated_at", "grad",
+        "tensor", "first", "last", "marks", "count", "added", "updated", "grad",
         "memories", "sums", "open", "used", "unused",
     )  # fmt: skip
 
@@ -65,16 +74,16 @@ class Account:
         self.tensor = tensor
         self.first: list[Entry] = []
         self.last: deque[Entry] = deque(maxlen=ENDS)
-        self.marks: list[Mark] = []
+        self.marks: list[MarkFact] = []
         self.count = 0
-        self.added_at: tuple[Line] | None = None  # the backward call since the last reset
-        self.updated_at: tuple[Line] | None = None  # the change of the tensor since that call
+        self.added: MarkFact | None = None  # by the backward call since the last reset
+        self.updated: MarkFact | None = None  # the change of the tensor since that call
         # Sums over a change of the tensor: those since the last reset, those that changed it again,
         # and those that were not meant for it: a reset came first, or another optimiser's step.
-        self.sums: dict[tuple[Line, Line, Line], int] = {}
-        self.open: dict[tuple[Line, Line, Line], None] = {}
-        self.used: set[tuple[Line, Line, Line]] = set()
-        self.unused: set[tuple[Line, Line, Line]] = set()
+        self.sums: dict[Sum, int] = {}
+        self.open: dict[Sum, None] = {}
+        self.used: set[Sum] = set()
+        self.unused: set[Sum] = set()
         self.grad: Any = None  # the tensor that .grad was at the last look
         self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
@@ -87,32 +96,41 @@ class Account:
             self.first.append(entry)
         else:
             self.last.append(entry)
-        if entry.mark[0] in RESETS:
-            self.added_at = self.updated_at = None
+        if entry.mark.kind in RESETS:
+            self.added = self.updated = None
             self.unused.update(self.open)
             self.open.clear()
 
     def add(self, entry: Entry) -> None:
         """A backward call added to it: has the tensor changed since the call before?"""
-        if self.added_at is not None and self.updated_at is not None:
-            key = (*self.added_at, *self.updated_at, entry.mark[1])
-            self.sums[key] = self.sums.get(key, 0) + 1
-            self.open[key] = None
+        if self.added is not None and self.updated is not None:
+            sum_ = Sum(self.added.line, self.updated.line, entry.mark.line)
+            self.sums[sum_] = self.sums.get(sum_, 0) + 1
+            self.open[sum_] = None
         self.enter(entry)
-        self.added_at, self.updated_at = entry.mark[1:], None
+        self.added, self.updated = entry.mark, None
 
-    def update(self, line: Line) -> None:
+    def update(self, mark: MarkFact) -> None:
         """The tensor has changed."""
-        if self.added_at is not None:
-            self.updated_at = (line,)
+        if self.added is not None:
+            self.updated = mark
         self.used.update(self.open)
 
     @property
-    def stale(self) -> dict[tuple[Line, Line, Line], int]:
+    def stale(self) -> dict[Sum, int]:
         """Sums that changed the tensor, or would have next; what a generator's pass leaves in a
         discriminator is none."""
-        return {key: times for key, times in self.sums.items()
-                if key in self.used or key not in self.unused}  # fmt: skip
+        return {one: times for one, times in self.sums.items()
+                if one in self.used or one not in self.unused}  # fmt: skip
+
+
+class Owned(NamedTuple):
+    """Memory, or a tensor that has none of its own yet, and whose it is: the account's tensor's or
+    its gradient's."""
+
+    what: Any
+    account: Account
+    is_grad: bool
 
 
 class Ledger(Spectator):
@@ -122,10 +140,10 @@ class Ledger(Spectator):
         self.passes = passes
         self.accounts: dict[int, Account] = {}
         self._grads: dict[int, Account] = {}  # by the identity of the tensor that is the .grad
-        self._shared: dict[int, tuple[Any, Account, bool]] = {}  # by memory; whether it is a .grad
-        self._alone: list[tuple[Any, Account, bool]] = []  # tensors whose memory is not shared yet
+        self._shared: dict[int, Owned] = {}  # by the memory
+        self._alone: list[Owned] = []  # tensors whose memory is not shared yet
         self._amounts: dict[int, Any] = {}  # about to be added, by the identity of the tensor
-        self._marks: dict[Mark, Mark] = {}
+        self._marks: dict[tuple[str, Line], MarkFact] = {}  # one object for many entries
         # Whose values stay as they are until the pass is over.
         self._fresh: list[Entry] = []
 
@@ -174,8 +192,11 @@ class Ledger(Spectator):
             account.add(entry)
             self._follow(account, grad)
 
-    def _mark(self, kind: str, line: Line) -> Mark:
-        return self._marks.setdefault((kind, line), (kind, line))
+    def _mark(self, kind: str, line: Line) -> MarkFact:
+        known = self._marks.get((kind, line))
+        if known is None:
+            known = self._marks[kind, line] = MarkFact(kind, line)
+        return known
 
     def assigned(self, tensor: Any, value: Any) -> None:
         """`tensor.grad = value` is about to happen."""
@@ -221,14 +242,13 @@ class Ledger(Spectator):
         self._look_again()
         found = self._shared.get(key_of(held))
         if found is not None:
-            _, account, is_grad = found
-            if is_grad:
-                self._grad_changed(account)
+            if found.is_grad:
+                self._grad_changed(found.account)
             else:
-                self._updated(account)
+                self._updated(found.account)
 
     def _updated(self, account: Account) -> None:
-        account.update(current_line())
+        account.update(self._mark("updated", current_line()))
         self._share(account.tensor, account, is_grad=False)
 
     def _grad_changed(self, account: Account) -> None:
@@ -269,17 +289,18 @@ class Ledger(Spectator):
         """A former gradient's memory: it is another tensor's soon."""
         key = account.memories.pop(is_grad, None)
         held = None if key is None else self._shared.get(key)
-        if key is not None and held is not None and held[1:] == (account, is_grad):
-            del self._shared[key]
+        if key is not None and held is not None and held.account is account:
+            if held.is_grad is is_grad:
+                del self._shared[key]
 
     def _share(self, tensor: Any, account: Account, *, is_grad: bool) -> None:
         held = memory(tensor)
         if held is None:
-            self._alone.append((tensor, account, is_grad))
+            self._alone.append(Owned(tensor, account, is_grad))
         else:
             self._let_go(account, is_grad=is_grad)
             account.memories[is_grad] = key = key_of(held)
-            self._shared[key] = (held, account, is_grad)
+            self._shared[key] = Owned(held, account, is_grad)
 
     def _look_again(self) -> None:
         """A single number gets memory of its own once it is shared: `x.grad.data`."""
@@ -318,7 +339,7 @@ class Ledger(Spectator):
     def stale(self, names: Callable[[Any], tuple[str, Line]]) -> tuple[StaleFact, ...]:
         """Gradients that were added to after an update of their tensor, without a reset."""
         return tuple(
-            StaleFact(names(account.tensor)[0], *lines, times)
+            StaleFact(names(account.tensor)[0], *one, times)
             for account in self.accounts.values()
-            for lines, times in account.stale.items()
+            for one, times in account.stale.items()
         )

@@ -83,7 +83,7 @@ def beside(module: Any) -> dict[str, Any]:
     held = _table(module, KEPT)
     if isinstance(held, dict):
         return held
-    return {} if sides.live is None else dict(sides.live.beside(module))
+    return {} if sides.live is None else dict(sides.live.objects.beside(module))
 
 
 def has_own(module: Any, name: str) -> bool:
@@ -106,7 +106,7 @@ def is_interpreted(value: Any) -> bool:
 def attributes(value: Any) -> dict[str, Any]:
     """What an object of a program's own class holds; nothing for any other value."""
     if not is_interpreted(value):
-        return {} if sides.live is None else dict(sides.live.attributes(value))
+        return {} if sides.live is None else dict(sides.live.objects.attributes(value))
     return value.table if isinstance(value.table, dict) else {}
 
 

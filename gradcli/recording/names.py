@@ -29,6 +29,14 @@ PARTLESS = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, str, type(Non
 LEAVING = frozenset({"detach", "detach_"})  # methods that take a tensor out of the graph
 
 
+class Birth(NamedTuple):
+    """A leaf that had no name yet when it was made: params["w"] = ..."""
+
+    tensor: ref[Any]
+    line: int | None
+    origin: Any  # what was evaluated
+
+
 class Binding(NamedTuple):
     """What a tensor was called when a name was bound to it, in a function or not, and where."""
 
@@ -107,8 +115,7 @@ class Names(Spectator):
         self.results = Results()
         self.inside = Results()  # of functions
         self.held: dict[int, Binding] = {}  # tensors without a grad_fn, by their identity
-        # Leaves that had no name yet when they were made, and their lines: params["w"] = ...
-        self.born: dict[int, tuple[ref[Any], int | None, Any]] = {}  # and what was evaluated
+        self.born: dict[int, Birth] = {}  # by the identity of the leaf
         self.inner: dict[str, Any] = {}  # modules and objects that only functions know
         self.known: set[int] = set()  # identities of what global names were bound to
         self.modules: dict[int, tuple[ref[Any], str]] = {}  # what modules were called first
@@ -232,7 +239,7 @@ class Names(Spectator):
         named = self._held(tensor) is not None
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
             self.born.pop(id(tensor), None)  # of one that is gone, and came before
-            self.born[id(tensor)] = ref(tensor), current_line(), current_origin()
+            self.born[id(tensor)] = Birth(ref(tensor), current_line(), current_origin())
 
     def parameter(self, tensor: Any) -> None:
         """A parameter was made."""
@@ -245,17 +252,19 @@ class Names(Spectator):
         known = self.held.get(id(tensor))
         return known if known is not None and known.tensor() is tensor else None
 
-    def _born(self, tensor: Any) -> tuple[int | None, Any]:
+    def _birth(self, tensor: Any) -> Birth | None:
         known = self.born.get(id(tensor))
-        return known[1:] if known is not None and known[0]() is tensor else (None, None)
+        return known if known is not None and known.tensor() is tensor else None
 
     def of_birth(self, tensor: Any) -> int | None:
         """The line that made a leaf, where it had no name yet."""
-        return self._born(tensor)[0]
+        birth = self._birth(tensor)
+        return None if birth is None else birth.line
 
     def made_by(self, tensor: Any) -> Any:
         """What was evaluated when a leaf was made, where it had no name yet."""
-        return self._born(tensor)[1]
+        birth = self._birth(tensor)
+        return None if birth is None else birth.origin
 
     def nameless(self) -> Iterator[tuple[Any, int | None, Any]]:
         """Leaves that no name was bound to: the tensor, its line, what was evaluated there."""

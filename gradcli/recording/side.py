@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy
 
@@ -16,6 +16,7 @@ from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
 from ..engine.mode import state
 from ..engine.node import Packed, SavedOutput
 from ..engine.tensor import Tensor
+from .facts.basic import Elsewhere
 
 PER_STEP = 7  # a step of the budget stands for so many elements that are looked at: 2 ** 7
 
@@ -34,6 +35,10 @@ class Side:
     def origin(self, node: Any) -> Any:
         """Where in the program a node was made."""
         return node.origin
+
+    def elsewhere(self, node: Any) -> Elsewhere | None:
+        """Where in another file, which the program called there."""
+        return None
 
     def standing(self, tensor: Any) -> int | None:
         """A number that changes when its elements do; None where it might not."""
@@ -202,6 +207,17 @@ class Side:
         return state.grad_enabled
 
 
+class LiveObjects(Protocol):
+    """What is asked of the objects of a program that Python runs."""
+
+    def attributes(self, value: Any) -> Mapping[str, Any]: ...
+    def beside(self, module: Any) -> Mapping[str, Any]: ...
+    def has_method(self, module: Any, word: str) -> bool: ...
+    def is_made(self, value: Any) -> bool: ...
+    def is_of_program(self, module: Any) -> bool: ...
+    def member(self, value: Any, name: str) -> Any: ...
+
+
 class Live(Side):
     """What PyTorch's side answers besides. `live.side` has the answers."""
 
@@ -222,9 +238,4 @@ class Live(Side):
     is_number: Callable[[Any], bool]
     clock: Callable[[], int]
     given_shapes: Callable[[Any], Sequence[tuple[int, ...] | None]]
-    member: Callable[[Any, str], Any]
-    is_made: Callable[[Any], bool]
-    attributes: Callable[[Any], Mapping[str, Any]]
-    beside: Callable[[Any], Mapping[str, Any]]
-    is_of_program: Callable[[Any], bool]
-    has_method: Callable[[Any, str], bool]
+    objects: LiveObjects

@@ -16,6 +16,7 @@ import numpy
 from ..engine.carriers import ARRAYS
 from ..engine.node import Node
 from ..engine.tensor import Tensor
+from .facts.basic import Elsewhere
 from .side import Live, Side
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def side_of_node(node: Any) -> Side:
 
 def has_method(module: Any, word: str) -> bool:
     """Whether a module's class has a method; of an interpreted class that is taken for granted."""
-    live = sides.live
+    live = None if sides.live is None else sides.live.objects
     return live is None or not live.is_made(module) or live.has_method(module, word)
 
 
@@ -90,6 +91,11 @@ def is_live(tensor: Any) -> bool:
 def origin_of(node: Any) -> Any:
     """Where in the program a node was made."""
     return node.origin if sides.live is None else side_of_node(node).origin(node)
+
+
+def elsewhere_of(node: Any) -> Elsewhere | None:
+    """The expression of another file that made a node."""
+    return None if sides.live is None else side_of_node(node).elsewhere(node)
 
 
 def sequence_of(node: Any) -> int:

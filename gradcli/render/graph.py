@@ -18,8 +18,10 @@ class Graph:
         self.tensors: dict[tuple[int, int], TensorFact] = {}
         self.constants = {(fact.node, fact.edge): fact for fact in report.constants}
         self.flows = {(fact.node, fact.output_nr): fact for fact in report.flows}
+        self.elsewhere = dict(report.elsewhere)
         for fact in report.tensors:
             self._name(fact)
+        self.several = {key[0] for known in (self.flows, self.tensors) for key in known if key[1]}
         self.height = self._heights()
         self._signatures: dict[int, int] = {}
         self._interned: dict[tuple[object, ...], int] = {}
@@ -78,7 +80,16 @@ class Graph:
     def kind_of(self, node: int) -> tuple[str, str]:
         """What makes two nodes look alike: their name, and the words that made them."""
         place = self.facts[node][3]  # the place; by its number, as every node is asked
+        if self.elsewhere:
+            return self.names[node], self.source(node)
         return self.names[node], "" if place is None else place.text
+
+    def source(self, node: int) -> str:
+        """The words that made a node: those of another file, where that did."""
+        place, inner = self.facts[node].place, self.elsewhere.get(node)
+        if inner is not None and inner.source:
+            return inner.source
+        return "" if place is None else place.text
 
     def signature(self, root: int) -> int:
         """Equal for branches that read alike, whatever their leaves are called."""

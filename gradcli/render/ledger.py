@@ -9,6 +9,7 @@ from ..recording.facts.ledger import (
     BufferFact,
     EntryFact,
     LedgerFact,
+    MarkFact,
     PassFact,
     StaleFact,
 )
@@ -22,8 +23,6 @@ MOST_ENTRIES = 24  # of one gradient in the table
 WIDEST = 46  # columns of a value
 LEAST = 12  # columns of names of which some are too long for the page
 NAMES = 4  # gradients of one history that are named in its line
-
-Mark = tuple[str, "int | None"]  # the kind of an entry, and its line
 
 
 def short(ledger: LedgerFact, look: Look) -> list[Line]:
@@ -74,7 +73,7 @@ def _wrapped(names: str, told: str, look: Look) -> Iterator[Line]:
 
 def history(account: AccountFact, look: Look) -> str:
     """line 6 + line 7, None on line 8, line 6"""
-    marks = account.marks or tuple((entry.kind, entry.line) for entry in account.entries)
+    marks = account.marks or tuple(MarkFact(entry.kind, entry.line) for entry in account.entries)
     if len(marks) < account.total:
         half = len(marks) // 2
         first, last = _joined(marks[:half], look), _joined(marks[half:], look)
@@ -82,25 +81,25 @@ def history(account: AccountFact, look: Look) -> str:
     return _joined(marks, look)
 
 
-def _joined(marks: Sequence[Mark], look: Look) -> str:
-    known: dict[Mark, int] = {}
+def _joined(marks: Sequence[MarkFact], look: Look) -> str:
+    known: dict[MarkFact, int] = {}
     tokens = [known.setdefault(mark, len(known)) for mark in marks]
     text, before, at = "", "", 0
     times = "×" if look.unicode else "x"
     for repeat in [*repeats(tokens), None]:
         end = len(marks) if repeat is None else repeat.start
         for mark in marks[at:end]:
-            text += _sign(before, mark[0]) + _word(mark)
-            before = mark[0]
+            text += _sign(before, mark.kind) + _word(mark)
+            before = mark.kind
         if repeat is None:
             break
         unit = marks[repeat.start : repeat.start + repeat.period]
         inner, last = "", ""
         for mark in unit:
-            inner += _sign(last, mark[0]) + _word(mark)
-            last = mark[0]
+            inner += _sign(last, mark.kind) + _word(mark)
+            last = mark.kind
         inner = f"({inner})" if repeat.period > 1 else inner
-        text += _sign(before, unit[0][0]) + f"{inner} {times} {repeat.times:,}"
+        text += _sign(before, unit[0].kind) + f"{inner} {times} {repeat.times:,}"
         before, at = last, repeat.start + repeat.period * repeat.times
     return text
 
@@ -112,15 +111,15 @@ def _sign(before: str, kind: str) -> str:
     return " + " if kind == "added" and before in ("added", "assigned", "changed") else ", "
 
 
-def _word(mark: Mark) -> str:
-    line = "?" if mark[1] is None else str(mark[1])
+def _word(mark: MarkFact) -> str:
+    line = "?" if mark.line is None else str(mark.line)
     return {
         "added": f"line {line}",
         "cleared": f"None on line {line}",
         "zeroed": f"zeros on line {line}",
         "assigned": f"set on line {line}",
         "changed": f"changed on line {line}",
-    }[mark[0]]
+    }[mark.kind]
 
 
 # ---------------------------------------------------------------- in full

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from .. import columns
 from .text import Line, Look, cell, pad, width_of, wrap
 
 SIGNS = (
     ("├─ └─", "an input of the node above"),
     ("●", "the next node of a long chain; its other inputs hang below it"),
     ("⋮ 3", "something is folded, and the row says what; --expand 3 shows it"),
-    ("see above, see #1", "the node is drawn already; #1 marks the row"),
+    ("see above, see #1", "the node is drawn there; #1 marks the row"),
+    ("in ⋮ 3", "the node is drawn there, within the fold"),
     ("NAME = EXPRESSION", "an assignment of the program"),
     ("NAME: EXPRESSION", "the value of the expression, which a name holds in another way"),
     ("EXPRESSION, in net.1", "the node was made in this module, in the call of the expression"),
@@ -16,6 +18,7 @@ SIGNS = (
     ("leaf", "a tensor that no operation made: the graph ends there"),
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of more than six elements; one number where all are equal"),
+    ("≈0.1", "all elements are near it, and both ends have no room"),
     ("nan, least…greatest", "some elements are NaN; the range of the others"),
     ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
     ("2. → -1.", "the value in the pass, and what the name has at the end if there is room"),
@@ -26,7 +29,7 @@ SIGNS = (
     ("?", "the value depends on an input without a value"),
 )
 LEAST = 20  # columns of a meaning
-ASCII = str.maketrans({"├": "|", "└": "`", "─": "-", "●": "o", "⋮": ":", "→": ">", "…": "~"})
+ASCII = str.maketrans(columns.SIGNS)
 
 
 def lines(look: Look) -> list[Line]:

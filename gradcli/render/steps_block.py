@@ -58,6 +58,8 @@ class Blocks:
         words, style = cell(self.words(step)).text, "leaf" if step.is_leaf else "name"
         room = max(12, WORDS - self.digits + self.look.width - 80)
         line = "" if step.line is None else f"line {step.line}"
+        if step.elsewhere is not None:
+            line += f", {step.elsewhere}"
         kind = self.look.fit(cell(step.node_name).text, NODE)
         if step.is_leaf and width_of(words) > room and not self.look.whole:
             words = cell(step.name).text
@@ -91,10 +93,10 @@ class Blocks:
             return told if _is_inner(step) else f"{step.name}, {told}"
         if step.outputs and step.place.parts:
             return step.place.named(", ".join(step.outputs))
-        if step.place.statement or step.name == source:
-            return source
-        if _is_inner(step):
-            return f"inside {source}"
+        if step.place.statement or step.name == source or _is_inner(step):
+            if step.elsewhere is not None and step.elsewhere.source:
+                return step.elsewhere.source
+            return f"inside {source}" if _is_inner(step) and not step.place.statement else source
         return step.place.named(step.name)
 
     # ---- the gradient that comes in

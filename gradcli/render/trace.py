@@ -244,6 +244,9 @@ class Words:
         flow = self.graph.flows.get((row.node, row.output_nr))
         module = "" if flow is None else f", in {flow.module}"
         tail = len(module) if flow is not None and told.endswith(module) else 0
+        if row.kind == "output":
+            told += f", {row.text}"
+            tail += len(row.text) + 2
         first = Cell(row.lead + told, style, len(row.lead), tail=tail)
         name = self.graph.names[row.node]
         leaf = name == "AccumulateGrad"
@@ -263,7 +266,7 @@ class Words:
         return (
             first, kind, cell(shape, "dim"), cell(value)._replace(short=shorts[0]),
             cell(of_value, "dim"), cell(grad)._replace(short=shorts[1]), cell(of_grad, "dim"),
-            at(line), order,
+            at(line, self.graph.elsewhere.get(row.node)), order,
         )  # fmt: skip
 
     def _changed(self, flow: FlowFact) -> str:
@@ -277,7 +280,7 @@ class Words:
         key = (row.node, row.output_nr)
         fact = graph.tensors.get(key)
         place = graph.facts[row.node].place
-        source = place.text if place is not None else ""
+        source = self.graph.source(row.node)
         if not graph.next[row.node]:
             return self._leaf_name(key), "leaf"
         if fact is not None:
@@ -299,7 +302,7 @@ class Words:
             return source + module, "dim"
         if place.parts and above is not place and self.outputs[row.node] == len(place.parts):
             return self._assigned(place.parts[row.output_nr], place) + module, ""
-        return self._assigned(place.target, place) + module, ""
+        return (self._assigned(place.target, place) if place.target else source) + module, ""
 
     def _is_bound_elsewhere(self, place: Place) -> bool:
         """Whether the name that the text gives to an expression is of a node made inside of a

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     """One line: what stands before the words, and what it is about."""
 
     lead: str
-    kind: str  # node, leaf, constant, again, fold
+    kind: str  # node, leaf, constant, again, output (of a node that is drawn elsewhere), fold
     node: int = -1
     output_nr: int = 0
     text: str = ""
@@ -84,8 +84,9 @@ class Drawing:
         self.depth = depth
         self.drawn: set[int] = set()
         self.reserved: set[int] = set()
-        self.hidden: set[int] = set()
+        self.hidden: dict[int, Hashable] = {}  # nodes, and the fold that each is in
         self.marks: dict[int, int] = {}
+        self.told: set[tuple[int, int]] = set()  # outputs that have a row, of nodes with several
 
     def tree(self, root: int, output_nr: int = 0) -> list[Row]:
         """The rows of the tree under one node."""
@@ -133,18 +134,27 @@ class Drawing:
             return [_ready(Row(task.lead, kind, node, task.output_nr))]
         if node in self.drawn or node in self.reserved:
             where = self._where(node)
-            return [_ready(Row(task.lead, "again", node, task.output_nr, where,
+            kind = "output" if self._is_new(node, task.output_nr) else "again"
+            return [_ready(Row(task.lead, kind, node, task.output_nr, where,
                                parent=task.parent))]  # fmt: skip
         if self.graph.height[node] > SHALLOW and (self.depth is None or self.depth > SHALLOW):
             return self._chain(task)
         self.drawn.add(node)
+        self._is_new(node, task.output_nr)
         head = _ready(Row(task.lead, "node", node, task.output_nr, parent=task.parent))
         return [head, *self._branches(node, task.rest, task.depth, self._edges(node))]
+
+    def _is_new(self, node: int, output_nr: int) -> bool:
+        """Whether this output of a node with several has no row yet; now it has one."""
+        if node not in self.graph.several or (node, output_nr) in self.told:
+            return False
+        self.told.add((node, output_nr))
+        return True
 
     def _where(self, node: int) -> str:
         """How a reader finds a node that stands elsewhere."""
         if node in self.hidden:
-            return "folded"
+            return f"in {self.strokes.more}{self.folds.number(self.hidden[node])}"
         mark = self.marks.setdefault(node, len(self.marks) + 1)
         return f"see #{mark} {'above' if node in self.drawn else 'below'}"
 
@@ -222,6 +232,7 @@ class Drawing:
         most = None if self.depth is None else max(1, self.depth - task.depth + 1)
         while most is None or len(nodes) < most:
             reserved.add(node)
+            self._is_new(node, output_nr)
             best, deepest = -1, 0
             for i, edge in enumerate(following[node]):
                 if edge is not None and height[edge[0]] > deepest:
@@ -294,21 +305,23 @@ class Drawing:
 
     def _repeated(self, line: _Line, unit: Repeat, rest: str) -> _Task:
         start, end = unit.start + unit.period, unit.start + unit.period * unit.times
-        self.hidden.update(line.nodes[start:end])
+        key: Hashable = ("turns", line.nodes[start])
+        self.hidden.update(dict.fromkeys(line.nodes[start:end], key))
         what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
         text = f"{what} {self.strokes.times} {unit.times:,}"
-        return _folded(rest, ("turns", line.nodes[start]), text)
+        return _folded(rest, key, text)
 
     def _left_out(self, line: _Line, units: list[Repeat], between: range, task: _Task) -> _Task:
         last = units[between.stop - 1]
         hidden = line.nodes[units[between.start].start : last.start + last.period * last.times]
-        self.hidden.update(hidden)
+        key: Hashable = ("between", task.node)
+        self.hidden.update(dict.fromkeys(hidden, key))
         names = Counter(self.graph.names[node] for node in hidden)
         times = self.strokes.times
         what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
         more = ", ..." if len(names) > 3 else ""
         text = f"{counted(len(hidden), 'more node')} ({what}{more})"
-        return _folded(task.rest, ("between", task.node), text)
+        return _folded(task.rest, key, text)
 
 
 def _folded(rest: str, key: Hashable, text: str) -> _Task:

@@ -8,8 +8,9 @@ from typing import Any
 
 from numpy import ndarray
 
-from ... import namespace
-from ...absent import absence
+from ...namespace.absent import absence
+from ...namespace.functions import flags, set_flag
+from ...namespace.table import FLAGS
 from .. import modules
 from ..adoption import FAMILIES
 from ..attributes import SPECIAL, SPECIAL_SET, missing
@@ -89,8 +90,8 @@ WITH_TORCH = frozenset({"torch"}) | frozenset(
 def _namespace_attribute(value: Namespace, name: str) -> Any:
     values, spaces = known_paths()
     path = f"{value.path}.{name}"
-    if path.removeprefix("torch.") in namespace.FLAGS:
-        return namespace.flags.values[path.removeprefix("torch.")]
+    if path.removeprefix("torch.") in FLAGS:
+        return flags.values[path.removeprefix("torch.")]
     if path in values or path in spaces:
         return resolve_path(path)
     if name == "__name__":
@@ -103,7 +104,7 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
 def _set_flag(value: Namespace, name: str, new: Any) -> None:
     if value.path.partition(".")[0] != "torch":
         raise AttributeError(f"'{name}' of module '{value.path}' can't be set")
-    namespace.set_flag(f"{value.path}.{name}".removeprefix("torch."), new)
+    set_flag(f"{value.path}.{name}".removeprefix("torch."), new)
 
 
 SPECIAL[Namespace] = _namespace_attribute

@@ -6,8 +6,8 @@ import ast
 from itertools import groupby, takewhile
 from typing import Any
 
-from ...absent import absence
 from ...diagnostics import ProgramError
+from ...namespace.absent import absence
 from .. import modules, names
 from ..names import Scope
 from .checker import Checker, Handler

@@ -6,15 +6,15 @@ import ast
 from typing import Any
 
 from ...engine.mode import state
-from .. import (
-    class_protocols,  # noqa: F401 - what objects of these classes answer
-    function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
-)
 from ..calls import call
-from ..class_making import Parts, above, made_class
-from ..classes import ClassValue
+from ..classes import (
+    ClassValue,
+    function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
+    protocols,  # noqa: F401 - what objects of these classes answer
+)
+from ..classes.making import Parts, above, made_class
+from ..classes.superclasses import Super
 from ..names import Scope
-from ..superclasses import Super
 from ..values import UNBOUND, Closure
 from .calls import CallCompiler, qualified_name
 

@@ -20,7 +20,8 @@ from ..explanation import (
     with_argument,
 )
 from ..places import Places, input_text, saved_text
-from .carried import by_name, by_state
+from .carried import CARRIED, by_name, by_state
+from .collected import by_collection, by_constructor, by_gradient
 
 LONGEST = 40  # characters of a piece of code in an advice
 MOST_NODES, MOST_LINES = 10_000, 3
@@ -39,7 +40,7 @@ def freed(out: Explanation, cause: Cause) -> None:
     if same and isinstance(place, ast.Call):
         out.primary = "this call needs it again"
     out.put(cause.origin, f"{freeing} what {node_words(places, node)} had saved{what}")
-    if same and by_state(out, node):
+    if same and (by_state(out, node) or by_constructor(out, node) or by_collection(out, node)):
         return
     loop = places.loop_around(place) if same else None
     if loop is not None and places.line(node.origin) and not _runs_within(places, node, loop):
@@ -48,8 +49,8 @@ def freed(out: Explanation, cause: Cause) -> None:
     if places.line(cause.origin) is None or called is None or called[0] not in ("backward", "grad"):
         return
     carried = loop is not None and _runs_within(places, node, loop)
-    if carried:
-        by_name(out)
+    if carried and not by_name(out) and not by_gradient(out, node):
+        out.advise(CARRIED)
     _retain(out, cause.origin, called[0] == "backward", carried)
     if loop is not None:
         if not carried:
@@ -91,8 +92,7 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
     code = places.text(call, LONGEST)
     if None in given or "retain_graph" in given or len(call.args) > 2:
         known = next((word.value for word in call.keywords if word.arg == "retain_graph"), None)
-        span = places.span(known)
-        edits = None if span is None else [(span, "True")]
+        edits = replaced(places, known, "True")
         out.advise(f"{RETAINED} in the call on line {line}", edits, added)
         return
     edits = with_argument(places, call, RETAINED)
@@ -103,7 +103,7 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
 
 
 def _detached(out: Explanation, cause: Cause) -> None:
-    """The first loss may have been meant to leave alone what both losses use."""
+    """One of the losses may have been meant to leave alone what both use."""
     places = out.places
     made, first = places.statement(cause.node.origin), places.statement(cause.origin)
     target = made.targets[0] if isinstance(made, ast.Assign) else None
@@ -111,19 +111,37 @@ def _detached(out: Explanation, cause: Cause) -> None:
         return
     name, loop = target.id, places.loop_around(made)
     around = loop.body if loop is not None else places.program.body
-    between = [part for part in around if made.lineno < part.lineno <= first.lineno]
-    used = [
-        (node, places.parents.get(id(node)))
-        for part in between
-        for node in ast.walk(part)
-        if isinstance(node, ast.Name) and node.id == name
-    ]
-    node, call = used[0] if len(used) == 1 else (None, None)
-    if not isinstance(call, ast.Call) or call is cause.origin or node not in call.args:
-        return
-    cut, line = f"{name}.detach()", places.line(node)
-    text = f"{cut} on line {line}, if that loss is to leave line {made.lineno} alone"
-    out.advise(text, replaced(places, node, cut))
+    last = places.statement(out.place) or first
+    found: list[ast.Name] = []
+    calls: list[tuple[Any, ast.stmt]] = [(cause.origin, first), (out.place, last)]
+    one_root = len({_root_of(places, call) for call, _ in calls}) == 1
+    for call, end in calls[:1] if one_root else calls:
+        between = [part for part in around if made.lineno < part.lineno <= end.lineno]
+        rest = [part for part in between if call is cause.origin or _leads_to(places, call, part)]
+        used = [
+            node for part in rest for node in ast.walk(part)
+            if isinstance(node, ast.Name) and node.id == name
+        ]  # fmt: skip
+        if len(used) == 1 and _is_operand(places, used[0], call, one_root):
+            found.append(used[0])
+    for node in found[:1]:
+        cut, line = f"{name}.detach()", places.line(node)
+        text = f"{cut} on line {line}, if that loss is to leave line {made.lineno} alone"
+        out.advise(text, replaced(places, node, cut))
+
+
+def _leads_to(places: Places, call: Any, statement: ast.stmt) -> bool:
+    """Whether a statement binds the name that a backward call starts from."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return _root_of(places, call) in [*map(ast.unparse, targets)]
+
+
+def _is_operand(places: Places, node: ast.Name, call: Any, of_call: bool) -> bool:
+    """An argument of another call, or of an operator: no method of its own."""
+    around = places.parents.get(id(node))
+    if isinstance(around, ast.Call):
+        return around is not call and node in around.args
+    return not of_call and isinstance(around, (ast.BinOp, ast.UnaryOp))
 
 
 def _is_another(places: Places, call: ast.AST, root: str | None) -> bool:

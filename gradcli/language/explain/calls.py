@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from ...diagnostics import Span
+from ...diagnostics import Edit
 from ...engine.catalogue import catalogue
 from ...engine.tensor import Tensor
 from .. import names
 from ..constants import Search
-from ..explanation import Explanation, suffixed
+from ..explanation import Explanation, replaced, suffixed
 from ..values import Bound, Function
 from .conditions import condition, short
 
@@ -43,8 +43,7 @@ def _attribute(out: Explanation, message: str) -> None:
         return
     whole = out.places.span(function)
     if whole is not None:
-        start = whole.end_column - len(function.attr)
-        out.span = Span(whole.end_line, start, whole.end_line, whole.end_column)
+        out.span = whole.tail(len(function.attr))
     _of_none(out, [function.value])
     if match[2] == "backward":
         _no_backward(out, match[1], function.value)
@@ -63,9 +62,9 @@ def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
                 if reason.advice is not None:
                     out.advise(reason.advice, reason.edits)
     elif kind in ("list", "tuple"):
-        code, span = out.places.text(root), out.places.span(root)
-        if code is not None and span is not None:
-            out.advise(f"sum({code}).backward()", [(span, f"sum({code})")])
+        code = out.places.text(root)
+        if code is not None:
+            out.advise(f"sum({code}).backward()", replaced(out.places, root, f"sum({code})"))
 
 
 def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
@@ -145,13 +144,12 @@ def _keyword(out: Explanation, word: str) -> None:
     span = out.places.span(given)
     if given is None or span is None:
         return
-    out.span = Span(span.line, span.column, span.line, span.column + len(word))
+    out.span = span.head(len(word))
     near = names.suggestion(
         word, sorted(set(_parameters(out)) - {k.arg for k in out.place.keywords})
     )
     if near is not None:
-        at = Span(span.line, span.column, span.line, span.column + len(word))
-        out.advise(f"did you mean '{near}'?", [(at, near)])
+        out.advise(f"did you mean '{near}'?", [Edit(out.span, near)])
 
 
 def _parameters(out: Explanation) -> Iterator[str]:
@@ -231,9 +229,8 @@ def _iteration(out: Explanation) -> None:
         out.span = out.places.span(out.place.iter)
         if isinstance(out.place.iter, ast.Constant) and type(out.place.iter.value) is int:
             code = out.places.text(out.place.iter)
-            span = out.places.span(out.place.iter)
-            if span is not None:
-                out.advise(f"range({code})", [(span, f"range({code})")])
+            if out.span is not None:
+                out.advise(f"range({code})", [Edit(out.span, f"range({code})")])
 
 
 def _not_called(out: Explanation) -> None:

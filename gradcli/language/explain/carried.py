@@ -51,15 +51,15 @@ def carried_names(out: Explanation, loop: ast.For | ast.While) -> dict[str, Any]
     return {name: value for name, value in held.items() if has_graph(value)}
 
 
-def by_name(out: Explanation) -> None:
+def by_name(out: Explanation) -> bool:
     """A turn's graph reaches back into the turn before: the names that carry it over."""
     loop = out.places.loop_around(out.place)
     names = {} if loop is None else carried_names(out, loop)
     if loop is None or not names or len(names) > MOST_NAMES:
-        out.advise(CARRIED)
-        return
+        return False
     text = "; ".join(cut(name, value) for name, value in names.items())
     out.advise(f"{text} at the end of each turn", line_after(out.places, loop.body[-1], text))
+    return True
 
 
 # ---------------------------------------------------------------- state that outlives a call
@@ -77,7 +77,7 @@ class State(NamedTuple):
 def by_state(out: Explanation, node: Any) -> bool:
     """The state that carries a graph from one call of a function to the next; False for none."""
     functions = _functions(out, node)
-    of_each = ([*filter(lambda state: _comes_from(state.value, node), _states(out.places, one))]
+    of_each = ([*filter(lambda state: comes_from(state.value, node), _states(out.places, one))]
                for one in functions)  # fmt: skip
     found = next(filter(None, of_each), [])
     if not found:
@@ -128,10 +128,10 @@ def _functions(out: Explanation, node: Any) -> Iterator[ast.FunctionDef]:
     yield from (one for one in others if id(one) not in known)
 
 
-def _comes_from(value: Any, node: Any) -> bool:
+def comes_from(value: Any, node: Any) -> bool:
     """Whether a tensor, or one of a list of them, was computed by way of a node."""
     if isinstance(value, (tuple, list)):
-        return any(_comes_from(part, node) for part in value)
+        return any(comes_from(part, node) for part in value)
     made = value.grad_fn if isinstance(value, Tensor) else None
     return made is not None and any(one is node for one in nodes_below([made], MOST_NODES))
 
@@ -147,7 +147,7 @@ def _states(places: Places, function: ast.FunctionDef) -> list[State]:
             (read if loads else written).setdefault(ast.unparse(part), part)
     found = []
     for text in [text for text in written if text in read][:MOST_NAMES]:
-        value = next(filter(has_graph, _values(places, function, written[text])), None)
+        value = next(filter(has_graph, values_of(places, function, written[text])), None)
         if value is not None:
             found.append(State(text, value, read[text], written[text]))
     return found
@@ -190,11 +190,11 @@ def _in_order(function: ast.FunctionDef) -> list[Place]:
     return sorted(parts, key=lambda part: (part.lineno, type(part.ctx) is not ast.Load))
 
 
-def _values(places: Places, function: ast.FunctionDef, part: ast.AST) -> Iterator[Any]:
+def values_of(places: Places, function: ast.FunctionDef | None, part: ast.AST) -> Iterator[Any]:
     """What such a name, item, or attribute of the objects that global names hold, is now."""
     if isinstance(part, ast.Subscript):
         assert isinstance(part.slice, ast.Constant)
-        for held in _values(places, function, part.value):
+        for held in values_of(places, function, part.value):
             yield _item(held, part.slice.value)
         return
     if isinstance(part, ast.Name):
@@ -203,6 +203,9 @@ def _values(places: Places, function: ast.FunctionDef, part: ast.AST) -> Iterato
     assert isinstance(part, ast.Attribute)
     owner = places.parents.get(id(function))
     word = owner.name if isinstance(owner, ast.ClassDef) else None
+    if isinstance(part.value, ast.Name) and part.value.id in places.values:
+        held = places.values[part.value.id]
+        yield _attribute(held, part.attr) if isinstance(held, (Instance, Module)) else None
     for held in (*places.local.values(), *places.values.values()):
         for value in held.modules() if isinstance(held, Module) else (held,):
             if is_instance(value) and kind_of(value).name == word:

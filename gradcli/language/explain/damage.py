@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ...engine.causes import Cause
 from ...operators import catalogue
@@ -25,6 +26,7 @@ VIEWS = {
     "multi": ("one of several views that one call gave", "the views are made here"),
     "function": ("a view that a Function returned", "the Function returns its input itself"),
 }
+HOOKED = "BackwardHookFunctionBackward"
 MOST_AGAIN = 3  # statements that an advice repeats
 
 
@@ -282,13 +284,22 @@ def view(out: Explanation, cause: Cause) -> None:
     """A view that may not change in place: one of several that one call gave, or what a Function
     of the program gave back of its input."""
     places, place, node = out.places, out.place, cause.node
-    shown = places.name_of(cause.detail["tensor"]) or _base_name(place) or "it"
     said = VIEWS.get(cause.detail["creation"])
     if said is None or node is None:
         return
+    if node.name() == HOOKED:
+        _hooked(out)
+        return
+    shown = places.name_of(cause.detail["tensor"]) or _base_name(place) or "it"
     out.primary = f"{shown} is {said[0]}"
     if node.origin is not place:
-        out.put(node.origin, said[1])
+        own = cause.detail["creation"] == "function" and _made_view(cause.detail["tensor"], node)
+        out.put(node.origin, "the Function returns a view of its own tensor" if own else said[1])
+    if cause.origin is not None:  # it was changed by another name, or while gradients were off
+        out.put(cause.origin, f"changes the memory of {shown}")
+        edits = suffixed(places, node.origin, ".clone()")
+        out.advise(f".clone() behind {places.text(node.origin, LONGEST) or 'what makes it'}", edits)
+        return
     statement = places.statement(place)
     plain = None if statement is None else _out_of_place(out, statement, place)
     line = places.line(place)
@@ -301,6 +312,36 @@ def view(out: Explanation, cause: Cause) -> None:
         edits = line_before(places, statement, text)
         advise = out.or_else if plain is not None else out.advise
         advise(f"{text} before line {line}, which changes a copy", edits)
+
+
+def _made_view(tensor: Any, node: Any) -> bool:
+    """Whether what a Function returned is a view of a tensor that its forward made."""
+    base = tensor._base
+    own = base._grad_fn
+    return not any(
+        edge is not None and (edge is own or getattr(edge, "variable", None) is base)
+        for edge in node.edges
+    )
+
+
+def _hooked(out: Explanation) -> None:
+    """Full backward hooks stand on views of what a module is given and gives back."""
+    places = out.places
+    out.primary = "changes in place what a module with a full backward hook was given or returned"
+    calls = [part for part in places.parents.values() if isinstance(part, ast.Call)]
+    for call in {id(call): call for call in calls}.values():
+        if (called := places.called(call)) and called[0].startswith("register_full_backward"):
+            out.put(call, "the hook stands on a view of it")
+    flags = [
+        word for call in {id(call): call for call in calls}.values() for word in call.keywords
+        if word.arg == "inplace" and getattr(word.value, "value", None) is True
+    ]  # fmt: skip
+    edits = [edit for word in flags for edit in replaced(places, word.value, "False") or ()]
+    if flags:
+        lines = sorted({word.value.lineno for word in flags})
+        out.advise(f"inplace=False on line {', '.join(map(str, lines))}", edits)
+    else:
+        out.advise("an operation that makes a new tensor, such as F.relu in place of F.relu_")
 
 
 def _base_name(node: ast.AST) -> str | None:

@@ -94,10 +94,24 @@ def _single(out: Explanation, error: BaseException) -> None:
     out.advise("a larger batch, or eval() of the network: one value has no variance")
 
 
+def _singular(out: Explanation, error: BaseException) -> None:
+    """A little more on the diagonal moves a matrix away from what has no inverse and no root."""
+    called = out.places.called(out.place)
+    matrix = called[1][0] if called is not None and called[1] else None
+    text = None if matrix is None else out.places.text(matrix)
+    value = None if matrix is None else out.places.value_of(matrix)
+    if matrix is None or text is None or not isinstance(value, Tensor) or value.dim() < 2:
+        return
+    whole = f"{text} + 1e-4 * torch.eye({value.shape[-1]})"
+    out.advise(f"{whole}, if it is singular by rounding only", replaced(out.places, matrix, whole))
+
+
 _TOLD: dict[str, Callable[[Explanation, BaseException], None]] = {
     "0D or 1D target tensor expected, multi-target not supported": _classes,
     "index out of range in self": _rows,
     "Inference tensors cannot be saved for backward": _inferred,
     "Expected more than 1 value per channel when training": _single,
+    "linalg.inv: ": _singular,
+    "linalg.cholesky: ": _singular,
     "Target ": _beyond,  # 3 is out of bounds.
 }

@@ -7,9 +7,14 @@ import re
 
 from ...engine.invented_names import kept_on
 from ...nn.module import Module
-from ..explanation import Explanation, line_before, replaced
+from ..explanation import ENCLOSED, Explanation, line_before, replaced, suffixed
+from ..intermediates import intermediates
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
+_SHAPE = re.compile(
+    r"^Function (\w+)Backward returned an invalid gradient at index (\d+) - got (\[[\d, ]*\]) but "
+    r"expected shape compatible with (\[[\d, ]*\])"
+)
 LONGEST = 80  # characters of an expression that advice repeats
 _PARAMETER = re.compile(r"^cannot assign 'torch\.\w*Tensor' as parameter ")
 
@@ -20,12 +25,24 @@ def refused(out: Explanation, error: BaseException) -> None:
     count = _COUNT.match(message)
     if count is not None and isinstance(error, RuntimeError):
         _counted(out, count[1])
+    elif (shape := _SHAPE.match(message)) is not None:
+        _shaped(out, shape[1], int(shape[2]), shape[3], shape[4])
     elif isinstance(error, TypeError) and _PARAMETER.match(message):
         _assigned(out)
     elif message.startswith("Legacy autograd function with non-static forward"):
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+    elif message.startswith("Jacobian mismatch for output") and _is_second(out):
+        for one in intermediates(out.places):
+            out.put(one.node, one.reason)
+            out.advise(one.advice)
+
+
+def _is_second(out: Explanation) -> bool:
+    """gradgradcheck, whatever it was called on."""
+    called = out.places.called(out.place)
+    return called is not None and called[0] == "gradgradcheck"
 
 
 def _legacy(out: Explanation) -> None:
@@ -77,15 +94,44 @@ def _assigned_to(out: Explanation, name: str) -> list[ast.expr]:
     return list(found.values()) if len(found) == 1 else []
 
 
-def _counted(out: Explanation, name: str) -> None:
-    """A backward returns a gradient for each input of forward, None for what is no tensor."""
-    methods = {
+def _methods(out: Explanation, name: str) -> dict[str, ast.FunctionDef]:
+    """Those of a class of the program."""
+    return {
         method.name: method
         for part in ast.walk(out.places.program.tree)
         if isinstance(part, ast.ClassDef) and part.name == name
         for method in part.body
         if isinstance(method, ast.FunctionDef)
     }
+
+
+def _shaped(out: Explanation, name: str, index: int, got: str, wanted: str) -> None:
+    """A gradient has the shape of its input; a transposed one is the commonest other."""
+    methods = _methods(out, name)
+    forward, backward = methods.get("forward"), methods.get("backward")
+    parts = [] if backward is None else list(ast.walk(backward))
+    returns = [part.value for part in parts if isinstance(part, ast.Return)]
+    values = returns[0].elts if returns and isinstance(returns[0], ast.Tuple) else returns[:1]
+    inputs = [] if forward is None else [argument.arg for argument in forward.args.args[1:]]
+    given = [
+        (input_name, value) for input_name, value in zip(inputs, values, strict=False)
+        if value is not None and getattr(value, "value", value) is not None
+    ]  # fmt: skip
+    if len(returns) != 1 or index >= len(given):
+        return
+    of, value = given[index]
+    out.put(value, f"shape {got}, and {of} has the shape {wanted}")
+    if got.strip("[]").split(", ")[::-1] == wanted.strip("[]").split(", ") and ", " in got:
+        turned = suffixed(out.places, value, ".t()")
+        text = out.places.text(value, LONGEST)
+        if text is not None:
+            text = f"({text}).t()" if isinstance(value, ENCLOSED) else f"{text}.t()"
+            out.advise(f"{text} on line {out.places.line(value)}", turned)
+
+
+def _counted(out: Explanation, name: str) -> None:
+    """A backward returns a gradient for each input of forward, None for what is no tensor."""
+    methods = _methods(out, name)
     forward, backward = methods.get("forward"), methods.get("backward")
     if forward is None or backward is None or forward.args.vararg is not None:
         return

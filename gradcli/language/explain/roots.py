@@ -10,7 +10,14 @@ from ...engine.tensor import Tensor
 from ...recording.nearest import furthest
 from ...recording.sides import origin_of
 from ..constants import reasons
-from ..explanation import ENCLOSED, Explanation, replaced, suffixed, with_argument
+from ..explanation import (
+    ENCLOSED,
+    Explanation,
+    line_after,
+    replaced,
+    suffixed,
+    with_argument,
+)
 from ..places import Places
 from .damage import made_here
 
@@ -31,15 +38,34 @@ def constant(out: Explanation, cause: Cause) -> None:
     for reason in found:
         out.put(reason.node, reason.text)
     made = [reason for reason in found if reason.is_leaf]
+    if name is not None and made and _asked(out, name):
+        return
     if len(made) > 1:
         lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
         out.advise(f"requires_grad=True on {lines}, whichever is to have a gradient")
         return
-    for reason in found:
+    choices = [reason for reason in found if reason.is_choice]
+    for reason in choices or found:  # a detach() beside a choice may well be meant
         if reason.advice is not None:
             out.advise(reason.advice, reason.edits)
     if any(reason.is_linear for reason in found):
         _constant_part(out, expression)
+
+
+def _asked(out: Explanation, name: str) -> bool:
+    """autograd.grad(y, x) asks for x itself: it has to require grad before y is computed of it."""
+    places, called = out.places, out.places.called(out.place)
+    if called is None or called[0] != "grad" or not isinstance(out.place, ast.Call):
+        return False
+    named = [word.value for word in out.place.keywords if word.arg == "inputs"]
+    inputs = {ast.unparse(node) for node in (*called[1][1:2], *named)}
+    statement = places.statement(places.bound_value(name))
+    if name not in inputs or not isinstance(statement, ast.Assign):
+        return False
+    text = f"{name}.requires_grad_()"
+    edits = line_after(places, statement, text)
+    out.advise(f"{text} after line {statement.lineno}", edits)
+    return True
 
 
 def _constant_part(out: Explanation, expression: ast.expr | None) -> None:

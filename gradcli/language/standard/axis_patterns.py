@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
-from ...arrays.costs import pay
+from ...arrays.payment import pay
 from ...engine.tensor import Tensor
 from ...named import NamedTuple
 from ..operations import type_name

@@ -11,8 +11,8 @@ from .. import arithmetic
 from ..attributes import MISSING, get_attribute
 from ..calls import call, is_callable
 from ..classes import ClassValue, add_method
+from ..classes.instances import Property
 from ..formatting import quoted
-from ..instances import Property
 from ..operations import (
     COMPARE,
     check_key,

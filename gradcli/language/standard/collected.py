@@ -13,9 +13,9 @@ from ..builtins.containers import position, sort_items
 from ..builtins.modules import COLLECTIONS
 from ..builtins.types import OF_LIBRARY
 from ..calls import call
+from ..classes.instances import HOST_BYTES
 from ..costs import charge_keys
 from ..formatting import quoted
-from ..instances import HOST_BYTES
 from ..members import BUILDERS, TABLES, Members, members_of_type
 from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less, type_name
 from ..session import session

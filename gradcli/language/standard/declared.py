@@ -11,10 +11,10 @@ from ..attributes import MISSING, get_attribute, set_attribute
 from ..builtins.containers import make_dict
 from ..builtins.types import host_type
 from ..calls import call
-from ..class_making import METACLASSES, TYPE, Parts, made_class
 from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method
+from ..classes.instances import Property, slots_of
+from ..classes.making import METACLASSES, TYPE, Parts, made_class
 from ..formatting import quoted
-from ..instances import Property, slots_of
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, collect, type_name
 from ..session import session

@@ -9,7 +9,7 @@ from ...engine.tensor import Tensor
 from ..builtins.prelude import PRELUDE
 from ..builtins.types import host_type, is_class, is_subclass, type_of
 from ..calls import call, is_callable
-from ..instances import Property
+from ..classes.instances import Property
 from ..session import session
 from ..values import Bound, Builtin, Function
 from .callables import FUNCTOOLS, partial

@@ -12,9 +12,10 @@ from typing import Any
 from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, get_attribute
 from ..builtins.types import OF_PYTHON
 from ..calls import call
-from ..classes import EMPTY_BASES, MIXED_IN, ClassValue, from_class, make_class
+from ..classes import EMPTY_BASES, MIXED_IN, ClassValue, from_class
+from ..classes.instances import BRIDGED, ClassMethod, Property, StaticMethod, add_special
+from ..classes.making import make_class
 from ..formatting import quoted
-from ..instances import BRIDGED, ClassMethod, Property, StaticMethod, add_special
 from ..operations import check_key, collect, equal, get_item, type_handlers
 from ..session import session
 from ..values import Builtin, Function, Instance, Type

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...arrays.costs import pay
+from ...arrays.payment import pay
 from ...arrays.values import wrap
 from ..formatting import quoted
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ...arrays.costs import pay
+from ...arrays.payment import pay
 from ...arrays.values import Array, host, wrap
 from ...engine.construct import from_numpy
 from ...engine.tensor import Tensor

@@ -9,8 +9,8 @@ from ..arithmetic import BINARY, BITS, COMPARED, METHOD_WORDS, UNARY
 from ..attributes import get_attribute
 from ..builtins.prelude import PRELUDE, make_float, make_int
 from ..classes import ClassValue
+from ..classes.instances import Property
 from ..formatting import formatted, quoted, text
-from ..instances import Property
 from ..operations import COMPARE, contains, get_item, type_name
 from ..values import Builtin, Instance, Lazy, stands_for
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from ...arrays.costs import pay
+from ...arrays.payment import pay
 from ...arrays.values import Array, wrap
 from ...engine.tensor import Tensor
 from ...nn.module import Module

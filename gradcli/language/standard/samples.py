@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from ...arrays.costs import pay
+from ...arrays.payment import pay
 from ...arrays.streams import RandomState, current
 from ...arrays.values import host, wrap
 from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from ...namespace import CONSTANTS
+from ...namespace.table import CONSTANTS
 from ..builtins.types import host_type
 from .publishing import functions
 

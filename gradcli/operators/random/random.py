@@ -191,6 +191,7 @@ operator(
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     kinded=True,
     acts="random",
+    smooth="(mean) + (std) * torch.randn_like(mean)",
     doc="Random numbers of a normal distribution: mean and standard deviation by element.",
     samples=(
         "torch.normal(x, p)", "torch.normal(x.detach(), p.detach())", "torch.normal(c, p[:1, :1])",
@@ -206,6 +207,7 @@ operator(
     mean=lambda grad, mean_sym_sizes: _zeros(grad, mean_sym_sizes),
     kinded=True,
     acts="random",
+    smooth="(mean) + (std) * torch.randn_like(mean)",
     doc="Normal numbers with a mean for each element.",
     samples=("torch.normal(x, 1.0)", "torch.normal(x)", "torch.normal(c, 2.0)"),
     errors=("torch.normal(x, -1.0)",),
@@ -219,6 +221,7 @@ operator(
     std=lambda grad, std_sym_sizes: _zeros(grad, std_sym_sizes),
     kinded=True,
     acts="random",
+    smooth="(mean) + (std) * torch.randn_like(std)",
     doc="Normal numbers with a deviation for each element.",
     samples=("torch.normal(0.0, p)", "torch.normal(1.5, p)"),
 )

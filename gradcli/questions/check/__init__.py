@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ...deadline import Clock
 from ...diagnostics import (
     Diagnostic,
     ExitStatus,
@@ -31,6 +30,7 @@ from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute, program_of
+from ...process.deadline import Clock
 from ...recording.facts.check import FileCheck, Problem
 from ...recording.sides import node_of, origin_of
 from ..errors import error_fact

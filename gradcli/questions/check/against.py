@@ -26,8 +26,8 @@ from ...pipeline.request import Ran, Request
 from ...pipeline.values import Values, values_of
 from ...recording import collect as collecting
 from ...recording.facts.check import FileCheck, Problem
-from ..compare import Difference, compared, texts
 from ..diff import with_parameters
+from ..diff.compare import Difference, compared, texts
 from ..graph import collected
 from .against_library import torch_library
 from .results import first_line

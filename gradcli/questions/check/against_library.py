@@ -19,10 +19,11 @@ from ...engine import typed_storage
 from ...engine.invented_names import KEPT as KEPT_BESIDE
 from ...engine.numpy_wrappers import WITH_NUMPY, unwrapped
 from ...engine.tensor import METHODS, PROPERTIES
-from ...language import classes, instances, library_protocols
+from ...language import classes, library_protocols
 from ...language.adoption import ADOPTERS, KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing
 from ...language.calls import call
+from ...language.classes import instances
 from ...language.grammar import OPERATOR_METHODS
 from ...language.libraries import (
     HOMES,

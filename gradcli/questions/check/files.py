@@ -7,7 +7,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from ...deadline import deadline, last_place
 from ...defects import message_of
 from ...diagnostics import Diagnostic, ExitStatus, LimitReached, ProgramError, noted
 from ...named import NamedTuple
@@ -21,6 +20,7 @@ from ...opening import (
     opened,
     within,
 )
+from ...process.deadline import deadline, last_place
 from ...recording.facts.check import FileCheck
 from . import check, defect
 from .options import CheckOptions

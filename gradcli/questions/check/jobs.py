@@ -26,9 +26,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from ...deadline import CLOCK, reached, telling
 from ...diagnostics import ExitStatus
-from ...memory import bounded, data_size
+from ...process.deadline import CLOCK, reached, telling
+from ...process.memory import bounded, data_size
 from ...recording.facts.check import FileCheck
 from ...recording.facts.check_wire import END, packed, unpacked
 from . import check, defect
@@ -92,7 +92,7 @@ def processes(options: CheckOptions, jobs: int) -> Workers | Started:
 def load(engine: str = "own") -> None:
     """What programs load when they run is loaded once, before there are copies of this process."""
     if CAN_FORK:
-        for name in ("fcntl", "resource", "gradcli.net"):
+        for name in ("fcntl", "resource", "gradcli.process.net"):
             with suppress(ImportError):
                 import_module(name)
         check(None, "<first>", FIRST, CheckOptions())

@@ -12,12 +12,12 @@ from ...diagnostics import Diagnostic, command
 from ...engine.mode import state
 from ...engine.run_state import as_new
 from ...engine.tensor import Tensor, from_array, plain
-from ...memory import collector_paused
 from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.prepared import prepared
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
+from ...process.memory import collector_paused
 from ...recording import collect as collecting
 from ...recording.facts.paths import PathsReport
 from ...recording.facts.seeds import SeedFact

@@ -29,6 +29,7 @@ from ...recording.operands import reader
 from ...recording.sides import (
     AnyTensor,
     edges_of,
+    elsewhere_of,
     mark_of,
     node_of,
     origin_of,
@@ -199,6 +200,7 @@ class PassSteps(Sequence[StepFact]):
             hooks, self._outcome(number, step), self._value(step.before), self._value(step.after),
             step.retained, self._freed(step),
             namer.is_derived(node), self.ids.get(id(node)), namer.outputs(step, user),
+            None if is_leaf else elsewhere_of(node),
         ))  # fmt: skip
 
     def _user(self, step: Step) -> Any:

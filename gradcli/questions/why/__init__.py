@@ -238,6 +238,8 @@ def _try(
         shown = shown[place]
     word = "becomes" if helped else "is then"
     outcome = f"{grad_name(asked.name, asked.element)} {word} {_gradient_text(shown)}"
+    if not helped and trial.goal == "finite":
+        outcome += _reason_left(_case_of_trial(ran, asked, trial, room)[1], finding)
     return TrialFact(trial.advice, helped, outcome), fails
 
 
@@ -257,22 +259,44 @@ def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:
 
 def _stays(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
     """The gradient is not there yet: for the same reason, or for another one behind it."""
-    provenance = Provenance()
-    provenance.recording.attach(AskedNames((asked.name,)))
-    again = attempt(ran, trial.edits, room, provenance)
     outcome = f"{asked.name}.grad stays None"
+    again, case = _case_of_trial(ran, asked, trial, room)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None)
-    value = _value(again, provenance, asked)
-    if isinstance(value, AnyTensor) and gradient_of(value) is None:
-        other = none_finding(Case(again, provenance, asked.name, value, None))
+    if case is not None and case.gradient is None:
+        other = none_finding(case)
         if other.verdict == "cleared":  # it came, and the program itself set it back
             outcome = f"{asked.name}.grad comes, until the program sets it to None"
             return TrialFact(trial.advice, True, outcome)
         if other.verdict != finding.verdict:
-            why = other.sentence.partition(" is None: ")[2].rstrip(".")
-            return TrialFact(trial.advice, None, f"{outcome}, for another reason: {why}")
+            return TrialFact(trial.advice, None, outcome + _another(other))
     return TrialFact(trial.advice, False, outcome)
+
+
+def _another(other: Finding) -> str:
+    return f", for another reason: {other.sentence.partition(': ')[2].rstrip('.')}"
+
+
+def _reason_left(case: Case | None, finding: Finding) -> str:
+    """Why numbers are bad after a trial, if that is another reason than before."""
+    if case is None or case.gradient is None:
+        return ""
+    other = present_finding(case)
+    known = other.verdict not in WELL and other.sentence != finding.sentence
+    return _another(other) if known else ""
+
+
+def _case_of_trial(
+    ran: Ran, asked: Question, trial: Trial, room: Room
+) -> tuple[Ran | None, Case | None]:
+    """A trial that is recorded, and what it knows of the tensor."""
+    provenance = Provenance()
+    provenance.recording.attach(AskedNames((asked.name,)))
+    again = attempt(ran, trial.edits, room, provenance)
+    value = None if again is None or again.outcome is None else _value(again, provenance, asked)
+    if again is None or not isinstance(value, AnyTensor):
+        return again, None
+    return again, Case(again, provenance, asked.name, value, asked.element)
 
 
 def _gradient_text(tensor: AnyTensor) -> str:

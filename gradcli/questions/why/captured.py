@@ -59,9 +59,15 @@ def _stored(case: Case, calls: tuple[Any, ...]) -> Finding:
     return finding
 
 
+def is_of_graph(call: Any) -> bool:
+    """torch.autograd.grad(L, x) goes back from L; torch.func.grad(f)(x) is given none."""
+    is_call = isinstance(call, ast.Call) and type(call.func) is not ast.Call
+    return is_call and name_of(call) == "grad"
+
+
 def _root_text(call: Any) -> ast.expr | None:
-    """L in torch.autograd.grad(L, x); torch.func.grad(f)(x) is given no L."""
-    if not isinstance(call, ast.Call) or name_of(call) != "grad" or type(call.func) is ast.Call:
+    """L in torch.autograd.grad(L, x)."""
+    if not is_of_graph(call):
         return None
     for keyword in call.keywords:
         if keyword.arg == "outputs":

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ...diagnostics import Span
+from ...diagnostics import Edit, Span
 from ...language.places import Enclosing
 from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording.facts.basic import grad_name
 from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, gradient_of
-from ..cure import Edit
 from .flow import Flow
 from .passes import Entry, Pass, Passes
 from .provenance import Provenance

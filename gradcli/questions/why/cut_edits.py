@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import islice
 
-from ...diagnostics import Span
-from ..cure import Edit
+from ...diagnostics import Edit, Span
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
 from .smooth import soft_place
@@ -72,7 +71,7 @@ def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
             if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
                 one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
                 return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
-            return [(within_brackets(case, node), text)]
+            return [Edit(within_brackets(case, node), text)]
     return []
 
 
@@ -102,4 +101,4 @@ def _around(case: Case, node: ast.expr, inner: ast.expr, before: str, after: str
     outer, own = case.span(node), case.span(inner)
     start = Span(outer.line, outer.column, own.line, own.column)
     end = Span(own.end_line, own.end_column, outer.end_line, outer.end_column)
-    return [(start, before), (end, after + ")" * (before.count("(") - 1))]
+    return [Edit(start, before), Edit(end, after + ")" * (before.count("(") - 1))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..cure import Edit
+from ...diagnostics import Edit
 from ..doubts import Worry, eval_call, worries
 from ..slips import slips
 from .case import Case, Finding, Remark, Trial

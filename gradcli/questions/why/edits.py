@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...diagnostics import Span
+from ...diagnostics import Edit, Span
 from ...language.source import on_one_line
-from ..cure import Edit, edited
+from ..cure import edited
 from ..declared import makes
 from .case import Case
 
@@ -20,17 +20,15 @@ SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.De
 
 
 def replace(case: Case, node: Any, text: str) -> Edit:
-    return case.span(node), text
+    return Edit(case.span(node), text)
 
 
 def insert_before(case: Case, node: Any, text: str) -> Edit:
-    span = case.span(node)
-    return Span(span.line, span.column, span.line, span.column), text
+    return Edit(case.span(node).start, text)
 
 
 def insert_after(case: Case, node: Any, text: str) -> Edit:
-    span = case.span(node)
-    return Span(span.end_line, span.end_column, span.end_line, span.end_column), text
+    return Edit(case.span(node).end, text)
 
 
 def wrap(case: Case, node: Any, before: str, after: str) -> list[Edit]:
@@ -96,7 +94,7 @@ def within_brackets(case: Case, node: ast.AST) -> Span:
     behind = case.source.line(span.end_line)[span.end_column - 1 :]
     calls = before[-2:-1].isidentifier() or before[-2:-1] in (")", "]")
     if before.endswith("(") and behind.startswith(")") and not calls:
-        return Span(span.line, span.column - 1, span.end_line, span.end_column + 1)
+        return span._replace(column=span.column - 1, end_column=span.end_column + 1)
     return span
 
 
@@ -134,9 +132,9 @@ def _from_dot(case: Case, attribute: ast.Attribute, node: ast.AST) -> list[Edit]
     if opened and right == ")" and inner.end_line == end.end_line and (
         _is_bare(case, attribute.value, node)
     ):  # fmt: skip
-        edits.append((Span(inner.line, inner.column - 1, inner.line, inner.column), ""))
+        edits.append(Edit(inner._replace(column=inner.column - 1).head(1), ""))
         start -= 1
-    return [*edits, (Span(end.end_line, start, whole.end_line, whole.end_column), "")]
+    return [*edits, Edit(Span(end.end_line, start, whole.end_line, whole.end_column), "")]
 
 
 def with_keyword(case: Case, node: ast.Call, name: str, text: str) -> list[Edit]:
@@ -147,8 +145,7 @@ def with_keyword(case: Case, node: ast.Call, name: str, text: str) -> list[Edit]
     span = case.span(node)
     before = case.whole(node)[:-1].rstrip()
     comma = "" if before.endswith("(") else " " if before.endswith(",") else ", "
-    place = Span(span.end_line, span.end_column - 1, span.end_line, span.end_column - 1)
-    return [(place, f"{comma}{name}={text}")]
+    return [Edit(span.tail(1).start, f"{comma}{name}={text}")]
 
 
 def floating(case: Case, node: ast.Call) -> list[Edit]:

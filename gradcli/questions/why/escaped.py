@@ -8,7 +8,8 @@ from ...recording.holding import LOOKED, Inside, modules_first
 from ...recording.modules import is_compiled, named_parameters
 from ...recording.sides import AnyTensor, is_parameter
 from .case import Case, Finding, Remark
-from .cuts import COPIES, by_strength, cut_finding, cuts
+from .cut_findings import cut_finding
+from .cuts import COPIES, by_strength, cuts
 from .leaf import goal
 from .reading import goes_into
 from .values import name_of

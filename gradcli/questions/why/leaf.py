@@ -17,17 +17,9 @@ from ...recording.sides import (
 )
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
-from .cuts import (
-    DERIVATIVES,
-    by_strength,
-    choosing,
-    cut_finding,
-    cuts,
-    further,
-    trained,
-    verdict_of,
-)
-from .edits import advised, call_on, first, replace, then, without
+from .cut_findings import cut_finding
+from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, verdict_of
+from .edits import advised, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
 from .passes import Applied, Pass
@@ -51,7 +43,7 @@ def leaf_finding(case: Case) -> Finding:
     captured = [one for one in reached if one.known.captures]
     if captured:
         calls = [one.origin for one in captured[-4:]]
-        found = _without_slope(case, captured[-4:]) or _cut_since(case)
+        found = _without_slope(case, captured[-4:]) or _cut_since(case, captured[-1])
         return found or captured_finding(case, *calls)
     broken = [one for one in stored if one.known.failed]
     if broken:
@@ -65,7 +57,7 @@ def leaf_finding(case: Case) -> Finding:
 def uncalled(case: Case) -> Finding:
     """Nothing went back through the graph."""
     name = case.name
-    asked = _derivative_calls(case)
+    asked = derivative_calls(case)
     if asked:
         return captured_finding(case, asked[-1].node)
     finding = Finding("backward-not-called", case.none("backward was never called."))
@@ -92,15 +84,20 @@ def uncalled(case: Case) -> Finding:
         return finding
     text = f"{called}.backward()" if tensor.numel() == 1 else f"{called}.sum().backward()"
     last = case.program.body[-1]
-    span = case.span(last)
-    edit = (type(span)(span.end_line, span.end_column, span.end_line, span.end_column), f"\n{text}")
-    finding.trials.append(Trial(text, (edit,)))
+    finding.trials.append(Trial(text, (insert_after(case, last, f"\n{text}"),)))
     return finding
 
 
-def _derivative_calls(case: Case) -> list[Step]:
+def derivative_calls(case: Case) -> list[Step]:
     """Calls that were given the tensor and answer derivatives: torch.func.grad(f)(x)."""
-    return [s for s in case.users.get(case.value, ()) if name_of(s.node) in DERIVATIVES]
+    return [s for s in case.users.get(case.value, ()) if _derives(s.node)]
+
+
+def _derives(node: ast.AST) -> bool:
+    """grad(f)(x), and vmap(grad(f))(x)."""
+    made = ast.walk(node.func) if isinstance(node, ast.Call) else ()
+    inner = {name_of(part) for part in made if isinstance(part, ast.Call)}
+    return name_of(node) in DERIVATIVES or not inner.isdisjoint(DERIVATIVES)
 
 
 def _shapeless(case: Case, call: Any, root: int) -> Finding:
@@ -297,14 +294,14 @@ def _without_slope(case: Case, captured: list[Pass]) -> Finding | None:
              and not one.known.captures and not one.known.failed]  # fmt: skip
     if not later or not all(one.known.creates for one in captured):
         return None
-    if any(one.known.asks_for(case.tensor) for one in captured):
-        return None
+    asked = any(one.known.asks_for(case.tensor) for one in captured)
     behind = case.behind(later[-1].roots)
     used = {id(step.node) for step in case.steps if step.out in behind}
     calls = {id(one.origin): one.origin for one in captured if id(one.origin) in used}
-    finding = _apart(case)
+    apart = asked and calls and not cuts(case, [case.value], list(later[-1].roots))
+    finding = _unused(case) if apart else _apart(case)
     if not calls or finding.verdict != "unused":
-        return finding if calls else None
+        return finding if calls and not asked else None
     root = _root_name(case, later[-1])
     finding.sentence = case.none(
         f"{root} is computed from a derivative that does not depend on {case.name}."
@@ -327,7 +324,7 @@ def _apart(case: Case) -> Finding:
     late = _required_late(case)
     if late is not None:
         return late
-    asked = _derivative_calls(case)
+    asked = derivative_calls(case)
     if asked:
         return captured_finding(case, asked[-1].node)
     found = trained(case, cuts(case, [case.value], roots))
@@ -350,14 +347,16 @@ def _apart(case: Case) -> Finding:
     return overwritten_finding(case, roots, goal(case)) or _unused(case)
 
 
-def _cut_since(case: Case) -> Finding | None:
+def _cut_since(case: Case, captured: Pass) -> Finding | None:
     """What keeps a backward() behind the calls that return gradients from the tensor."""
-    last = case.passes.passes[-1]
-    if last.known.captures:
-        return None
-    found = [step for step in cuts(case, [case.value], list(last.roots))
+    last, refusals = case.passes.passes[-1], case.passes.refusals
+    roots = [] if last.known.captures else list(last.roots)
+    if refusals and captured.known.creates and last is captured:
+        roots = [refusals[-1][1]]  # what came out of the call had a graph, and lost it since
+    found = [step for step in cuts(case, [case.value], roots)
              if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
-    return cut_finding(case, found, case.none(f"on the way into {goal(case)}, ")) if found else None
+    into = case.called(roots[-1]) if roots else ""
+    return cut_finding(case, found, case.none(f"on the way into {into}, ")) if found else None
 
 
 def _bound_anew(case: Case) -> Finding | None:

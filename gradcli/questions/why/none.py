@@ -7,11 +7,12 @@ from typing import Any
 
 from ...recording.modules import is_module, named_buffers
 from ...recording.sides import is_differentiable, is_parameter
-from .captured import captured_finding
+from .captured import captured_finding, is_of_graph
 from .case import Case, Finding, Remark, Trial
-from .cuts import cut_behind, cut_finding
+from .cut_findings import cut_finding
+from .cuts import cut_behind
 from .edits import advised, call_on, first, floating, replace, requiring, then, without
-from .leaf import broken_finding, leaf_finding, uncalled
+from .leaf import broken_finding, derivative_calls, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
 from .values import Mark, name_of
 from .zero_trials import read_before
@@ -99,6 +100,9 @@ def constant_finding(case: Case) -> Finding:
     off = next((m for m in reversed(case.marks) if not m.on or m.kind == "detach_"), None)
     if off is not None and _was_on(case, off):
         return _off_finding(case, off)
+    asked = [step.node for step in derivative_calls(case) if not is_of_graph(step.node)]
+    if asked and all(one.known.captures for one in case.passes.passes):
+        return captured_finding(case, *asked[-4:])
     cut = cut_behind(case, case.value)
     if cut is not None:
         finding = cut_finding(case, [cut], case.none(f"{name} does not require grad, for "))

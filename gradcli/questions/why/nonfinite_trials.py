@@ -197,7 +197,11 @@ def _bounds(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
     domain = _domain(origin)
     if domain is None:
         return []
-    edits = [replace(case, part, _within(case.whole(part), domain))]
+    moved = _within(case.whole(part), domain)
+    if isinstance(origin, ast.BinOp) and isinstance(part, ast.BinOp) and domain.nonzero:
+        if not isinstance(part.op, ast.Pow):  # 1 / (x - 1) has its brackets, 1 / x**2 has none
+            moved = moved[1:-1]
+    edits = [replace(case, part, moved)]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
 
 

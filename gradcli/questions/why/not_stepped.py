@@ -225,7 +225,11 @@ def _left_out(case: Case, made: list[Optimizer]) -> Finding:
 def _made_later(case: Case, finding: Finding, node: ast.AST) -> None:
     """A layer that took the place of what the optimizer has: a new head, a weight set anew."""
     finding.others.append(Remark(node, f"{case.name} is made after the optimizer"))
-    if any(isinstance(part, (ast.For, ast.While)) for part in case.ancestors(node)):
+    method = next((p for p in case.ancestors(node) if isinstance(p, ast.FunctionDef)), None)
+    if method is not None and method.name == "forward":  # each call makes it anew
+        finding.others[-1] = Remark(node, f"makes a new {case.name} in each call")
+        finding.advice = "compute with a plain tensor there, such as F.linear(x, weight * mask)"
+    elif any(isinstance(part, (ast.For, ast.While)) for part in case.ancestors(node)):
         finding.advice = f"change {case.code} in place, within torch.no_grad()"
     else:
         finding.advice = f"make the optimizer after line {case.line(node)}"

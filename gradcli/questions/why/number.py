@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...diagnostics import Edit
 from ...language.interpreter import Outcome
 from ...pipeline.request import Ran
 from ..question import Question
@@ -40,7 +41,7 @@ def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding
         finding.causes.append(Remark(value, f"{kind[2:].strip()} and not a tensor"))
         if isinstance(value, ast.Constant):
             leaf = f"torch.tensor({float(asked.value)}, requires_grad=True)"
-            edit = (ran.program.source.span_of(value), leaf)  # type: ignore[union-attr]
+            edit = Edit(ran.program.source.span_of(value), leaf)  # type: ignore[union-attr]
             finding.trials.append(Trial(f"{asked.name} = {leaf}", (edit,)))
     elif node is not None:
         finding.causes.append(Remark(node, "no tensor"))

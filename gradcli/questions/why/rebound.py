@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ..cure import Edit
+from ...diagnostics import Edit
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, insert_before, replace, then
 from .values import Step, name_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..cure import Edit
+from ...diagnostics import Edit
 from ..declared import declarations, filled
 from .case import Case, Trial
 from .edits import advised, operand, replace, with_keyword

@@ -21,7 +21,7 @@ def stale_finding(case: Case) -> Finding | None:
         f"them, although {case.name} was updated.",
         [Remark(again, "adds to what earlier calls left there")],
     )
-    update = next(reversed(account.stale))[1]
+    update = next(reversed(account.stale)).update
     if update is not None:
         finding.facts.append(f"line {update} updated {case.name} in between")
     advice = f"{case.code}.grad = None, or zero_grad() of the optimizer, before line "

@@ -18,7 +18,8 @@ from ...recording.sides import (
 )
 from ..declared import acts_of, zero_of
 from .case import Case, Finding, Remark, remark_once
-from .cuts import WORDS, cut_finding, cuts_beside, verdict_of
+from .cut_findings import WORDS, cut_finding
+from .cuts import cuts_beside, verdict_of
 from .gradients import (
     Gradients,
     Share,
@@ -30,7 +31,15 @@ from .gradients import (
 )
 from .passes import Hooked, Pass
 from .values import name_of
-from .zero_causes import VERDICTS, always_zero, factor_of, is_slope, verdict_at, zero_leaf
+from .zero_causes import (
+    VERDICTS,
+    always_zero,
+    factor_of,
+    is_slope,
+    verdict_at,
+    zero_leaf,
+    zeros_made,
+)
 from .zero_trials import read_before, zero_trials
 
 LABELS = {
@@ -41,6 +50,7 @@ LABELS = {
     "masked": "does not take it from here",
     "factor": "the mask is 0 here",
     "zero-factor": "the gradient is multiplied by 0 here",
+    "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
     "whole": "the same sum for all inputs",
     "tiny": "too small for a number from here on",
@@ -56,6 +66,7 @@ REASONS = {
     "masked": "{place} takes its numbers from elsewhere",
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "zero-factor": "{place} multiplies the gradient by 0",
+    "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
     "whole": "what {place} gives adds up to 1, whatever its input is",
     "tiny": "{place} makes a tiny gradient smaller than numbers can be",
@@ -101,7 +112,7 @@ def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | 
     if finding is None or not beside:
         return finding
     for step in beside:
-        text = f"another way from {case.name}: {WORDS[verdict_of(step)]}"
+        text = f"another way from {case.name}: {WORDS[verdict_of(step)].remark}"
         finding.others.append(Remark(step.node, text))
     within = cut_finding(case, beside, "").trials
     finding.trials += [trial._replace(goal="proof") for trial in within]
@@ -328,6 +339,8 @@ def _death_finding(
     row = row_of(same[0].applied.node)
     if reason == "cancelled" and row is not None and row.role == "normalises":
         words = "whole"
+    if reason == "zero-factor" and row is not None and row.acts == "random" and row.smooth:
+        reason = words = "drawn"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
@@ -342,11 +355,12 @@ def _death_finding(
         node = share.applied.node
         if verdict == "zero-factor" and users_class(node) and _returned(case, finding, share):
             continue
-        if case.is_here(origin_of(node)) and not any(
-            r.node is origin_of(node) for r in finding.causes
-        ):
+        if case.is_here(origin_of(node)):
             label = f"{LABELS[words]} ({node_name(node)})"
-            finding.causes.append(Remark(origin, label))
+            remark_once(finding.causes, origin_of(node), label)
+        made = zeros_made(case, share) if verdict == "zero-factor" else None
+        if made is not None and case.is_here(made):
+            remark_once(finding.others, made, "all 0 from here on")
     if words != "whole":
         finding.trials += zero_trials(case, reason, origin, same[0])
     if words in ADVICE and not finding.trials:

@@ -104,6 +104,30 @@ def zero_leaf(case: Case, share: Share) -> Any:
     return None
 
 
+def zeros_made(case: Case, share: Share) -> Any:
+    """The expression that first made zeros of what a product multiplies by; None where it isn't
+    known, or is the product itself."""
+    factor, origin = factor_of(share), origin_of(share.applied.node)
+    found = None
+    if hasattr(factor, "shape") and _is_zero_factor(factor, None):
+        step = next((one for one in reversed(case.steps) if one.node is origin), None)
+        while step is not None:
+            zeros = [value for value in (*step.live, *step.dead) if _is_all_zero(case, value)]
+            step = case.step_of(zeros[0]) if len(zeros) == 1 else None
+            found = found if step is None else step.node
+    return found
+
+
+def _is_all_zero(case: Case, value: int) -> bool:
+    """Whether a value that is still there, and was never changed, has no other number."""
+    tensor = case.flow.alive(value)
+    try:
+        array = None if tensor is None or tensor._version else array_of(tensor)
+    except RuntimeError:  # made in inference mode: changes are not counted
+        return False
+    return array is not None and array.size > 0 and not array.any()
+
+
 def _even(share: Share) -> bool:
     """Whether softmax was given the same gradient everywhere: its outputs add up to 1."""
     grad = array_of(share.applied.grads[0])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
-from ..cure import Edit
+from ...diagnostics import Edit
 from ..declared import alone_of, zero_of
 from .case import Case, Trial
 from .edits import advised, first, is_space, operand, replace, without, wrap
 from .gradients import Share
-from .smooth import relative, shared_out
+from .smooth import operands, relative, shared_out
 from .values import name_of
 
 
@@ -222,7 +223,21 @@ def _operand(case: Case, origin: Any) -> ast.expr | None:
     return origin.args[0] if origin.args else None
 
 
+def _reparametrised(case: Case, origin: Any) -> list[Trial]:
+    """mean + std * noise, which has a slope, for a draw."""
+    given = operands(origin) if isinstance(origin, ast.Call) and not origin.keywords else []
+    text = relative(case, name_of(origin), given)
+    if not text:
+        return []
+    text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text)
+    statement = case.statement(origin)
+    alone = isinstance(statement, ast.Assign) and statement.value is origin
+    edits = [replace(case, origin, text if alone else f"({text})")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "nonzero")]
+
+
 _MAKERS = {
+    "drawn": _reparametrised,
     "alone": _for_one, "constant": _curved,
     "cleared": _left_out, "hook": _left_out, "flat": _straight, "dead-relu": _leaky,
     "saturates": _within_bounds,

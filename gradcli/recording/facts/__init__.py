@@ -8,6 +8,7 @@ from ...named import NamedTuple
 from .basic import (
     FEW as FEW,
     Edge as Edge,
+    Elsewhere as Elsewhere,
     ErrorFact as ErrorFact,
     EventFact as EventFact,
     LabelFact as LabelFact,
@@ -181,6 +182,7 @@ class Report(NamedTuple):
     views: ViewsFact | None = None
     stats: StatsFact | None = None
     holders: tuple[HolderFact, ...] = ()  # the .grad that keep them alive
+    elsewhere: tuple[tuple[int, Elsewhere], ...] = ()  # nodes that other files made
 
 
 class GradReport(NamedTuple):

@@ -39,6 +39,22 @@ class Place(NamedTuple):
         return f"{name} = {self.text}" if is_there else f"{name}: {self.text}"
 
 
+class Elsewhere(NamedTuple):
+    """An expression of another file, which one of the program has called."""
+
+    file: str  # within the program's folder the way from there, else its name alone
+    line: int
+    source: str  # empty where Python did not keep where it ends
+    is_library: bool
+
+    @property
+    def words(self) -> str:
+        return f"line {self.line} of {self.file}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class Spread(NamedTuple):
     """What sums up several numbers; mean and norm only of many. Where there is a NaN, these two are
     NaN, and the ends those of the other numbers."""

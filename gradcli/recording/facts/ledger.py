@@ -22,6 +22,13 @@ class EntryFact(NamedTuple):
     after_value: Nested | None = None
 
 
+class MarkFact(NamedTuple):
+    """What happened to a `.grad` (the kind of an entry), and on which line."""
+
+    kind: str
+    line: int | None
+
+
 class StaleFact(NamedTuple):
     """A gradient that was added to after the tensor had changed, without a reset in between.
 
@@ -39,7 +46,7 @@ class StaleFact(NamedTuple):
 class AccountFact(NamedTuple):
     """The history of one tensor's `.grad`; of very many entries the first and the last.
 
-    `marks` are the kinds and lines of all entries, in their order, unless there are too many.
+    `marks` are of all entries, in their order, unless there are too many.
     """
 
     name: str
@@ -48,7 +55,7 @@ class AccountFact(NamedTuple):
     entries: tuple[EntryFact, ...]
     total: int
     left_out: int = 0
-    marks: tuple[tuple[str, int | None], ...] = ()
+    marks: tuple[MarkFact, ...] = ()
 
     @property
     def is_eventful(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...named import NamedTuple
-from .basic import ErrorFact, EventFact, Nested, Place, Spread, TensorFact
+from .basic import Elsewhere, ErrorFact, EventFact, Nested, Place, Spread, TensorFact
 
 
 class ValueFact(NamedTuple):
@@ -96,6 +96,7 @@ class StepFact(NamedTuple):
     is_derived: bool = False
     id: int | None = None  # of the node, in `gradcli trace` of the same pass
     outputs: tuple[str, ...] = ()
+    elsewhere: Elsewhere | None = None
 
 
 class RootFact(NamedTuple):

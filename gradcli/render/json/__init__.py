@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from ...recording.facts import (
+    Elsewhere,
     ErrorFact,
     EventFact,
     FlowFact,
@@ -148,14 +149,17 @@ def _nodes(report: Report) -> Iterator[str]:
     saved: dict[int, list[SavedFact]] = {}
     for fact in report.saved:
         saved.setdefault(fact.node, []).append(fact)
-    told = {*flows, *saved, *made} if report.detail is None else range(len(report.nodes))
+    elsewhere = dict(report.elsewhere)
+    told: Any = {*flows, *saved, *made, *elsewhere}
+    if report.detail is not None:
+        told = range(len(report.nodes))
     alike: dict[tuple[int, str], tuple[str, str]] = {}
     for node in report.nodes:
         number, name, edges, place = node
         if number not in told:
             key = id(place), name
             if key not in alike:
-                rest = {**_node(node, None, None), **FORWARD}
+                rest = {**_node(node, None, None, None), **FORWARD}
                 del rest["id"], rest["name"], rest["next"]
                 alike[key] = f', "name": {encoded(name)}, "next": [', f"], {encoded(rest)[1:]}"
             before, after = alike[key]
@@ -165,14 +169,16 @@ def _nodes(report: Report) -> Iterator[str]:
             yield f'{{"id": {number}{before}{ways[2:]}{after}'
         else:
             more, ends = detail(number)
-            row = _node(node, flows.get(number), saved.get(number))
+            inner = elsewhere.get(number)
+            row = _node(node, inner, flows.get(number), saved.get(number))
             text = encoded({**row, **made.get(number, FORWARD), **more})
             yield text if ends is None else f'{text[:-1]}, "edges": [{", ".join(ends)}]}}'
 
 
 def _node(
-    node: NodeFact, flows: list[FlowFact] | None, saved: list[SavedFact] | None
-) -> dict[str, Any]:
+    node: NodeFact, elsewhere: Elsewhere | None, flows: list[FlowFact] | None,
+    saved: list[SavedFact] | None,
+) -> dict[str, Any]:  # fmt: skip
     row: dict[str, Any] = {"id": node.id, "name": node.name, "next": node.next}
     place = node.place
     if place is None:
@@ -181,6 +187,8 @@ def _node(
         row["line"], row["column"] = place.line, place.column
         row["end_line"], row["end_column"] = place.end_line, place.end_column
         row["source"] = place.text
+    if elsewhere is not None:
+        row["elsewhere"] = elsewhere_row(elsewhere)
     if flows is not None:
         row["flow"] = [
             {"output_nr": flow.output_nr, "value": flow.value, "grad": flow.grad,
@@ -195,6 +203,10 @@ def _node(
             for fact in saved
         ]  # fmt: skip
     return row
+
+
+def elsewhere_row(place: Elsewhere) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line, "source": place.source}
 
 
 def pass_row(fact: PassFact) -> dict[str, Any]:

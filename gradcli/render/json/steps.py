@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...recording.facts import Elsewhere
 from ...recording.facts.steps import PartFact, StepFact, StepsReport, WalkFact
 from ..escape import Terminal
-from . import event_row, of_run, rows_of
+from . import elsewhere_row, event_row, of_run, rows_of
 from .edges import FLAGS, number, step_edge, value_fields, value_row
 from .encoding import encoded, quoted
 
@@ -63,14 +64,14 @@ def _head(walk: WalkFact) -> dict[str, Any]:
 def _step(step: StepFact) -> str:
     """Written out, because there may be a million of them."""
     (at, name, node, is_leaf, place, line, grads, parts, used, edges, hooks, outcome, before, after,
-     retained, freed, is_derived, identity, _) = step  # fmt: skip
+     retained, freed, is_derived, identity, _, inner) = step  # fmt: skip
     ends = [f'{{"to": {quoted(edge.name)}, {step_edge(edge)}}}' for edge in edges]
     events = encoded(list(map(event_row, hooks))) if hooks else "[]"
     return (
         f'{{"step": {at}, "id": {number(identity)}, "name": {quoted(name)}, '
         f'"node": {quoted(node)}, "is_leaf": {FLAGS[is_leaf]}, '
         f'"is_derived": {FLAGS[is_derived]}, "line": {number(line)}, '
-        f'"source": {"null" if place is None else quoted(place.text)}, '
+        f'"source": {"null" if place is None else quoted(place.text)}, {_elsewhere(inner)}'
         f'"outcome": "{outcome}", "incoming": {_listed(map(value_row, grads))}, '
         f'"parts": {_listed([_listed(map(_part, each)) for each in parts])}, '
         f'"after_hooks": {"null" if used is None else _listed(map(value_row, used))}, '
@@ -78,6 +79,10 @@ def _step(step: StepFact) -> str:
         f'"grad_before": {value_row(before)}, "grad_after": {value_row(after)}, '
         f'"freed": {_listed(map(quoted, freed))}}}'
     )
+
+
+def _elsewhere(place: Elsewhere | None) -> str:
+    return "" if place is None else f'"elsewhere": {encoded(elsewhere_row(place))}, '
 
 
 def _part(part: PartFact) -> str:

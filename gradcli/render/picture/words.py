@@ -115,9 +115,10 @@ class Words:
         if len(several) > 1 and fact is not None and not place.statement:
             known = [one for one in several if one][: FEW + 1]
             name = ", ".join([*known[:FEW], "..."] if len(known) > FEW else known)
-        if name or (place.target and node not in self.within):
+        inner = graph.elsewhere.get(node)
+        if name or (place.target and node not in self.within and inner is None):
             return place.named(name or place.target)
-        return self._module(node) or place.text
+        return ("" if inner is not None else self._module(node)) or graph.source(node)
 
     def _output(self, node: int, output_nr: int) -> str:
         """The name of one output, or none."""
@@ -146,6 +147,8 @@ class Words:
         kind = ("leaf" if graph.names[node] == "AccumulateGrad" else graph.names[node]) or "node"
         line = self.line(node)
         at = "" if line is None else f" · line {line}"
+        if node in graph.elsewhere:
+            at += f", {graph.elsewhere[node]}"
         inside = f" in {module}" if module and module != name else ""
         if node in self.roots:
             kind = f"result · {kind}"

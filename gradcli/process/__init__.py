@@ -1,0 +1,1 @@
+"""process: what holds for the whole process of a command: time, memory, signals, its end."""

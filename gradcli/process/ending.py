@@ -1,0 +1,91 @@
+"""process: how the command's process starts and exits: quickly, and without a traceback.
+
+A graph is millions of objects and hardly a cycle. Nothing is collected on its own (the budget of
+the language starts a collection when memory grows), and nothing is taken apart at the end.
+"""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import sys
+import warnings
+from contextlib import suppress
+
+from .interrupts import silent
+
+_kept: list[object] | None = None  # None in a process that goes on afterwards
+
+
+def begin() -> None:
+    """From here on the process is the command's."""
+    global _kept
+    _kept = []
+    gc.disable()
+    warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
+    sys.unraisablehook = _ignored
+    for place, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            _stand_in(place, name)
+
+
+def _ignored(unraisable: object) -> None:
+    """Ignores errors of a generator that is closed after the run."""
+
+
+def _stand_in(place: int, name: str) -> None:
+    """In place of a stream that the caller has closed, so that no file gets its number.
+
+    What is written to standard output fails, as it does on a full disk; standard error is lost.
+    """
+    flags = os.O_RDWR if name == "stderr" else os.O_RDONLY
+    with suppress(OSError):
+        opened = os.open(os.devnull, flags)
+        if opened != place:  # pragma: no cover - one in front of it is closed as well
+            os.dup2(opened, place)
+            os.close(opened)
+        if name != "stdin":
+            stream = open(place, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def keep(*values: object) -> None:
+    """Large things that are done with: taking them apart would take as long as a tenth of a run."""
+    if _kept is not None:
+        _kept.extend(values)
+
+
+def leave(status: int) -> None:
+    """Flushes what was written, and ends the process."""
+    silent()
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        sys.exit(status)  # whoever watches writes its answer at the end
+    os._exit(_flushed(status))
+
+
+def _flushed(status: int) -> int:
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (ValueError, BrokenPipeError):
+        pass  # closed, or its reader is gone
+    except OSError as error:
+        return unwritable(error)
+    return status
+
+
+def unwritable(error: OSError) -> int:
+    """Tells of a full disk beneath standard output, or that it is closed; the exit code."""
+    with suppress(OSError):
+        os.write(2, f"UsageError: {why_unwritable(error)}\n".encode("utf-8", "backslashreplace"))
+    with suppress(OSError, ValueError, AttributeError):  # what is left goes nowhere, and silently
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
+
+
+def why_unwritable(error: OSError) -> str:
+    """The same as a sentence."""
+    if error.errno == errno.EBADF:
+        return "standard output is closed"
+    return f"standard output can't be written: {error.strerror}"
