@@ -383,9 +383,10 @@ def _bound_anew(case: Case) -> Finding | None:
 
 def goal(case: Case) -> str:
     """What the last pass went back from, or would have."""
-    if case.passes.passes:
-        return _root_name(case, case.passes.passes[-1])
-    return case.called(case.passes.refusals[-1][1])
+    passes, refusals = case.passes.passes, case.passes.refusals
+    if passes and not (passes[-1].known.captures and refusals):
+        return _root_name(case, passes[-1])
+    return case.called(refusals[-1][1])
 
 
 def _required_late(case: Case) -> Finding | None:
