@@ -9,12 +9,12 @@ _encodings: list[str] = []  # the one, other than UTF, that pages are written in
 WRITABLE = "gradcli.writable"  # what a stream does with characters that it has no code for
 # The signs of pages in ASCII.
 SIGNS = {
-    "…": "...", "⋯": "...", "→": "->", "←": "<-", "·": "*", "∘": "o", "×": "x",
+    "…": "...", "⋯": "...", "→": "->", "←": "<-", "·": "*", "∘": "o", "×": "x", "≈": "~",
     "²": "^2", "³": "^3", "├": "|", "└": "`", "│": "|", "─": "-", "●": "o", "⋮": ":",
 }  # fmt: skip
 
 # Characters that trees and rules are drawn with: one column each, and most of what is not ASCII.
-DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³"), None)
+DRAWN = dict.fromkeys(map(ord, "│├└─┌┐┘┤┬┴┼…→←·×²³≈"), None)
 
 
 def _writable(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -132,6 +133,25 @@ def test_python_blocks(tmp_path: Path, environment: dict[str, str]) -> None:
             check=True,
         )
         assert done.stdout.splitlines() == said
+
+
+# A function that the engine writes from a row: ```python title="run of tanh.default".
+WRITTEN = re.compile(r'^```python title="(\w+ of [\w.]+)"\n(.*?)^```', re.MULTILINE | re.DOTALL)
+WRITE = """
+import linecache, sys
+import gradcli as torch
+torch.tensor([1.0, 2.0], requires_grad=True).tanh().neg().sum().backward()
+sys.stdout.writelines(linecache.getlines(sys.argv[1]))
+"""
+
+
+def test_functions_that_the_engine_writes(environment: dict[str, str]) -> None:
+    shown = WRITTEN.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))
+    assert len(shown) == 2
+    for name, text in shown:
+        words = [sys.executable, "-c", WRITE, f"<gradcli {name}>"]
+        written = subprocess.check_output(words, text=True, env=environment)
+        assert ast.unparse(ast.parse(text)) == ast.unparse(ast.parse(written))
 
 
 PICTURES = re.compile(r"^(gradcli .* --format svg -o )(docs/pictures/\S+)$", re.MULTILINE)

@@ -270,7 +270,7 @@ NAMED_IN_TABLES = {
     "language/standard/axis_patterns": 7,
     "arrays/table": 12, "arrays/operators": 11, "arrays/functions": 5,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
-    "questions/step/local": 5, "questions/why/values": 12,
+    "questions/step/local": 5, "questions/provenance/values": 12,
 }  # fmt: skip
 ENOUGH = 5  # names that make a table
 

@@ -1,9 +1,9 @@
 """Tests that the fast ways and the general ones are one: over the whole catalogue, bit for bit.
 
-A call goes through the first lane that fits, a backward pass through `sweep` where nobody can see
-the difference. Here every sample is run a second time with those ways closed, and nothing that can
-be asked may differ: values to the last bit, types, graphs, saved names, gradients of both orders,
-error texts.
+A call goes through the first lane that fits, a backward pass through `fast_backward` where nobody
+can see the difference. Here every sample is run a second time with those ways closed, and nothing
+that can be asked may differ: values to the last bit, types, graphs, saved names, gradients of
+both orders, error texts.
 """
 
 from __future__ import annotations

@@ -237,3 +237,13 @@ def test_words_find_operators() -> None:
         assert name in [fact.name for fact in found[:3]], phrase
     for word in ("sotfmax", "reluu", "weight decay", "foo bar", "loss of sleep"):
         assert not by_words(word), word
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_list_has_a_description_of_every_operator(width: int) -> None:
+    look = Look(width=width)
+    rows = "".join(page.text(CatalogueFact(operators(), False), look)).splitlines()
+    assert max(map(len, rows)) <= width
+    assert not [row for row in rows if row.rstrip("… ").isidentifier() and row.endswith("…")]
+    absolute = next(row for row in rows if row.startswith("abs "))
+    assert "Absolute value, element" in absolute

@@ -30,7 +30,18 @@ from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
 from gradcli.render.steps_values import size_of
 from gradcli.render.table import summary
-from gradcli.render.text import Cell, Look, cell, columns, cut, pad, paint, width_of, wrap
+from gradcli.render.text import (
+    Cell,
+    Look,
+    _cut,
+    cell,
+    columns,
+    cut,
+    pad,
+    paint,
+    width_of,
+    wrap,
+)  # fmt: skip
 
 SCHEMAS = Path(__file__).parent.parent / "gradcli" / "schemas"
 PLAIN = Look(color=False, unicode=True, width=80)
@@ -336,7 +347,9 @@ def test_numbers_that_differ_are_shown_as_different(low: float, high: float, sho
 def test_sentences_are_broken_between_words_on_a_terminal_without_colours() -> None:
     said = (Cell("gradients: ", "name"), cell("of each pass " * 9))
     shown = paint([said], Look(width=50)).splitlines()
-    assert " ".join(shown) == paint([said], Look(width=50, whole=True)).rstrip("\n")
+    whole = paint([said], Look(width=50, whole=True)).rstrip("\n")
+    assert " ".join(row.strip() for row in shown) == whole
+    assert all(row.startswith(" " * len("gradients: ") + "of") for row in shown[1:])
     assert max(map(width_of, shown)) <= 50
 
 
@@ -546,3 +559,28 @@ def test_an_outcome_whose_first_word_is_wider_than_the_page_is_whole() -> None:
     name = "network." + "a_long_name_of_a_layer." * 4 + "weight.grad"
     lines = error.note(f"help: y = x{error.TRIED} {name} becomes tensor(1.)", Look(width=60))
     assert f"tried: {name}" in "".join(piece.text for line in lines for piece in line)
+
+
+@pytest.mark.parametrize(("pieces", "wanted"), [
+    (("    types   ", "floats stay as they are, others become floats"),
+     ["    types   floats stay as", "            they are, others",
+      "            become floats"]),
+    (("  1  z  lambda g: torch.zeros_like(g)",),
+     ["  1  z  lambda g:", "  torch.zeros_like(g)"]),
+    (("backward freed what was saved",), ["backward freed what was", "saved"]),
+])  # fmt: skip
+def test_a_long_sentence_goes_on_below_itself(pieces: tuple[str, ...], wanted: list[str]) -> None:
+    line = tuple(Cell(piece) for piece in pieces)
+    assert paint([line], Look(width=28)).splitlines() == wanted
+
+
+def test_what_has_no_room_for_a_word_is_left_out() -> None:
+    rows = [tuple(map(Cell, ("a" * 30, "1", "a description")))]
+    assert paint(columns(rows, Look(width=37)), Look()) == f"{'a' * 30}  1\n"
+    assert paint(columns(rows, Look(width=42)), Look()) == f"{'a' * 30}  1  a desc…\n"
+
+
+def test_ends_that_would_read_alike_are_one_number() -> None:
+    piece = Cell("0.0992…0.1244", short="0.0992…0.1244")
+    shown = [_cut(piece, width, "…") for width in (13, 10, 9, 4, 3)]
+    assert shown == ["0.0992…0.1244", "0.099…0.12", "≈0.1", "≈0.1", "…"]

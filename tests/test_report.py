@@ -306,3 +306,29 @@ def test_lists_of_lists_are_looked_into_so_often() -> None:
     found = [name for name, _ in holding.named_tensors(held, gradcli.Tensor)]
     assert len(found) == holding.LOOKED + 1
     assert found[0] == "pairs[0][1]" and found[-1] == "nested[0][0][0][0]"
+
+
+@both
+def test_saved_by_a_function_of_the_program(torch: Any) -> None:
+    """What it saved is listed, and only tensors are said to be freed."""
+
+    class Cube(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x, x * 2)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 3 * ctx.saved_tensors[0] ** 2
+
+    x = torch.ones(2, requires_grad=True)
+    y = Cube.apply(x).softmax(0).sum()
+    found = collected(torch, {"x": x, "y": y})
+    assert [(fact.name, fact.bytes) for fact in saved.saved(found, torch.Tensor)] == [
+        ("result", 8), ("saved_tensors[0]", 8), ("saved_tensors[1]", 8)
+    ]  # fmt: skip
+    y.backward()
+    assert [(fact.name, fact.freed) for fact in saved.saved(found, torch.Tensor)] == [
+        ("result", True), ("saved_tensors", True)
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Autograd: the functions of torch.autograd over the engine's walk back."""
+"""Autograd: the functions of torch.autograd over the engine's backward pass."""
 
 from __future__ import annotations
 

@@ -208,19 +208,19 @@ class _MultiHooks:
     def __init__(self, tensors: Sequence[Tensor], function: Callable[..., Any]) -> None:
         self.nodes = [edge_of(tensor) for tensor in tensors]
         self.function = function
-        self.walk: Any = None
+        self.running: Any = None
         self.grads: list[Tensor | None] = []
         self.waiting = 0
 
     def _begin(self) -> None:
         """A new pass: how many of the tensors will it come to?"""
-        if self.walk is not state.walk:
-            self.walk = state.walk
+        if self.running is not state.full_backward:
+            self.running = state.full_backward
             self.grads = [None] * len(self.nodes)
             self.waiting = sum(self._comes_to(node) for node in self.nodes)
 
     def _comes_to(self, node: Node | None) -> bool:
-        return self.walk is None or (node is not None and self.walk.executes(node))
+        return self.running is None or (node is not None and self.running.executes(node))
 
     def of_all(self, place: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
@@ -228,7 +228,7 @@ class _MultiHooks:
             self.grads[place] = grad
             self.waiting -= 1
             if not self.waiting:
-                given, self.walk = list(self.grads), None
+                given, self.running = list(self.grads), None
                 self.function(given)
 
         hook.stands_for = self.function  # type: ignore[attr-defined]
@@ -237,8 +237,8 @@ class _MultiHooks:
     @property
     def of_any(self) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            if self.walk is not state.walk:
-                self.walk = state.walk
+            if self.running is not state.full_backward:
+                self.running = state.full_backward
                 self.function(grad)
 
         hook.stands_for = self.function  # type: ignore[attr-defined]

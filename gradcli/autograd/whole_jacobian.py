@@ -20,7 +20,7 @@ LARGEST = 1 << 22  # elements that one pass may hold for each tensor of the grap
 def all_rows(
     output: Tensor, inputs: Sequence[Tensor], create_graph: bool, keep: bool
 ) -> tuple[Any, ...] | None:
-    """d output / d inputs, many rows by one walk back; None where the graph does not allow it.
+    """d output / d inputs, many rows by one backward pass; None where the graph does not allow it.
     `keep` says whether the graph is needed afterwards."""
     if any(value.__class__ is not Tensor for value in (output, *inputs)):
         return None

@@ -1,1 +1,1 @@
-"""The engine: tensors, nodes and the walk back; no operator, no program text, no report."""
+"""The engine: tensors, nodes and the backward pass; no operator, no program text, no report."""

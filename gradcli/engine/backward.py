@@ -1,4 +1,4 @@
-"""Engine: torch.autograd.backward and grad: where a walk back starts, and what it answers."""
+"""Engine: torch.autograd.backward and grad: where a backward pass starts, and what it answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .carriers import TRANSFORMS
 from .catalogue import catalogue
 from .causes import Cause, Freed, because
 from .errors import type_name
-from .fast_backward import is_ordinary, sweep, sweep_to
+from .fast_backward import fast_backward, fast_grad, is_ordinary
 from .hook_calls import charged
 from .leaf import edge_of
 from .mode import state
@@ -54,7 +54,7 @@ def backward(
         state.warn(CREATE_GRAPH_WARNING)
     create_graph = create_graph or state.create_graph
     keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
-    walk(roots, gradients, keep, create_graph, inputs, capture=False)
+    run_backward(roots, gradients, keep, create_graph, inputs, capture=False)
 
 
 def backward_of_tensor(
@@ -122,7 +122,7 @@ def grad(
     if TRANSFORMS.gradients is not None:
         results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph)
     if results is None:
-        results = walk(roots, gradients, keep, create_graph, wanted, capture=True)
+        results = run_backward(roots, gradients, keep, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:
             message = (
@@ -187,7 +187,7 @@ def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:
 
 
 def _root_gradients(roots: Sequence[Tensor], given: Sequence[Any]) -> list[Tensor]:
-    """The gradients that the walk starts from, made or checked as PyTorch does."""
+    """The gradients that the pass starts from, made or checked as PyTorch does."""
     out: list[Tensor] = []
     for place, (root, gradient) in enumerate(zip(roots, given)):
         if not isinstance(root, Tensor):
@@ -248,7 +248,7 @@ def _constant(message: str, tensor: Tensor, *, wanted: bool = False) -> RuntimeE
     return because(RuntimeError(message), Cause("constant", tensor=tensor, wanted=wanted))
 
 
-def walk(
+def run_backward(
     roots: Sequence[Tensor],
     gradients: Sequence[Tensor],
     keep: bool,
@@ -257,12 +257,12 @@ def walk(
     capture: bool,
     tensors: bool = False,
 ) -> list[Any]:
-    """Runs a walk with grad mode as create_graph asks for it; all is put back afterwards. With
+    """Runs a pass with grad mode as create_graph asks for it; all is put back afterwards. With
     `tensors` gradients without a graph are tensors too."""
     if state.inference:
         state.hooked = True  # what is stored now can't be added to later: a pass ends at its leaf
     before = state.grad_enabled, state.inference
-    origin, outer = state.origin, state.walk
+    origin, outer = state.origin, state.full_backward
     state.grad_enabled = create_graph
     tensors = tensors or create_graph
     tensors = tensors or (state.reduced and is_met([edge_of(root) for root in roots]))
@@ -277,21 +277,22 @@ def walk(
     try:
         if (told is NOBODY or told.is_free) and is_ordinary(tensors):
             if inputs is None:
-                results = sweep(roots, gradients, keep, Freed(origin), told, freed)
+                results = fast_backward(roots, gradients, keep, Freed(origin), told, freed)
             elif capture and observer is None:
-                results = sweep_to(inputs, roots, gradients, keep, Freed(origin))
+                results = fast_grad(inputs, roots, gradients, keep, Freed(origin))
         if results is None:
-            from .full_backward import Walk  # which most programs do without
+            from .full_backward import FullBackward  # which most programs do without
 
-            state.walk = walk = Walk(keep, create_graph, inputs, capture, tensors, told, freed)
-            results = walk.run(roots, gradients)
+            one = FullBackward(keep, create_graph, inputs, capture, tensors, told, freed)
+            state.full_backward = one
+            results = one.run(roots, gradients)
     except BaseException:
         if observer is not None:
             observer.failed(freed)
         raise
     finally:
         state.grad_enabled, state.inference = before
-        state.origin, state.walk = origin, outer
+        state.origin, state.full_backward = origin, outer
     if observer is not None:
         observer.walked(freed, keep, create_graph)
     return results

@@ -55,7 +55,7 @@ def mismatch(error: E, *shapes: Sequence[int]) -> E:
 class Freed:
     """Stands where a node's saved tensors were; `origin` is the backward call that freed them.
 
-    One object serves all nodes of a walk.
+    One object serves all nodes of a pass.
     """
 
     __slots__ = ("origin",)

@@ -1,9 +1,10 @@
-"""Engine: the ordinary way back: arrays, no hooks; gradients end up in the leaves.
+"""Engine: the ordinary backward pass: arrays, no hooks; gradients end up in the leaves.
 
-The same order and the same results as `walk`, with less to ask. Gradients wait at the nodes
-themselves. A node's consumers are always younger, so going down from the youngest number is
+The same order and the same results as `full_backward`, with less to ask. Gradients wait at the
+nodes themselves. A node's consumers are always younger, so going down from the youngest number is
 PyTorch's order, and no node has to be looked up before it runs. Leaves are last: no hook can see
-when a leaf without hooks is given its gradient.
+when a leaf without hooks is given its gradient. What the loop over the nodes does is written out
+in it, and not in functions: of small tensors every call at every node shows in the whole.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ by_sequence = attrgetter("sequence")
 def is_ordinary(create_graph: bool) -> bool:
     """No hooks, no graph of the gradients, no recorder of operations."""
     return not (
-        state.hooked or state.sweeping or create_graph
+        state.hooked or state.in_fast_backward or create_graph
         or state.anomaly or state.saved_hooks or state.recorder is not None
     )  # fmt: skip
 
@@ -45,7 +46,7 @@ def array_for(root: Tensor, gradient: Tensor) -> Any:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
-def sweep(
+def fast_backward(
     roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed,
     told: OfNodes, freed: list[Node],
 ) -> list[Any]:  # fmt: skip
@@ -63,7 +64,7 @@ def sweep(
     results: Any
     saved: Any  # a cast is a call, at every node
     frees = None if keep else mark
-    state.sweeping = True
+    state.in_fast_backward = True
     try:
         while place >= 0:
             node = take(place, None)
@@ -118,7 +119,7 @@ def sweep(
         _abandon(node, ready, PassGradients(gradients), mark)
         raise
     finally:
-        state.sweeping = False
+        state.in_fast_backward = False
     return []
 
 
@@ -131,7 +132,7 @@ def _behind_gap(place: int, ready: Ready) -> int:
     return max(ready, default=-1)
 
 
-def sweep_to(
+def fast_grad(
     inputs: Sequence[Tensor], roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool,
     mark: Freed,
 ) -> list[Any] | None:  # fmt: skip
@@ -149,7 +150,7 @@ def sweep_to(
     made = PassGradients(gradients)
     results: list[Any] = [None] * len(inputs)
     node: Any = None
-    state.sweeping = True
+    state.in_fast_backward = True
     try:
         for root, start, gradient in zip(roots, starts, gradients):
             if start in above:
@@ -178,7 +179,7 @@ def sweep_to(
             node.buffer = node.buffer.emptied() if node.buffer.__class__ is Several else None
         raise
     finally:
-        state.sweeping = False
+        state.in_fast_backward = False
     return results
 
 

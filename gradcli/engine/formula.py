@@ -53,7 +53,7 @@ def specialise(row: Row) -> Callable[..., Any]:
 
 
 def specialise_step(row: Row) -> Callable[..., Any]:
-    """Writes (node, grad, ready, frees): for `sweep`, each gradient passed on once computed.
+    """Writes (node, grad, ready, frees) for `fast_backward`: each gradient is passed on at once.
 
     What is rare (edges to second outputs, lists of tensors, what hooks unpack) goes through
     `backward`.

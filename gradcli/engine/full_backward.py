@@ -1,4 +1,4 @@
-"""Engine: the walk back: which nodes run, in which order, and where gradients end up."""
+"""Engine: the backward pass that can be watched: the order of its nodes, where gradients go."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from .tensor import Tensor, plain, write_into
 from .tensor_type import contiguous_format
 
 
-class Walk:
+class FullBackward:
     """One backward pass: runs the nodes below the roots, latest first.
 
     This is the way where anything can be seen: hooks, observers, anomaly mode, chosen inputs,
-    graphs of gradients. `sweep` is the other one.
+    graphs of gradients. `fast_backward` is the other one.
     """
 
     def __init__(
@@ -94,7 +94,8 @@ class Walk:
         return self.results
 
     def _run_ready(self) -> None:
-        """Runs nodes until none is left, those of which nothing else is asked without a detour."""
+        """Runs nodes until none is left. Those of which nothing else is asked run without a detour:
+        `_execute`, `_applied` and `_pass_on` are written out here for them."""
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
         plain, needed, targets, asked = not self.tensors, self.needed, self.targets, self.asked
         edges: Sequence[Node | None] | None

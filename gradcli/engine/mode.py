@@ -34,14 +34,14 @@ class State:
     `origin` is opaque: the interpreter sets it, every new node keeps it. `formula` is
     true while a derivative formula runs on tensors, where PyTorch's C++ takes the Scalar overload
     for a number. `warn`, `reserve` (bytes) and `charge` (steps) are replaced by the pipeline, which
-    may also ask every walk back to keep the graph, or to create one.
+    may also ask every backward pass to keep the graph, or to create one.
     """
 
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
         "on_made", "keep_graph", "create_graph", "aside", "hooked", "reduced", "reshaped",
-        "sweeping", "walk", "anomalies", "taken", "plain", "next_handle",
+        "in_fast_backward", "full_backward", "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -66,14 +66,14 @@ class State:
         self.watched = False  # there are hooks or an observer: one test per operation
         self.told = False  # somebody asks for new nodes
         self.on_made: Callable[[Any], None] | None = None  # what the observer does about a result
-        self.walk: Any = None  # the pass back that is going on
+        self.full_backward: Any = None  # the pass of that kind that is going on
         self.keep_graph = False
         self.create_graph = False
         self.aside: dict[Any, Any] | None = None  # what passes freed, by node; see `aside`
         self.reduced = False  # a tensor of reduced precision was asked for, ever
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever
-        self.sweeping = False  # an ordinary pass is under way
+        self.in_fast_backward = False  # an ordinary pass is under way
         self.next_handle = itertools.count().__next__  # the numbers of registered hooks
 
     def _observe(self, value: Any) -> None:

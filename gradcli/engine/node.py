@@ -210,7 +210,7 @@ class Node:
     """One step of the backward graph: where gradients go, and what their computation needs.
 
     Few slots, because graphs are made of these: what is rare is in `rest`. In `buffer` a gradient
-    waits while a backward pass is under way: see `sweep`.
+    waits while a backward pass is under way: see `fast_backward`.
     """
 
     __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")

@@ -1,7 +1,7 @@
 """Func: gradients of carriers: reverse mode below vmap and forward mode.
 
 The engine's one graph serves all levels of reverse mode: a transformed function runs on aliases of
-its inputs, and the walk back stops at them. A dual's gradient is a dual: its tangent is the
+its inputs, and the backward pass stops at them. A dual's gradient is a dual: its tangent is the
 gradient of the tangent. A batched gradient is the gradient of the whole value, whose samples do not
 mix.
 """
@@ -216,18 +216,18 @@ def at_once(
     create: bool,
     keep: bool = True,
 ) -> list[Any] | None:
-    """One walk back with batched gradients through an ordinary graph; None where a node of it does
-    not take them: what users wrote, hooks, views changed in place."""
+    """One backward pass with batched gradients through an ordinary graph; None where a node of it
+    does not take them: what users wrote, hooks, views changed in place."""
     pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if o.requires_grad]
     if not pairs:
         return [None] * len(inputs)
     if state.anomaly or not _is_plain([o for o, _ in pairs]):
         return None
-    from ..engine.backward import walk
+    from ..engine.backward import run_backward
 
     with with_all_samples():
         roots, seeds = [o for o, _ in pairs], [g for _, g in pairs]
-        return walk(roots, seeds, keep, create, inputs, capture=True, tensors=True)
+        return run_backward(roots, seeds, keep, create, inputs, capture=True, tensors=True)
 
 
 def _is_plain(outputs: Sequence[Tensor]) -> bool:

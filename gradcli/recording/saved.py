@@ -12,6 +12,7 @@ from .numbers import text_of
 from .sides import side_of_node, with_one_shape
 
 PREFIX = "_saved_"
+OF_FUNCTION = "saved_tensors"  # of a torch.autograd.Function of the program
 CHANGED = "modified by an inplace operation"  # what PyTorch says of such a tensor
 
 
@@ -30,6 +31,8 @@ class SavedNames:
                 names = tuple(f"{PREFIX}{name.removeprefix(PREFIX)}" for name in asked())
             else:
                 names = tuple(name for name in dir(node) if name.startswith(PREFIX))
+            if hasattr(type(node), OF_FUNCTION):
+                names = (*names, OF_FUNCTION)
             self._known[key] = names
         return names
 
@@ -43,13 +46,23 @@ def _is_packed(node: Any, name: str) -> bool:
     return getattr(raw, "unpack_hook", None) is not None
 
 
+def _held_tensors(node: Any, name: str) -> bool:
+    """Whether what a pass freed were tensors: numbers such as a dim are no memory to speak of."""
+    try:
+        return name == OF_FUNCTION or getattr(node, f"_raw{name}", None) is not None
+    except RuntimeError:  # of several
+        return True
+
+
 def _saved_tensors(node: Any, names: Sequence[str], kind: type) -> Iterator[tuple[str, Any, str]]:
     """(name, tensor or None, "freed", "changed" or "") for every tensor that the node saved."""
     for name in names:
         try:
             value = getattr(node, name)
         except RuntimeError as error:
-            yield name, None, "changed" if CHANGED in str(error) else "freed"
+            lost = "changed" if CHANGED in str(error) else "freed"
+            if lost == "changed" or _held_tensors(node, name):
+                yield name, None, lost
             continue
         except Exception:  # the program's own function that unpacks it fails: nothing to show
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..recording.facts.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, columns, counted, paint, wrap
+from .text import BLANK, Cell, Line, Look, cell, counted, paint, rows_in_columns, wrap
 
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
@@ -54,15 +54,16 @@ def _list(operators: Sequence[OperatorFact], look: Look) -> list[Line]:
     for fact in operators:
         node = cell(_nodes(fact) if roomy else "", "node")
         rows.append((cell(fact.name, "name"), node, cell(fact.doc)))
-    lines = columns(rows, look, giving=(((2, 24),), ((1, 12),)))
+    giving = (((2, 48),), ((0, 14),), ((2, 24),), ((1, 12),))
+    each = rows_in_columns(rows, look, giving=giving, kept="name")
     out: list[Line] = []
     face = ""
-    for fact, line in zip(operators, lines, strict=True):
+    for fact, lines in zip(operators, each, strict=True):
         if fact.face != face:
             out += [BLANK] if out else []
             out.append((Cell(HEADINGS[fact.face], "head"),))
             face = fact.face
-        out.append(line)
+        out += lines
     told = f"{counted(len(operators), 'operator')}; gradcli ops NAME describes one"
     return [*out, BLANK, (Cell(told, "dim"),)]
 

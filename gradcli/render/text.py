@@ -101,14 +101,21 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
         else:
             shown = "".join(piece.text for piece in line).rstrip()
             if width_of(shown) > look.width and not look.whole and " " in shown.strip():
-                shown = _wrapped(shown, look.width)
+                shown = wrapped(line, look.width)
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")
 
 
-def _wrapped(sentence: str, width: int) -> str:
-    """A sentence that is longer than a line, broken between words."""
-    rows = wrap(sentence, width, replace_whitespace=False, break_on_hyphens=False)
+def wrapped(line: Line, width: int) -> str:
+    """A sentence that is longer than a line, broken between words; it goes on where its last cell
+    begins, if there is room, or as far in as it began."""
+    sentence = "".join(piece.text for piece in line).rstrip()
+    start = width_of("".join(piece.text for piece in line[:-1]))
+    lead = len(sentence) - len(sentence.lstrip())
+    space = " " * (start if lead < start <= width // 2 else lead)
+    rows = wrap(
+        sentence, width, replace_whitespace=False, break_on_hyphens=False, subsequent_indent=space
+    )
     return "\n".join(rows)
 
 
@@ -204,6 +211,8 @@ def _rounded(numbers: str, width: int, mark: str) -> str:
     for form in ("%.2g", "%.1g"):
         text = "".join(form % float(part) if i % 2 else part
                        for i, part in enumerate(_NUMBER.split(numbers)))  # fmt: skip
+        low, between, high = text.partition("…")
+        text = f"≈{low}" if between and low == high else text
         if width_of(text) <= width:
             return text
     return mark
@@ -268,8 +277,11 @@ def _fit(widths: list[int], width: int, gap: int, giving: Sequence[Giving]) -> N
         else:
             _shrink(widths, one, excess)
     shown = [at for at, wide in enumerate(widths) if wide]
-    while len(shown) > 1 and _total(widths[: shown[-1]], gap) + gap >= width:
-        widths[shown.pop()] = 0  # it lies beyond the page
+    while len(shown) > 1:
+        before = _total(widths[: shown[-1]], gap) + gap
+        if before + min(SOME, widths[shown[-1]]) <= width:
+            break
+        widths[shown.pop()] = 0  # it lies beyond the page, or a mere … of it would be seen
     room = max(0, width - _total(widths, gap))
     for one in reversed(giving):
         for i, _ in () if isinstance(one, int) else one:
@@ -284,7 +296,8 @@ def fitted(row: Sequence[Cell], look: Look) -> Line:
     room = look.width
     pieces = []
     for piece in row:
-        pieces.append(piece._replace(text=look.fit(piece.text, room)))
+        words = piece.text if width_of(piece.text) <= room else piece.text.rstrip(" ")
+        pieces.append(piece._replace(text=look.fit(words, room)))
         room = max(0, room - width_of(piece.text))
     return tuple(pieces)
 

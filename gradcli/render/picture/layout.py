@@ -3,6 +3,10 @@
 Everything is computed for a picture that reads from the top down; one that reads to the right is
 the same with both axes changed. Wires with words have a row for these between the rows of boxes.
 Wires run straight along the rows that they cross and bend between rows, where no box is.
+
+Of ten pictures that graphlay 0.3.1 drew as well it crosses no wires, where this crosses one or two
+in two of them; its columns are straighter. This keeps the order of the program and a place for the
+words of every wire, and needs no compiler at an installation.
 """
 
 from __future__ import annotations
