@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..recording.facts import EventFact
-from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
-from .seeds import gradient, names_of
-from .steps_values import SMALL, beside, is_small, lines_of
-from .text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
+from ...recording.facts import EventFact
+from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
+from ..seeds import gradient, names_of
+from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
+from .values import SMALL, beside, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
 LABEL = 10  # columns of `incoming` and its like
