@@ -267,6 +267,29 @@ y.sum().backward(inputs=[x])
     assert "runs it without gradients, and backward() runs it again" in said
 
 
+def test_a_name_of_a_loop_is_bound_to_a_new_tensor() -> None:
+    text = """\
+net = nn.Linear(2, 1)
+net(torch.ones(3, 2)).sum().backward()
+for p in net.parameters():
+    p = p - 0.1 * p.grad
+"""
+    (fact,) = ask(text, "net.weight")[1].facts
+    assert fact.startswith("line 4: p = p - 0.1 * p.grad has no effect: it binds p to a new tensor")
+    assert not ask(text + "    print(p)\n", "net.weight")[1].facts
+
+
+def test_the_root_of_a_call_that_is_refused_is_named() -> None:
+    """Also where autograd.grad went back before it."""
+    text = """\
+w, rate = (torch.tensor(n, requires_grad=True) for n in (1.0, 0.1))
+slope, = torch.autograd.grad((w - 3) ** 2, w, create_graph=True)
+outer = (w.data - rate.data * slope.data - 3) ** 2
+outer.backward()
+"""
+    assert ask(text, "rate")[1].sentence.startswith("rate.grad is None: on the way into outer,")
+
+
 def test_forward_of_a_module_runs_no_hooks() -> None:
     text = """\
 net = nn.Linear(2, 1)

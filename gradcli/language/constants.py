@@ -162,6 +162,9 @@ class Search:
             if word in CUTS and called[1] and isinstance(value.func, ast.Attribute):
                 yield self._without(value, f".{word}()", f".{word}() cuts it off the graph")
                 return
+            if isinstance(value.func, ast.Name) and word == "float" and len(called[1]) == 1:
+                yield from self._number(value, called[1][0])
+                return
             if word in CHOICES or (word in INTEGERS and isinstance(value.func, ast.Attribute)):
                 what = (
                     f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
@@ -185,6 +188,15 @@ class Search:
             parts = [*parts, value.slice]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _number(self, value: ast.Call, given: ast.expr) -> Iterator[Reason]:
+        """float(x) of what requires grad."""
+        held, text = self.places.tensor(given), self.places.text(given)
+        if held is not None and held.requires_grad and text is not None:
+            line = self.places.line(value)
+            advice = f"{text} itself on line {line}"
+            edits = replaced(self.places, value, text)
+            yield Reason(value, "float() makes a number, which has no graph", advice, edits=edits)
 
     def _is_place(self, value: ast.expr) -> bool:
         """x.max(1)[1], and x.max(1).indices."""

@@ -38,7 +38,7 @@ def slips(ran: Ran) -> list[Slip]:
     nodes = [node for statement in body for node in ast.walk(statement)]
     bindings = ran.recording.names.reached(ran.outcome.bindings)
     found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes), *_hooks(nodes)]
-    found += [*_functions(nodes), *_without_hooks(nodes, bindings)]
+    found += [*_functions(nodes), *_without_hooks(nodes, bindings), *_rebound(nodes)]
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -168,6 +168,22 @@ def _hooks(nodes: list[ast.AST]) -> Iterator[Slip]:
         if not returns and names and isinstance(names[0], ast.Name) and names[0].id in given:
             sentence = f"the hook {node.name} returns nothing: return {names[0].id}"
             yield Slip("no effect", last, sentence)
+
+
+def _rebound(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """`for p in net.parameters(): p = p - 0.1 * p.grad` gives a name, and no parameter, a value."""
+    for loop in nodes:
+        if not isinstance(loop, ast.For) or ".parameters()" not in ast.unparse(loop.iter):
+            continue
+        names = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        for at, node in enumerate(loop.body):
+            target = node.targets[0] if isinstance(node, ast.Assign) else None
+            if not isinstance(target, ast.Name) or target.id not in names:
+                continue
+            later = (part for one in loop.body[at + 1 :] for part in ast.walk(one))
+            if not any(isinstance(part, ast.Name) and part.id == target.id for part in later):
+                meant = f"within torch.no_grad(), {target.id}.copy_(...)"
+                yield Slip("no effect", node, f"it binds {target.id} to a new tensor: {meant}")
 
 
 def _functions(nodes: list[ast.AST]) -> Iterator[Slip]:

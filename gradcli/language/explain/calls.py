@@ -61,10 +61,29 @@ def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
                 out.put(reason.node, f"a Python {kind} from here on: it has no graph")
                 if reason.advice is not None:
                     out.advise(reason.advice, reason.edits)
+                return
+        _summed(out, kind, root.id)
     elif kind in ("list", "tuple"):
         code = out.places.text(root)
         if code is not None:
             out.advise(f"sum({code}).backward()", replaced(out.places, root, f"sum({code})"))
+
+
+def _summed(out: Explanation, kind: str, name: str) -> None:
+    """total += loss.item() adds up numbers."""
+    sums = [
+        node for node in {id(node): node for node in out.places.parents.values()}.values()
+        if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name
+    ]  # fmt: skip
+    for node in sums:
+        called = out.places.called(node.value)
+        span = out.places.span(node.value)
+        if called is None or called[0] != "item" or span is None or len(called[1]) != 1:
+            continue
+        text = out.places.source.text_of(span).removesuffix(".item()")
+        out.put(node.value, f"adds a Python {kind}, which has no graph")
+        edits = replaced(out.places, node.value, text)
+        out.advise(f"leave out .item() on line {node.lineno}", edits)
 
 
 def _of_none(out: Explanation, operands: list[ast.expr]) -> None:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...engine.catalogue import catalogue
 from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ...recording.below import nodes_below
 from ..classes import is_instance, kind_of
-from ..explanation import Explanation, line_after, line_before
+from ..explanation import Explanation, line_after, line_before, replaced
 from ..places import Places
 from ..values import Instance
 
@@ -57,9 +58,38 @@ def by_name(out: Explanation) -> bool:
     names = {} if loop is None else carried_names(out, loop)
     if loop is None or not names or len(names) > MOST_NAMES:
         return False
+    for name in names:
+        if _is_optimised(out, loop, name):
+            return True
     text = "; ".join(cut(name, value) for name, value in names.items())
     out.advise(f"{text} at the end of each turn", line_after(out.places, loop.body[-1], text))
     return True
+
+
+def _is_optimised(out: Explanation, loop: ast.For | ast.While, name: str) -> bool:
+    """`z = z.clamp(-1, 1)` of a leaf that an optimizer has, which the new tensor is not."""
+    places = out.places
+    for statement in loop.body:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            continue
+        value, function = statement.value, statement.value.func
+        if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != name:
+            continue
+        if ast.unparse(statement.targets[0]) != name or not _steps(loop):
+            continue
+        twin = f"{function.attr}_"
+        if twin in catalogue.methods:
+            given = ast.unparse(ast.Call(ast.Name("f"), value.args, value.keywords))[1:]
+            text = f"with torch.no_grad(): {name}.{twin}{given}"
+            out.put(statement, f"{name} is another tensor from here on, not the optimizer's")
+            out.advise(f"{text}, which leaves {name} a leaf", replaced(places, statement, text))
+            return True
+    return False
+
+
+def _steps(loop: ast.For | ast.While) -> bool:
+    calls = (part for part in ast.walk(loop) if isinstance(part, ast.Call))
+    return any(isinstance(c.func, ast.Attribute) and c.func.attr == "step" for c in calls)
 
 
 # ---------------------------------------------------------------- state that outlives a call

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...columns import pad, width_of
+from ...engine.catalogue import catalogue
 from ...engine.tensor import Tensor
 from ..explanation import (
     ENCLOSED,
@@ -19,6 +20,7 @@ from ..explanation import (
     with_argument,
 )
 from ..own_errors import ROOM
+from ..values import Namespace
 from .layers import CALL, layers, refused
 
 _ABOUT_SHAPES = re.compile(
@@ -292,12 +294,30 @@ def _needs_floats(out: Explanation) -> None:
 
 
 def _numpy(out: Explanation) -> None:
-    """x.numpy() of what requires grad."""
+    """x.numpy() of what requires grad, and np.mean(losses)."""
+    function = out.place.func if isinstance(out.place, ast.Call) else None
+    owner = out.places.value_of(function.value) if isinstance(function, ast.Attribute) else None
+    if isinstance(function, ast.Attribute) and isinstance(owner, Namespace):
+        _of_tensors(out, function.attr)
+        return
     called = out.places.called(out.place)
     if called is not None and called[1]:
         line = out.places.line(out.place)
         edits = suffixed(out.places, called[1][0], ".detach()")
         out.advise(f".detach().numpy() on line {line}", edits)
+
+
+def _of_tensors(out: Explanation, word: str) -> None:
+    """PyTorch's function of the name of numpy's; a list of tensors is stacked first."""
+    place = out.place
+    if not isinstance(place, ast.Call) or len(place.args) != 1 or place.keywords:
+        return
+    value, text = out.places.value_of(place.args[0]), out.places.text(place.args[0])
+    if text is None or word not in catalogue.functions:
+        return
+    given = f"torch.stack({text})" if isinstance(value, (list, tuple)) else text
+    whole = f"torch.{word}({given})"
+    out.advise(f"{whole}, which keeps the graph", replaced(out.places, place, whole))
 
 
 def _float_index(out: Explanation) -> None:

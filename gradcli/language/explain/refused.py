@@ -6,6 +6,7 @@ import ast
 import re
 
 from ...engine.invented_names import kept_on
+from ...engine.tensor import Tensor
 from ...nn.module import Module
 from ..explanation import ENCLOSED, Explanation, line_before, replaced, suffixed
 from ..intermediates import intermediates
@@ -33,6 +34,8 @@ def refused(out: Explanation, error: BaseException) -> None:
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+    elif message == "can't optimize a non-leaf Tensor":
+        _computed(out)
     elif message.startswith("Jacobian mismatch for output") and _is_second(out):
         for one in intermediates(out.places):
             out.put(one.node, one.reason)
@@ -43,6 +46,20 @@ def _is_second(out: Explanation) -> bool:
     """gradgradcheck, whatever it was called on."""
     called = out.places.called(out.place)
     return called is not None and called[0] == "gradgradcheck"
+
+
+def _computed(out: Explanation) -> None:
+    """optim.Adam([image]) of an image that was computed: its value as a leaf of its own."""
+    places = out.places
+    given = out.place.args[0] if isinstance(out.place, ast.Call) and out.place.args else None
+    for part in () if given is None else ast.walk(given):
+        value = places.value_of(part)
+        made = places.bound_value(part.id) if isinstance(part, ast.Name) else None
+        if isinstance(value, Tensor) and value.grad_fn is not None and made is not None:
+            out.put(made, "computed: only leaves can be optimised")
+            edits = suffixed(places, made, ".detach().requires_grad_()")
+            out.advise(f".detach().requires_grad_() at the end of line {made.end_lineno}", edits)
+            return
 
 
 def _legacy(out: Explanation) -> None:

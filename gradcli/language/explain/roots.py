@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...diagnostics import Edit
 from ...engine.causes import Cause
 from ...engine.tensor import Tensor
 from ...recording.nearest import furthest
@@ -45,9 +46,14 @@ def constant(out: Explanation, cause: Cause) -> None:
         out.advise(f"requires_grad=True on {lines}, whichever is to have a gradient")
         return
     choices = [reason for reason in found if reason.is_choice]
+    advised: dict[str, list[Edit] | None] = {}
     for reason in choices or found:  # a detach() beside a choice may well be meant
         if reason.advice is not None:
-            out.advise(reason.advice, reason.edits)
+            before = advised.setdefault(reason.advice, [])
+            known = before is not None and reason.edits is not None
+            advised[reason.advice] = [*(before or ()), *(reason.edits or ())] if known else None
+    for text, edits in advised.items():
+        out.advise(text, edits)
     if any(reason.is_linear for reason in found):
         _constant_part(out, expression)
 

@@ -15,6 +15,8 @@ from ...recording.sides import (
     sequence_of,
     users_class,
 )
+from ..provenance.passes import Applied, Pass
+from ..provenance.values import Mark, Step, name_of
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
@@ -22,8 +24,6 @@ from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, ve
 from .edits import advised, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
-from .passes import Applied, Pass
-from .values import Mark, Step, name_of
 
 
 def leaf_finding(case: Case) -> Finding:
@@ -383,9 +383,10 @@ def _bound_anew(case: Case) -> Finding | None:
 
 def goal(case: Case) -> str:
     """What the last pass went back from, or would have."""
-    if case.passes.passes:
-        return _root_name(case, case.passes.passes[-1])
-    return case.called(case.passes.refusals[-1][1])
+    passes, refusals = case.passes.passes, case.passes.refusals
+    if passes and not (passes[-1].known.captures and refusals):
+        return _root_name(case, passes[-1])
+    return case.called(refusals[-1][1])
 
 
 def _required_late(case: Case) -> Finding | None:
