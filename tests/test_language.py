@@ -138,7 +138,7 @@ def test_every_node_type_is_decided() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "instead"),
     [
-        ("async def f(): return [x async for x in y]", "'async for' is not", ""),
+        ("async def f(): return [x async for x in y]", "'async for' in a", ""),
         ("def f():\n    async for x in y: pass", "'async for' outside async function", ""),
         ("async with y: pass", "'async with' outside async function", ""),
         ("async def f(): yield from g()", "'yield from' inside async function", ""),

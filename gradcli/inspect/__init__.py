@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import answers, existing
 from .answers import Answer, Answers, Page
+from .existing import quietly
 
 if TYPE_CHECKING:
     from ..diagnostics import Diagnostic
     from ..pipeline.request import Ran
-    from ..questions.why.provenance import Provenance
+    from ..questions.provenance import Provenance
 
 __all__ = ["Answer", "Answers", "Page", "Recording", "paths", "record", "trace", "why"]
 
@@ -53,8 +54,8 @@ class Recording:
         from ..questions.flow import attach_flow
         from ..questions.interventions import watching
         from ..questions.picture import drawing
+        from ..questions.provenance import Provenance
         from ..questions.shown_pass import keep
-        from ..questions.why.provenance import Provenance
 
         if self._frame is None:
             raise RuntimeError("it has recorded already: inspect.record() makes another one")
@@ -98,6 +99,7 @@ class Recording:
 
     # ------------------------------------------------------------ the questions
 
+    @quietly
     def trace(self, *of: str) -> Answer:
         """The graph of the last pass, and the tensors; `of` names results to draw instead."""
         from ..questions.trace import Options, trace_report
@@ -107,6 +109,7 @@ class Recording:
             trace_report(ran, Options(of)), lambda: trace_report(ran, Options(of, texts=False))
         )
 
+    @quietly
     def why(self, question: Any = None) -> Answer | Answers:
         """Why a gradient is as it is: of a name, a tensor, a module's parameters, or all leaves."""
         from ..questions.question import Question
@@ -138,6 +141,7 @@ class Recording:
         is_one = isinstance(question, (AnyTensor, int, float))
         return found[0] if is_one else found
 
+    @quietly
     def flow(self, number: int | None = None) -> Answer:
         """The training at a glance: passes, leaves, what is wrong; or the gradients of one pass."""
         from ..questions.flow import flow_report
@@ -149,6 +153,7 @@ class Recording:
         report = flow_report(self._ran(), number)
         return Answer(page.text(report, text.Look(False, True, 100)), lambda: document.flow(report))
 
+    @quietly
     def paths(self, of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
         """The chain rule from a result to a tensor, path by path; each a name or a tensor.
 
@@ -166,6 +171,7 @@ class Recording:
         is_live = bool(kept) and isinstance(self._session.side, TorchSide)
         return Before(kept[max(kept)].leaves.values() if is_live else ())
 
+    @quietly
     def show(self, *of: str) -> Page:
         """The page of the last pass, with the program beside the graph."""
         from ..questions.trace import Options, trace_report
@@ -173,6 +179,7 @@ class Recording:
         ran = self._ran()
         return Page(ran.text, trace_report(ran, Options(of, detail=True)))
 
+    @quietly
     def knows(self, model: Any) -> bool:
         """Whether a name held this model while it was recorded."""
         if self._session is None:
@@ -211,15 +218,14 @@ def trace(*tensors: Any, model: Any = None, **named: Any) -> Answer:
     from ..questions.trace import Options, trace_report
 
     ran = existing.run_of(sys._getframe(1), tensors, model, named)
-    return answers.traced(
-        trace_report(ran, Options()), lambda: trace_report(ran, Options(texts=False))
-    )
+    report = quietly(lambda: trace_report(ran, Options()))()
+    return answers.traced(report, lambda: trace_report(ran, Options(texts=False)))
 
 
 def paths(of: Any, wrt: Any, *, symbolic: bool = False) -> Answer:
     """The chain rule between two tensors of a graph that is there already."""
     ran = existing.run_of(sys._getframe(1), (of, wrt), None, {})
-    return answers.paths_between(ran, of, wrt, {}, symbolic=symbolic)
+    return quietly(answers.paths_between)(ran, of, wrt, {}, symbolic=symbolic)
 
 
 def why(model: Any) -> Answer | Answers:
@@ -229,9 +235,8 @@ def why(model: Any) -> Answer | Answers:
         return known.why(model)
     ran = existing.run_of(sys._getframe(1), (), model, {})
     assert ran.outcome is not None
-    return Answers(
-        answers.state(name, tensor) for name, tensor in existing.named_in(ran.outcome.bindings)
-    )
+    named = existing.named_in(ran.outcome.bindings)
+    return Answers(quietly(answers.state)(name, tensor) for name, tensor in named)
 
 
 class _Cell:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..columns import pad, width_of
-from .existing import named_in
+from .existing import named_in, quietly
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran
@@ -32,14 +32,14 @@ class Answer:
 
     def __repr__(self) -> str:
         if not isinstance(self._text, str):
-            self._text = self._text()
+            self._text = quietly(self._text)()
         return self._text.rstrip("\n")
 
     __str__ = __repr__
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--format json` prints."""
-        found: dict[str, Any] = _json.loads("".join(self._document()))
+        found: dict[str, Any] = _json.loads("".join(quietly(self._document)()))
         return found
 
     def _repr_html_(self) -> str:

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
+from functools import wraps
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from ..pipeline.request import Ran
+
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def quietly(ask: Callable[Given, Found]) -> Callable[Given, Found]:
+    """While it answers, no mode and no tensor class of the program observes an operation."""
+
+    @wraps(ask)
+    def asked(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        from ..recording.sides import sides
+
+        if sides.live is None:
+            return ask(*args, **kwargs)
+        with sides.live.hands_off():
+            return ask(*args, **kwargs)
+
+    return asked
 
 
 def ran_of(program: Any, outcome: Any, error: Any, recording: Any) -> Ran:
@@ -20,6 +41,7 @@ def ran_of(program: Any, outcome: Any, error: Any, recording: Any) -> Ran:
     return Ran(request, program, source.text, outcome, [], (), error, heard=recording)
 
 
+@quietly
 def run_of(frame: FrameType, tensors: Any, model: Any, named: dict[str, Any]) -> Ran:
     """What is there, by the words of the call."""
     from ..language.interpreter import Outcome

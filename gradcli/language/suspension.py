@@ -56,10 +56,14 @@ def _stops(node: ast.AST) -> bool:
 
 
 def _all(node: ast.AST) -> Iterator[ast.AST]:
+    return (part for part in _own(node) if _stops(part))
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, without the bodies of other functions."""
     pending = [node]
     for part in pending:
-        if _stops(part):
-            yield part
+        yield part
         if not isinstance(part, OTHER_FUNCTIONS) or part is node:
             pending.extend(ast.iter_child_nodes(part))
 
@@ -126,6 +130,14 @@ def is_async(node: Any) -> bool:
 def is_generator(function: Any) -> bool:
     """Of what was written with `async`: does it yield to who walks through it?"""
     return any(not awaits(part) for part in _all(function) if isinstance(part, ast.Yield))
+
+
+def returned(function: Any) -> ast.Return | None:
+    """The first `return` with a value of what was written with `async` and yields to who walks."""
+    if not is_generator(function):
+        return None
+    own = (part for part in _own(function) if isinstance(part, ast.Return))
+    return next((part for part in own if part.value is not None), None)
 
 
 def awaits(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..recording.looking import is_a, table_of
 from .code import compiled
 from .text import Text, codes_of
 
@@ -53,7 +54,7 @@ class Functions:
         pending = [(value, 0) for value in self.names.values()]
         seen: set[int] = set()
         for value, depth in pending:
-            if not isinstance(value, (FunctionType, type, staticmethod, classmethod, property)):
+            if not is_a(value, (FunctionType, type, staticmethod, classmethod, property)):
                 kind = type(value)
                 if id(kind) in seen:  # as with most: a module, a number, a function in C
                     continue
@@ -65,7 +66,7 @@ class Functions:
                 continue
             seen.add(id(value))
             pending.extend((inner, depth + 1) for inner in _inside(value, self.text.filename))
-            if isinstance(value, FunctionType) and self._is_here(value):
+            if is_a(value, FunctionType) and self._is_here(value):
                 yield value
 
     def _is_here(self, function: FunctionType) -> bool:
@@ -75,18 +76,18 @@ class Functions:
 
 def _inside(value: Any, filename: str) -> Iterator[Any]:
     """What a class or a wrapper holds."""
-    if isinstance(value, type):
+    if is_a(value, type):
         for base in value.__mro__:
             if base.__module__ == value.__module__:
                 yield from vars(base).values()
-    elif isinstance(value, FunctionType):
+    elif is_a(value, FunctionType):
         yield getattr(value, "__wrapped__", None)
         for cell in value.__closure__ or ():
             try:
                 yield cell.cell_contents
             except ValueError:  # it is empty yet
                 continue
-    elif isinstance(value, property):
+    elif is_a(value, property):
         yield from (value.fget, value.fset)
     else:
         yield value.__func__
@@ -94,11 +95,13 @@ def _inside(value: Any, filename: str) -> Iterator[Any]:
 
 def _is_object(value: Any) -> bool:
     """Of a class of Python's kind: not of one that is built in."""
-    return isinstance(getattr(value, "__dict__", None), dict)
+    return type(value).__dictoffset__ != 0
 
 
 def _is_compiled(value: Any) -> bool:
-    return hasattr(value, "_torchdynamo_orig_callable") or hasattr(value, "_orig_mod")
+    held = table_of(value)
+    inner = held.get("_modules", held)
+    return "_torchdynamo_orig_callable" in held or (type(inner) is dict and "_orig_mod" in inner)
 
 
 def place_of(code: CodeType) -> Place:

@@ -151,7 +151,9 @@ class Labels:
             else:
                 observer.made_within(node, value, module)
 
-        is_over = bool(inner) and module is not None and module not in self.modules
+        is_over = (
+            bool(inner) and module is not None and all(module is not one for one in self.modules)
+        )
         if is_over:
             observer.entering(module)
         for name, values in self.lost.items():

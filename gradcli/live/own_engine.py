@@ -16,6 +16,7 @@ from ..engine.mode import state
 from ..engine.observer import EVENTS, Observer
 from ..engine.tensor import Tensor
 from ..recording.side import Side
+from .defects import Defects
 from .library import Homes
 from .text import Text
 
@@ -84,7 +85,7 @@ class OwnRecorder:
         self.passes = OwnPasses()
         self.optimizer: Any = ()
         self.causes: list[Any] = []
-        self.defects: list[Exception] = []
+        self.defects = Defects()
         self.elsewhere: Any = None
         self.on_operation: Any = None
         self.on_parameter: Any = None

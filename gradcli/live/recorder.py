@@ -20,6 +20,7 @@ from ..engine.mode import state
 from ..engine.observer import Observer
 from .causes import Change, Refusal
 from .compiled_regions import CompiledRegions
+from .defects import Defects
 from .labels import Labels
 from .operations import Operations
 from .passes import PassTeller
@@ -47,7 +48,7 @@ class Recorder:
         self.causes: list[Any] = []  # of the error of the pass that failed last
         self.refusal: Refusal | None = None  # by the operation that failed last
         self.registered: dict[int, ref[Any]] = {}  # parameters, by their identity
-        self.defects: list[Exception] = []  # our own, which never reach the program
+        self.defects = Defects()  # our own, which never reach the program
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)

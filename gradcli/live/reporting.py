@@ -14,6 +14,7 @@ from typing import Any
 
 from ..diagnostics import Enough
 from ..language.tracing import Listener
+from ..recording.looking import is_a, size, table_of
 from .side import TorchSide
 
 WITHIN = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
@@ -50,6 +51,7 @@ class Reporter:
         self.on_handle: Callable[[Any, Any, Any], None] = lambda place, handle, node: None
         self.graph_node: Any = None  # of the graph, that the program read last
         self.open: list[tuple[Any, int]] = []  # (frame, number) of what has begun
+        self.telling = False
         self.kept: dict[int, Any] = {}
         self.old: dict[int, Any] = {}
 
@@ -64,10 +66,13 @@ class Reporter:
 
     def _safe(self, tell: Callable[..., Any]) -> Callable[..., Any]:
         """What goes wrong in telling is our defect: the program goes on with its value, which is
-        told last."""
+        told last. What runs in between, such as a trace function, tells nothing itself."""
         defects = self.defects
 
         def safe(*facts: Any) -> Any:
+            if self.telling or get_ident() != self.thread:
+                return facts[-1] if len(facts) > 1 else None
+            self.telling = True
             try:
                 return tell(*facts)
             except Enough:
@@ -75,6 +80,8 @@ class Reporter:
             except Exception as error:
                 defects.append(error)
                 return facts[-1] if len(facts) > 1 else None
+            finally:
+                self.telling = False
 
         return safe
 
@@ -166,11 +173,11 @@ class Reporter:
         """What an attribute (by its name), or an item (by the number of what was kept) is, where
         no code of the program runs for it."""
         if isinstance(item, str):
-            return getattr(owner, "__dict__", {}).get(item)
+            return table_of(owner).get(item)
         place = self.kept.get(item)
-        if isinstance(owner, dict):
+        if is_a(owner, dict):
             return dict.get(owner, place) if type(place) in (str, int) else None
-        if isinstance(owner, list) and isinstance(place, int) and -len(owner) <= place < len(owner):
+        if is_a(owner, list) and type(place) is int and -size(owner) <= place < size(owner):
             return list.__getitem__(owner, place)
         return None
 
@@ -179,7 +186,7 @@ class Reporter:
         held = self.kept.get(owner)
         new = self._there(held, item)
         old = self.old.pop(operand, None)
-        if isinstance(new, self.side.tensor) or new is None:
+        if is_a(new, self.side.tensor) or new is None:
             self.written(place, owner, operand)
         else:
             given = self.kept.pop(operand, None)

@@ -22,6 +22,7 @@ from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source
 from ..language.tracing import Inner
+from ..recording.looking import is_a
 from ..recording.modules import named_modules
 from .code import compiled
 from .functions import Functions
@@ -167,7 +168,7 @@ class Session:
         """Names that mean other tensors now than when the recording began."""
         for name, value in self.globals.values.items():
             target = self.targets.last.get(name)
-            changed = isinstance(value, self.side.tensor) and self.before.get(name) is not value
+            changed = is_a(value, self.side.tensor) and self.before.get(name) is not value
             if changed and target is not None and self.listener is not None:
                 self.listener.stored(target, name, None, value)
         self.before = {}
@@ -184,7 +185,7 @@ class Session:
         for value, place in makers(self.text.tree, values, line):
             state.origin = place
             self.listener.made_before(place, value)
-            if isinstance(value, self.recorder.optimizer):
+            if is_a(value, self.recorder.optimizer):
                 for group in value.param_groups:
                     self.recorder.optimizing(value, group["params"])
         self.recorder.passes.hooks.of_modules(

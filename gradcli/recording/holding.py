@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from ..named import NamedTuple
+from .looking import is_a, pairs
 from .modules import (
     attributes,
     beside,
@@ -46,9 +47,9 @@ def first_name(path: str) -> str:
 
 def tensors_in(name: str, value: Any, kind: type, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The tensors that a value holds, named as a reader would reach them."""
-    if isinstance(value, kind):
+    if is_a(value, kind):
         yield name, value
-    elif isinstance(value, CONTAINERS):
+    elif is_a(value, CONTAINERS):
         yield from _tensors_within(name, value, kind, depth, [LOOKED])
 
 
@@ -68,14 +69,14 @@ def _tensors_within(
     name: str, value: Any, kind: type, depth: int, left: list[int]
 ) -> Iterator[tuple[str, Any]]:
     """The same of a container; in `left` stands how many more are looked into."""
-    keyed = isinstance(value, dict)
-    for key, item in value.items() if keyed else enumerate(value):
-        if item.__class__ in NUMBERS:
+    keyed = is_a(value, dict)
+    for key, item in pairs(value):
+        if type(item) in NUMBERS:
             continue
-        if isinstance(item, kind):
+        if is_a(item, kind):
             if not keyed or type(key) in KEYS:
                 yield f"{name}[{key!r}]", item
-        elif left[0] and depth < NESTING - 1 and isinstance(item, CONTAINERS):
+        elif left[0] and depth < NESTING - 1 and is_a(item, CONTAINERS):
             left[0] -= 1
             if not keyed or type(key) in KEYS:
                 yield from _tensors_within(f"{name}[{key!r}]", item, kind, depth + 1, left)
@@ -99,7 +100,7 @@ def inside(bindings: Mapping[str, Any], kind: type) -> Iterator[tuple[str, Any, 
     """The same with buffers, and with what each of them is."""
     looked = 0
     for name, value in modules_first(bindings):
-        if name.startswith("_") or isinstance(value, kind):
+        if name.startswith("_") or is_a(value, kind):
             continue
         inner = Inside(kind, LOOKED - looked)
         yield from inner.of(name, value, 0, owned=False)
@@ -122,7 +123,7 @@ class Inside:
         self, name: str, value: Any, depth: int, *, owned: bool
     ) -> Iterator[tuple[str, Any, str]]:
         """Tensors of modules and objects; of containers only where an object owns them."""
-        if isinstance(value, self.kind):
+        if is_a(value, self.kind):
             if owned:
                 yield name, value, "tensor"
             return
@@ -162,7 +163,7 @@ class Inside:
 
     def modules(self, name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
         """Modules with their names: those in modules, in objects, in containers."""
-        if isinstance(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
+        if is_a(value, self.kind) or id(value) in self.seen or len(self.seen) >= self.most:
             return
         if is_module(value):
             self.seen.add(id(value))
@@ -179,12 +180,12 @@ class Inside:
         if type(value) in (list, tuple):
             self.seen.add(id(value))
             for i, item in enumerate(islice(value, ITEMS)):
-                if item.__class__ not in NUMBERS:
+                if type(item) not in NUMBERS:
                     yield f"{name}[{i}]", item, False
         elif type(value) is dict:
             self.seen.add(id(value))
             for key, item in islice(value.items(), ITEMS):
-                if type(key) in KEYS and item.__class__ not in NUMBERS:
+                if type(key) in KEYS and type(item) not in NUMBERS:
                     yield f"{name}[{key!r}]", item, False
         elif held := attributes(value):
             self.seen.add(id(value))

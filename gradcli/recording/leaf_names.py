@@ -13,6 +13,7 @@ from weakref import ref
 
 from .below import leaves_below
 from .holding import inside as held_by, named_tensors
+from .looking import base_of, is_a, size
 from .modules import attributes, is_module
 from .names import Names
 from .sides import AnyTensor, is_parameter
@@ -152,12 +153,14 @@ def other_leaves(
 def _find(parts: Parts, table: Mapping[str, Any]) -> Any:
     """What a name leads to now; None where it leads nowhere."""
     first, steps = parts
-    value = table.get(first)
+    value: Any = table.get(first)
     for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, (list, tuple)):
-            value = value[step] if isinstance(step, int) and step < len(value) else None
+        if is_a(value, dict):
+            value = dict.get(value, step)
+        elif is_a(value, (list, tuple)):
+            base: Any = base_of(value)
+            inside = isinstance(step, int) and step < size(value)
+            value = base.__getitem__(value, step) if inside else None
         else:
             value = None if is_module(value) else attributes(value).get(str(step))
         if value is None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..engine.invented_names import KEPT
+from .looking import table_of
 from .sides import sides
 
 
@@ -110,4 +111,4 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def _table(value: Any, name: str) -> Any:
-    return getattr(value, "__dict__", {}).get(name)
+    return table_of(value).get(name)

@@ -12,6 +12,7 @@ from ..engine.origin import current_line, current_origin
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
 from .holding import NESTING, Inside, Named, first_name, inside as held_by, tensors_in
+from .looking import is_a, pairs, size
 from .modules import attributes, is_module
 from .sides import AnyTensor, is_parameter, mark_of, node_of, side_of, sides
 from .spectator import Spectator
@@ -140,7 +141,7 @@ class Names(Spectator):
             if self.inner.get("self") is value:
                 del self.inner["self"]
             return
-        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+        if type(value) is Tensor and value._grad_fn is not None and value._meta is None:
             mark: Any = value._grad_fn  # what most lines bind
         else:
             self._leaf(name, value, inside=False)
@@ -152,7 +153,7 @@ class Names(Spectator):
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A name of a function was bound: what it calls a leaf or a module is remembered."""
-        if value.__class__ is Tensor and value._grad_fn is not None and value._meta is None:
+        if type(value) is Tensor and value._grad_fn is not None and value._meta is None:
             self.inside.put(value._grad_fn, name)  # what most lines bind
         elif isinstance(value, AnyTensor):
             for tensor in levels(value):
@@ -179,8 +180,8 @@ class Names(Spectator):
         kind = type(value)
         if kind in PLAIN or name.startswith("_"):
             return
-        if isinstance(value, (list, tuple, dict)):
-            if len(value) <= ITEMS:
+        if is_a(value, (list, tuple, dict)):
+            if size(value) <= ITEMS:
                 for path, tensor in tensors_in(name, value, AnyTensor, NESTING - 1):
                     self._leaf(path, tensor, inside=inside)
                 self._nested(name, value, inside=inside)
@@ -197,8 +198,7 @@ class Names(Spectator):
 
     def _nested(self, name: str, value: Any, *, inside: bool) -> None:
         """The leaves of modules, objects and short containers in one: layers[0]["W"]."""
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in pairs:
+        for key, item in pairs(value):
             if type(item) in PLAIN or isinstance(item, AnyTensor):
                 continue
             if type(key) is not int and type(key) is not str:

@@ -223,6 +223,7 @@ class Live(Side):
 
     is_alone = False  # whether who is given a gradient now is the only one who has it
     tensor: Any
+    hands_off: Callable[[], Any]
     snapshot: Callable[[Any, float], Any]
     in_line: Callable[[Any], Any]
     bare: Callable[[Any], Any]

@@ -7,10 +7,9 @@ PyTorch's side is there once a live run has begun; until then nothing is asked a
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
@@ -24,10 +23,19 @@ if TYPE_CHECKING:
     AnyTensor = Tensor
 else:
 
-    class AnyTensor(metaclass=ABCMeta):  # noqa: B024
+    class _Kinds(type):
+        """Asks the type of a value, and so never the value itself."""
+
+        def __instancecheck__(cls, value: object) -> bool:
+            return issubclass(type(value), cls.kinds)
+
+        def __subclasscheck__(cls, kind: type) -> bool:
+            return issubclass(kind, cls.kinds)
+
+    class AnyTensor(metaclass=_Kinds):
         """A tensor of a side that is there: ask with isinstance."""
 
-    AnyTensor.register(Tensor)
+        kinds: ClassVar[tuple[type, ...]] = (Tensor,)
 
 
 FLOATS: frozenset[Any] = frozenset({numpy.float32, numpy.float64})
@@ -51,7 +59,7 @@ def make_known(side: Live) -> None:
     """From here on this library's tensors count as tensors."""
     sides.live = side
     if not TYPE_CHECKING:
-        AnyTensor.register(side.tensor)
+        AnyTensor.kinds = Tensor, side.tensor
 
 
 # What is asked of every value in a run asks the engine's own tensors and nodes without a detour.
@@ -261,8 +269,10 @@ def is_leaf(tensor: Any) -> bool:
 
 def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
-    live = sides.live
-    return type(value) is Tensor or (live is not None and isinstance(value, live.tensor))
+    kind, live = type(value), sides.live
+    if kind is Tensor or live is None:
+        return kind is Tensor
+    return kind is live.tensor or issubclass(kind, live.tensor)
 
 
 def alone(gradient: Any) -> Any:

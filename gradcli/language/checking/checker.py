@@ -37,6 +37,7 @@ class Checker:
         # Imports of what is not here: an error only where the program reads the name.
         self.absent: list[tuple[Any, ast.alias, str, ProgramError]] = []
         self.failing: dict[str, Diagnostic] = {}  # what reading such a name says
+        self.iterables = 0  # iterables of comprehensions around the current expression
         self.loops = 0  # loops around the current statement, within its function
         self.perhaps_used: dict[str, ast.AST] = {}  # global names where code may never run
         self.perhaps_called: dict[str, ast.AST] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import grammar, names
 from ..names import Scope
-from ..suspension import is_async, misplaced
+from ..suspension import is_async, misplaced, returned
 from .checker import Checker, Handler
 
 
@@ -30,6 +30,15 @@ def parameters(checker: Checker, node: ast.arguments, scope: Scope) -> None:
                 argument, f"duplicate argument '{argument.arg}' in function definition"
             )
         checker.bind(argument.arg, argument, scope)
+
+
+def refuse_repeated(checker: Checker, keywords: list[ast.keyword]) -> None:
+    given: set[str] = set()
+    for keyword in keywords:
+        if keyword.arg in given:
+            raise checker.refuse(keyword, f"keyword argument repeated: {keyword.arg}")
+        if keyword.arg is not None:
+            given.add(keyword.arg)
 
 
 def function_scope(checker: Checker, node: Any, scope: Scope) -> Scope:
@@ -63,6 +72,8 @@ def function(checker: Checker, node: ast.FunctionDef, scope: Scope, depth: int) 
     inner.yields = is_async(node)
     checker.block(node.body, inner, depth)
     checker.loops = loops
+    if is_async(node) and (end := returned(node)) is not None:
+        raise checker.refuse(end, "'return' with value in async generator")
     if inner.yields and (place := misplaced(node.body)) is not None:
         raise checker.refuse(
             place, "'yield' in this place is not part of the language",
@@ -104,6 +115,7 @@ def class_(checker: Checker, node: ast.ClassDef, scope: Scope, depth: int) -> No
         raise checker.refuse(node, "a type parameter is not part of the language")
     for decorator in node.decorator_list:
         checker.visit(decorator, scope, depth)
+    refuse_repeated(checker, node.keywords)
     for part in (*node.bases, *(keyword.value for keyword in node.keywords)):
         checker.visit(part, scope, depth)
     checker.bind(node.name, node, scope)
@@ -119,6 +131,8 @@ def declared(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
     for name in node.names:
         if name in scope.uses or name in scope.calls:
             raise checker.refuse(node, f"name '{name}' is used prior to {word} declaration")
+        if name in scope.global_names and name in scope.nonlocal_names:
+            raise checker.refuse(node, f"name '{name}' is nonlocal and global")
         if name in scope.early or (scope.kind == "module" and name in scope.bound):
             raise checker.refuse(node, f"name '{name}' is assigned to before {word} declaration")
     if type(node) is ast.Nonlocal and scope.kind == "module":

@@ -9,7 +9,7 @@ from .. import grammar
 from ..names import Scope
 from ..syntax_warnings import is_doubtful
 from .checker import Checker, Handler
-from .definitions import function_scope
+from .definitions import function_scope, refuse_repeated
 
 # What changes a dictionary.
 CHANGES = frozenset("update setdefault pop popitem clear __setitem__ __delitem__".split())
@@ -97,12 +97,7 @@ def call(checker: Checker, node: ast.Call, scope: Scope, depth: int) -> None:
         checker.visit(argument.value if type(argument) is ast.Starred else argument, scope, depth)
     for keyword in node.keywords:
         checker.visit(keyword.value, scope, depth)
-    given: set[str] = set()
-    for keyword in node.keywords:
-        if keyword.arg in given:
-            raise checker.refuse(keyword, f"keyword argument repeated: {keyword.arg}")
-        if keyword.arg is not None:
-            given.add(keyword.arg)
+    refuse_repeated(checker, node.keywords)
 
 
 def display(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
@@ -156,8 +151,17 @@ def spine(checker: Checker, node: ast.BinOp, scope: Scope, depth: int) -> None:
 def named_expression(checker: Checker, node: ast.NamedExpr, scope: Scope, depth: int) -> None:
     checker.visit(node.value, scope, depth)
     name, binder = node.target.id, scope.binder()
+    if checker.iterables:
+        words = "assignment expression cannot be used in a comprehension iterable expression"
+        raise checker.refuse(node, words)
+    if binder.kind == "class" and binder is not scope:
+        words = "assignment expression within a comprehension cannot be used in a class body"
+        raise checker.refuse(node, words)
     current = scope
     while current is not binder:  # generator expressions have frames of their own
+        if name in current.bound:
+            words = f"assignment expression cannot rebind comprehension iteration variable '{name}'"
+            raise checker.refuse(node, words)
         is_global = binder.kind == "module" or name in binder.global_names
         (current.global_names if is_global else current.nonlocal_names).add(name)
         assert current.parent is not None
@@ -165,9 +169,16 @@ def named_expression(checker: Checker, node: ast.NamedExpr, scope: Scope, depth:
     checker.bind(name, node.target, binder)
 
 
+def iterable(checker: Checker, node: ast.expr, scope: Scope, depth: int) -> None:
+    """What a comprehension walks: no name is bound there."""
+    checker.iterables += 1
+    checker.visit(node, scope, depth)
+    checker.iterables -= 1
+
+
 def comprehension(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
     first = node.generators[0]
-    checker.visit(first.iter, scope, depth)
+    iterable(checker, first.iter, scope, depth)
     if type(node) is ast.GeneratorExp:
         inner = function_scope(checker, node, scope)
     else:
@@ -175,9 +186,10 @@ def comprehension(checker: Checker, node: Any, scope: Scope, depth: int) -> None
         checker.scopes[node] = inner
     for generator in node.generators:
         if generator.is_async:
-            raise checker.refuse(generator.target, "'async for' is not part of the language")
+            words = "'async for' in a comprehension is not part of the language"
+            raise checker.refuse(generator.target, words, "help: write it as a loop")
         if generator is not first:
-            checker.visit(generator.iter, inner, depth)
+            iterable(checker, generator.iter, inner, depth)
         checker.target(generator.target, inner, depth)
         for condition in generator.ifs:
             checker.visit(condition, inner, depth)

@@ -21,6 +21,8 @@ def _may_come_first(node: ast.stmt) -> bool:
 
 
 def imported(checker: Checker, name: str, path: str, node: ast.AST, scope: Scope) -> None:
+    if name == "__debug__":
+        raise checker.refuse(node, "cannot assign to __debug__")
     scope.bind(name, node)
     if scope.kind == "module":
         checker.imports.setdefault(name, []).append(path)
@@ -82,6 +84,8 @@ def import_from(checker: Checker, node: ast.ImportFrom, scope: Scope, depth: int
         words = "attempted relative import with no known parent package"
         raise checker.refuse(node, words, type="ImportError")
     starred = any(alias.name == "*" for alias in node.names)
+    if starred and scope.kind != "module":
+        raise checker.refuse(node, "import * only allowed at module level")
     if home not in spaces and certain:
         error = refuse_import(checker, node, home)
         for alias in node.names:

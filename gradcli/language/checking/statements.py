@@ -9,50 +9,43 @@ from ..names import Scope
 from ..suspension import awaits, is_async
 from .checker import Checker, Handler
 from .expressions import binary
+from .patterns import match_
 
 
 def expression_statement(checker: Checker, node: ast.Expr, scope: Scope, depth: int) -> None:
     checker.visit(node.value, scope, depth)
 
 
+COMPREHENSIONS: dict[type[ast.AST], str] = {
+    ast.ListComp: "list comprehension", ast.SetComp: "set comprehension",
+    ast.DictComp: "dict comprehension", ast.GeneratorExp: "generator expression",
+}  # fmt: skip
+
+
+def _in_generator(scope: Scope) -> bool:
+    """Does it stand in a generator expression of an async function?"""
+    return type(scope.node) is ast.GeneratorExp and is_async(scope.binder().node)
+
+
 def yield_(checker: Checker, node: ast.Yield | ast.YieldFrom, scope: Scope, depth: int) -> None:
     if awaits(node) and not is_async(scope.node):
+        if is_async(scope.host.node) or _in_generator(scope):
+            words = "'await' inside a comprehension is not part of the language"
+            raise checker.refuse(node, words, "help: await in a loop, and add to a list there")
         where = "function" if scope.kind == "module" else "async function"
         raise checker.refuse(node, f"'await' outside {where}")
     if is_async(scope.node) and type(node) is ast.YieldFrom and not awaits(node):
         raise checker.refuse(node, "'yield from' inside async function")
-    if scope.kind == "comprehension" or type(scope.node) is ast.GeneratorExp:
-        raise checker.refuse(node, "'yield' inside a comprehension")
+    if type(scope.node) in COMPREHENSIONS:
+        raise checker.refuse(node, f"'yield' inside {COMPREHENSIONS[type(scope.node)]}")
+    if type(scope.node) is ast.Lambda:
+        words = "'yield' inside a lambda is not part of the language"
+        raise checker.refuse(node, words, "help: write a function with def")
     if scope.kind != "function" or type(scope.node) is not ast.FunctionDef:
         raise checker.refuse(node, "'yield' outside function")
     scope.yields = True
     if node.value is not None:
         checker.visit(node.value, scope, depth)
-
-
-def match_(checker: Checker, node: ast.Match, scope: Scope, depth: int) -> None:
-    checker.visit(node.subject, scope, depth)
-    with checker.perhaps(scope):
-        for case in node.cases:
-            pattern(checker, case.pattern, scope, depth)
-            if case.guard is not None:
-                checker.visit(case.guard, scope, depth)
-            checker.block(case.body, scope, depth)
-
-
-def pattern(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
-    """What a `case` compares with, and the names that it binds."""
-    if depth > checker.max_nesting:
-        words = f"the limit of {checker.max_nesting} levels of nesting is reached"
-        raise checker.source.too_deep(words, checker.source.span_of(node))
-    for field, value in ast.iter_fields(node):
-        if field in ("name", "rest") and value is not None:
-            checker.bind(value, node, scope)
-        for part in value if type(value) is list else [value]:
-            if isinstance(part, ast.pattern):
-                pattern(checker, part, scope, depth + 1)
-            elif isinstance(part, ast.expr):
-                checker.visit(part, scope, depth + 1)
 
 
 def assign(checker: Checker, node: ast.Assign, scope: Scope, depth: int) -> None:
@@ -66,6 +59,11 @@ def assign(checker: Checker, node: ast.Assign, scope: Scope, depth: int) -> None
 
 
 def annotated(checker: Checker, node: ast.AnnAssign, scope: Scope, depth: int) -> None:
+    if type(node.target) is ast.Name and scope.kind != "module":
+        name = node.target.id
+        for word, declared in (("global", scope.global_names), ("nonlocal", scope.nonlocal_names)):
+            if name in declared:
+                raise checker.refuse(node, f"annotated name '{name}' can't be {word}")
     if node.value is not None:
         checker.visit(node.value, scope, depth)
         checker.target(node.target, scope, depth)

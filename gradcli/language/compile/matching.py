@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from typing import Any
 
 from ...engine.mode import state
+from ..annotations import Annotation
 from ..attributes import get_attribute
 from ..builtins.types import is_instance
 from ..names import Scope
-from ..operations import DICTS, equal, get_item
+from ..operations import DICTS, collect, contains, equal, get_item, type_name
 from ..session import session
-from ..values import Closure
+from ..sets import Set
+from ..values import Closure, stands_for
 from .expressions import truth
 from .flow import empty
 
-# Does a value fit? Names are bound in the frame.
-Fits = Callable[[list[Any], Any], bool]
+# Names with their values, in order: they are bound when the whole pattern fits, and not before.
+Bound = list[tuple[Any, Any]]
+# Does a value fit? What is to be bound is added to the list.
+Fits = Callable[[list[Any], Any, Bound], bool]
+# Objects of these types and of classes on top of them are their own only part: `case int(x)`.
+PLAIN = (int, float, str, bytes, dict, list, tuple, Set)
 
 
 def match(compiler: Any, node: ast.Match, scope: Scope) -> Closure:
@@ -37,7 +43,12 @@ def match(compiler: Any, node: ast.Match, scope: Scope) -> Closure:
         for fits, guard, body in cases:
             state.origin = node
             session.budget.charge(1)
-            if fits(frame, subject) and (guard is None or truth(guard(frame), node)):
+            bound: Bound = []
+            if not fits(frame, subject, bound):
+                continue
+            for store, value in bound:
+                store(frame, value)
+            if guard is None or truth(guard(frame), node):
                 return body(frame)
         return None
 
@@ -50,27 +61,36 @@ def pattern(compiler: Any, node: Any, scope: Scope) -> Fits:
 
 def value_pattern(compiler: Any, node: ast.MatchValue, scope: Scope) -> Fits:
     value_of = compiler.expression(node.value, scope)
-    return lambda frame, subject: bool(equal(subject, value_of(frame)))
+    return lambda frame, subject, bound: truth(equal(subject, value_of(frame)), node)
 
 
 def singleton(compiler: Any, node: ast.MatchSingleton, scope: Scope) -> Fits:
-    return lambda frame, subject: subject is node.value
+    return lambda frame, subject, bound: subject is node.value
 
 
 def either(compiler: Any, node: ast.MatchOr, scope: Scope) -> Fits:
     parts = [pattern(compiler, part, scope) for part in node.patterns]
-    return lambda frame, subject: any(fits(frame, subject) for fits in parts)
+
+    def fits(frame: list[Any], subject: Any, bound: Bound) -> bool:
+        before = len(bound)
+        for part in parts:
+            if part(frame, subject, bound):
+                return True
+            del bound[before:]
+        return False
+
+    return fits
 
 
 def named(compiler: Any, node: ast.MatchAs, scope: Scope) -> Fits:
     inner = None if node.pattern is None else pattern(compiler, node.pattern, scope)
     store = None if node.name is None else compiler.store(node.name, scope, node)
 
-    def fits(frame: list[Any], subject: Any) -> bool:
-        if inner is not None and not inner(frame, subject):
+    def fits(frame: list[Any], subject: Any, bound: Bound) -> bool:
+        if inner is not None and not inner(frame, subject, bound):
             return False
         if store is not None:
-            store(frame, subject)
+            bound.append((store, subject))
         return True
 
     return fits
@@ -82,19 +102,20 @@ def sequence(compiler: Any, node: ast.MatchSequence, scope: Scope) -> Fits:
     rest: Any = None if star is None else node.patterns[star]
     store = compiler.store(rest.name, scope, rest) if rest is not None and rest.name else None
 
-    def fits(frame: list[Any], subject: Any) -> bool:
-        if type(subject) is not list and not isinstance(subject, tuple):
+    def fits(frame: list[Any], subject: Any, bound: Bound) -> bool:
+        plain = stands_for(subject)
+        if not isinstance(plain, (MutableSequence, tuple, range)):
             return False
-        if len(subject) != len(parts) and (star is None or len(subject) < len(parts)):
+        if len(plain) != len(parts) and (star is None or len(plain) < len(parts)):
             return False
-        session.budget.charge(len(subject))
+        items = collect(plain)
         front = len(parts) if star is None else star
-        behind = len(subject) - (len(parts) - front)
-        items = [*subject[:front], *subject[behind:]]
-        if not all(fit(frame, item) for fit, item in zip(parts, items, strict=True)):
+        behind = len(items) - (len(parts) - front)
+        ends = [*items[:front], *items[behind:]]
+        if not all(fit(frame, item, bound) for fit, item in zip(parts, ends, strict=True)):
             return False
         if store is not None:
-            store(frame, list(subject[front:behind]))
+            bound.append((store, items[front:behind]))
         return True
 
     return fits
@@ -105,16 +126,20 @@ def mapping(compiler: Any, node: ast.MatchMapping, scope: Scope) -> Fits:
     parts = [pattern(compiler, part, scope) for part in node.patterns]
     store = compiler.store(node.rest, scope, node) if node.rest else None
 
-    def fits(frame: list[Any], subject: Any) -> bool:
-        if type(subject) not in DICTS:
+    def fits(frame: list[Any], subject: Any, bound: Bound) -> bool:
+        plain = stands_for(subject)
+        if type(plain) not in DICTS:
             return False
         found = [key(frame) for key in keys]
         for key, fit in zip(found, parts, strict=True):
-            if key not in subject or not fit(frame, get_item(subject, key)):
+            if not contains(plain, key) or not fit(frame, get_item(plain, key), bound):
                 return False
         if store is not None:
-            session.budget.charge(len(subject))
-            store(frame, {k: v for k, v in subject.items() if k not in found})
+            session.budget.charge(len(plain))
+            rest = dict(plain)
+            for key in found:
+                del rest[key]
+            bound.append((store, rest))
         return True
 
     return fits
@@ -122,31 +147,64 @@ def mapping(compiler: Any, node: ast.MatchMapping, scope: Scope) -> Fits:
 
 def class_pattern(compiler: Any, node: ast.MatchClass, scope: Scope) -> Fits:
     kind_of = compiler.expression(node.cls, scope)
-    places = [pattern(compiler, part, scope) for part in node.patterns]
-    named = [
-        (name, pattern(compiler, part, scope))
-        for name, part in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
-    ]
+    count, named = len(node.patterns), tuple(node.kwd_attrs)
+    parts = [pattern(compiler, p, scope) for p in (*node.patterns, *node.kwd_patterns)]
 
-    def fits(frame: list[Any], subject: Any) -> bool:
+    def fits(frame: list[Any], subject: Any, bound: Bound) -> bool:
         kind = kind_of(frame)
+        if not hasattr(kind, "name") or isinstance(kind, Annotation):
+            raise TypeError("called match pattern must be a class")
         if not is_instance(subject, kind):
             return False
-        names = getattr(kind, "fields", ()) if places else ()
-        if places and not names:  # int(x): the value itself
-            return len(places) == 1 and places[0](frame, subject)
-        pairs = [*zip(names, places, strict=False), *named]
-        return all(_has(subject, name, fit, frame) for name, fit in pairs)
+        names = _names(kind, count) if count else ()
+        itself = [subject] if names is None else []
+        found = _attributes(subject, kind, (*(names or ())[:count], *named))
+        if found is None:
+            return False
+        values = [*itself, *found]
+        return all(fit(frame, value, bound) for fit, value in zip(parts, values, strict=True))
 
     return fits
 
 
-def _has(subject: Any, name: str, fits: Fits, frame: list[Any]) -> bool:
+def _names(kind: Any, count: int) -> tuple[Any, ...] | None:
+    """What patterns without a name stand for; None where one stands for the object itself."""
     try:
-        value = get_attribute(subject, name)
+        names = get_attribute(kind, "__match_args__")
     except AttributeError:
-        return False
-    return fits(frame, value)
+        plain = getattr(getattr(kind, "enumeration", None), "plain", None)
+        host = (plain or getattr(kind, "content", None) or kind).host
+        names = getattr(host, "_fields", ())  # a named tuple has them
+        if not names and isinstance(host, type) and issubclass(host, PLAIN):
+            if count == 1:
+                return None
+            raise TypeError(_too_many(kind, 1, count)) from None
+    if type(names) is not tuple:
+        words = f"{kind.name}.__match_args__ must be a tuple (got {type_name(names)})"
+        raise TypeError(words)
+    if len(names) < count:
+        raise TypeError(_too_many(kind, len(names), count))
+    return names
+
+
+def _too_many(kind: Any, most: int, count: int) -> str:
+    parts = f"{most} positional sub-pattern{'' if most == 1 else 's'}"
+    return f"{kind.name}() accepts {parts} ({count} given)"
+
+
+def _attributes(subject: Any, kind: Any, names: tuple[Any, ...]) -> list[Any] | None:
+    """The values of these attributes, read before any is compared; None where one is missing."""
+    found: dict[str, Any] = {}
+    for name in names:
+        if type(name) is not str:
+            raise TypeError(f"__match_args__ elements must be strings (got {type_name(name)})")
+        if name in found:
+            raise TypeError(f"{kind.name}() got multiple sub-patterns for attribute {name!r}")
+        try:
+            found[name] = get_attribute(subject, name)
+        except AttributeError:
+            return None
+    return list(found.values())
 
 
 PATTERNS: dict[type[ast.AST], Callable[[Any, Any, Scope], Fits]] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...recording.modules import is_module, named_buffers
 from ...recording.sides import is_differentiable, is_parameter
+from ..provenance.values import Mark, name_of
 from .captured import captured_finding, is_of_graph
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
@@ -14,7 +15,6 @@ from .cuts import cut_behind
 from .edits import advised, call_on, first, floating, replace, requiring, then, without
 from .leaf import broken_finding, derivative_calls, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
-from .values import Mark, name_of
 from .zero_trials import read_before
 
 

@@ -10,12 +10,12 @@ import numpy
 
 from ...recording.sides import array_of, edges_of, is_leaf, origin_of, run_again, sequence_of
 from ..declared import zero_of
+from ..provenance.passes import Applied, Pass
+from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised
 from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
-from .passes import Applied, Pass
-from .values import Step, name_of
 
 NAN, INF = 1, 2
 MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are bad

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...recording.sides import array_of, has_numbers
+from ..provenance.values import Step
 from .case import Case, Finding, remark_once
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
@@ -13,7 +14,6 @@ from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
-from .values import Step
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says

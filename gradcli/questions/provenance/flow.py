@@ -17,6 +17,7 @@ from ...engine.node import Node
 from ...engine.tensor import Tensor
 from ...language.names import Scope
 from ...language.tracing import Inner
+from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters
 from ...recording.names import PLAIN
 from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
@@ -82,14 +83,14 @@ class Flow(Numbered):
         children = self.stack.pop() or []
         if self.passes.running:
             return
-        enabled = state.grad_enabled if value.__class__ is Tensor else self.grad_enabled()
+        enabled = state.grad_enabled if type(value) is Tensor else self.grad_enabled()
         if enabled is not self.enabled:
             self.enabled = enabled
             self.switch = None if self.enabled else node
         call = node if type(node) is ast.Call else None
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
-        if value.__class__ is Tensor and type(node) is ast.BinOp:  # what is left most often
+        if type(value) is Tensor and type(node) is ast.BinOp:  # what is left most often
             made_by: Any = value._grad_fn
             is_new = made_by.__class__ is Node and made_by.sequence not in self.nodes.firsts
             child = None if is_new else self._known_as(value)
@@ -319,14 +320,14 @@ class Flow(Numbered):
             return number
         if shape:
             return None
-        if isinstance(value, HELD):
+        if is_a(value, HELD):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
                 return held[1]
             return self._number(node, value, children)
         if kind in NUMBERS:
             return self._number(node, value, children)
-        if isinstance(value, (tuple, list, dict)):
+        if is_a(value, (tuple, list, dict)):
             self._container(node, value, children)
             if type(node) is ast.Tuple and id(node) in self.whole.names:
                 self.whole.given_out(node, children)

@@ -14,6 +14,7 @@ from ...engine.node import Node
 from ...engine.numpy_wrappers import Wrapped
 from ...engine.tensor import Tensor
 from ...language.tracing import Inner, Listener
+from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of
 from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
 from .outputs import Outputs
@@ -86,7 +87,7 @@ class Numbered(Listener):
         kind = type(value)
         if is_tensor(value):
             return self.value_of(value)
-        if isinstance(value, HELD):
+        if is_a(value, HELD):
             held = self.floats.get(id(value))
             if held is not None and held[0] is value:
                 return held[1]
@@ -94,7 +95,7 @@ class Numbered(Listener):
             return self.child_of(base) if isinstance(base, numpy.ndarray) else None
         if is_distribution(value):
             return Sources(map(self.value_of, filter(is_tensor, tensors_of(value))))
-        kept = kind in (list, tuple, dict) or isinstance(value, tuple) or is_owner(value)
+        kept = kind in (list, tuple, dict) or is_a(value, tuple) or is_owner(value)
         return value if kept else None
 
     def value_of(self, tensor: AnyTensor) -> int:
@@ -216,7 +217,7 @@ class Numbered(Listener):
         number = len(self.values)
         facts = "number", False, None, True, 0, self.within, None
         self.values.append((None, node, number, (), sources, *facts))
-        if isinstance(value, HELD):
+        if is_a(value, HELD):
             self.floats[id(value)] = (value, number)
         return number
 
@@ -245,7 +246,7 @@ class Numbered(Listener):
                 for item in items(child):
                     if is_tensor(item):
                         yield self.value_of(item)
-                    elif isinstance(item, HELD):
+                    elif is_a(item, HELD):
                         found = self.child_of(item)
                         if found is not None:
                             yield found

@@ -11,6 +11,7 @@ from typing import Any
 from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
+from ...recording.looking import is_a, pairs
 from ...recording.modules import attributes, is_interpreted, is_module, named_parameters
 from ...recording.sides import AnyTensor, has_method, is_tensor
 
@@ -155,12 +156,10 @@ def is_shape(node: ast.AST) -> bool:
 
 def items(value: Any, depth: int = 0) -> Iterator[Any]:
     """The elements of a container, as far as is worth looking."""
-    if isinstance(value, dict):
-        value = value.values()
-    for place, item in enumerate(value):
+    for place, (_, item) in enumerate(pairs(value)):
         if place >= FLATTENED:
             return
-        if isinstance(item, (list, tuple, dict)) and depth < NESTING:
+        if is_a(item, (list, tuple, dict)) and depth < NESTING:
             yield from items(item, depth + 1)
         else:
             yield item

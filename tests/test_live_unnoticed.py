@@ -1,0 +1,151 @@
+"""Tests: what a recording asks of the values of a program, none of them hears."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gradcli import inspect  # noqa: E402
+from gradcli.live.defects import Defects  # noqa: E402
+
+HEARD: list[str] = []
+
+
+def hearing(name: str) -> Callable[..., Any]:
+    def method(self: Any, *given: Any) -> Any:
+        HEARD.append(name)
+        return getattr(super(type(self), self), name)(*given)
+
+    return method
+
+
+def noisy(base: type) -> type:
+    """A class that notes each method that is called."""
+    names = "__getattribute__ __iter__ __len__ __getitem__ __contains__ __eq__ items values get"
+    table = {name: hearing(name) for name in names.split() if hasattr(base, name)}
+    return type(f"Noisy{base.__name__}", (base,), {**table, "__hash__": base.__hash__})
+
+
+THING, DICT, LIST, TUPLE, TEXT = map(noisy, (object, dict, list, tuple, str))
+MODULE = type("Noisy", (torch.nn.Linear,), {
+    name: hearing(name) for name in ("named_parameters", "named_modules", "parameters", "children")
+} | {"__eq__": hearing("__eq__"), "__hash__": torch.nn.Module.__hash__})  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def silence() -> Iterator[None]:
+    yield
+    HEARD.clear()
+
+
+@pytest.mark.parametrize("options", [{}, {"reasons": False}, {"steps": True}])
+def test_values_hear_nothing(options: dict[str, bool]) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with inspect.record(**options) as run:
+        thing, text = THING(), TEXT("word")
+        held = DICT(x=x, thing=thing)
+        listed, pair = LIST([x, thing]), TUPLE((thing, held))
+        net = MODULE(2, 1)
+
+        def loss(value: Any, kept: Any = pair, **more: Any) -> Any:
+            inner = value
+            return net(inner).sum()
+
+        result = loss(x, held, thing=listed)
+        result.backward()
+    assert HEARD == []
+    assert x.grad is not None and text is not None
+    assert "x" in str(run.trace())
+    if "reasons" not in options:
+        assert "x.grad" in str(run.why("x"))
+        assert run.flow()
+    assert run.show().html()
+    assert HEARD == []
+
+
+def test_a_weak_proxy_of_what_is_gone() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with inspect.record() as run:
+        gone = weakref.proxy(THING())
+        held = [gone]
+        (x * 2).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert len(held) == 1 and "x.grad" in str(run.why("x"))
+
+
+def test_answers_call_no_tensor_class_of_the_program() -> None:
+    class Told(torch.Tensor):  # type: ignore[misc]
+        @classmethod
+        def __torch_function__(
+            cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            HEARD.append(getattr(function, "__name__", ""))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    x = torch.ones(2).as_subclass(Told).requires_grad_()
+    HEARD.clear()
+    with inspect.record() as run:
+        y = (x * 2).sum()
+        y.backward()
+    assert HEARD == ["mul", "sum", "backward"]
+    for answer in (run.trace(), run.why(), run.flow(), run.paths("y", "x"), run.show()):
+        assert str(answer)
+    assert run.trace().to_dict()
+    assert str(inspect.trace((x * 2).sum()))
+    assert HEARD == ["mul", "sum", "backward", "mul", "sum"]
+
+
+def test_a_trace_function_of_the_recorded_file() -> None:
+    lines: list[str] = []
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        if frame.f_code.co_name == "traced":
+            lines.append(event)
+        return trace
+
+    def traced(value: Any) -> Any:
+        doubled = value * 2
+        return doubled.sum()
+
+    x = torch.ones(2, requires_grad=True)
+    before = sys.gettrace()
+    with inspect.record() as run:
+        sys.settrace(trace)
+        try:
+            y = traced(x)
+        finally:
+            sys.settrace(before)
+        y.backward()
+    assert (lines[0], lines[-1]) == ("call", "return")
+    assert "x.grad" in str(run.why("x"))
+
+
+def test_what_a_signal_raises_is_no_defect() -> None:
+    class Late(Exception):
+        pass
+
+    def late(*given: object) -> None:
+        raise Late
+
+    found, before = Defects(), signal.signal(signal.SIGUSR1, late)
+    try:
+        with pytest.raises(Late):
+            try:
+                signal.raise_signal(signal.SIGUSR1)
+            except Exception as error:
+                found.append(error)
+        assert found == []
+        try:
+            raise KeyError(1)
+        except Exception as error:
+            found.append(error)
+        assert [type(one) for one in found] == [KeyError]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
