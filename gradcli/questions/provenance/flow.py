@@ -263,7 +263,12 @@ class Flow(Numbered):
             return
         if type(node) is ast.Attribute and node.attr == "requires_grad" and is_tensor(owner):
             self.marks.note("requires_grad_", node, owner, on=bool(value))
-        self._changed(node, [self.child_of(value)])
+        children = [self.child_of(value)]
+        if type(node) is ast.Subscript and self.pending:  # its places count as much as the value
+            held = (self.bindings.get(part.id) for part in ast.walk(node.slice)
+                    if type(part) is ast.Name)  # fmt: skip
+            children += [known[-1][0] for known in held if known]
+        self._changed(node, children)
 
     def replaced(self, node: ast.AST, old: Any, operand: Any, new: Any) -> None:
         if self.passes.running:
