@@ -10,7 +10,7 @@ from ...recording.facts import FlowFact, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
-from ..steps_values import lines_of, size_of
+from ..steps.values import lines_of, size_of
 from ..table import between, summary
 from ..text import cut, one_line, width_of
 from .scene import Row

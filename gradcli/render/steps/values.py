@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..recording.facts.steps import ValueFact
-from .table import ends
-from .text import width_of
+from ...recording.facts.steps import ValueFact
+from ..table import ends
+from ..text import width_of
 
 SMALL = 64  # elements of a tensor that is written out
 TALL = 8  # lines of a tensor that is written out
