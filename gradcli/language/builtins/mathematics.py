@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arithmetic import multiply
-from ..costs import BIG, charge_integer
+from ..costs import BIG, charge_division, charge_integer
 from ..libraries import NUMBERS, TENSORS
 from ..modules import MODULES as TABLE
 from ..operations import collect, type_name
@@ -69,6 +69,23 @@ def _product(items: Any, *, start: Any = 1) -> Any:
     return total
 
 
+def _folded(function: Callable[..., int]) -> Callable[..., int]:
+    """gcd and lcm: by pairs, each as long as division takes; the result of lcm grows."""
+
+    def run(*integers: Any) -> int:
+        total = function()
+        for value in integers:
+            session.budget.charge(1)
+            value = number(value)
+            charge_division(total, value)
+            if type(total) is int and type(value) is int:
+                charge_integer(total.bit_length() + value.bit_length())
+            total = function(total, value)
+        return total
+
+    return run
+
+
 def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
     return math.isclose(number(a), number(b), rel_tol=rel_tol, abs_tol=abs_tol)
 
@@ -94,6 +111,8 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "factorial": _factorial,
     "comb": _counted(math.comb),
     "perm": _counted(math.perm),
+    "gcd": _folded(math.gcd),
+    "lcm": _folded(math.lcm),
     "fsum": _over(math.fsum),
     "prod": _product,
     "isclose": _isclose,
