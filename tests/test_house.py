@@ -267,10 +267,10 @@ NAMED_IN_TABLES = {
     # How mathematics is written: sin(x), not x.sin(); sqrt in LaTeX; + for add.
     "questions/paths/carrier": 57, "symbols/text": 13, "questions/ops/samples": 10,
     # NumPy's names of functions and types, Python's names of operators, einops' of reductions.
-    "language/standard/axis_patterns": 7,
+    "language/standard/einops/patterns": 7,
     "arrays/table": 12, "arrays/operators": 11, "arrays/functions": 5,
     # Words for matrices that are operators' names too; functions that look at shapes alone.
-    "questions/step/local": 5, "questions/why/values": 12,
+    "questions/step/local": 5, "questions/provenance/values": 12,
 }  # fmt: skip
 ENOUGH = 5  # names that make a table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -642,3 +643,21 @@ def test_why_tells_an_overflow_from_an_infinite_slope(line: str, why: str) -> No
     text += "z.backward(torch.tensor([1e25]))\n"
     report = why_report(Request(text.encode(), "p.expr", engine="torch"), "w", trials=False)[1]
     assert report.sentence == f"w.grad is infinite: {why}."
+
+
+@needs_torch
+def test_lines_are_right_where_python_keeps_no_columns(tmp_path: Path) -> None:
+    """Under PYTHONNODEBUGRANGES a place is what its line computes."""
+    program = tmp_path / "p.py"
+    program.write_text("import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\n"
+                       "for item in y:\n    z = item * 2\nz.backward()\n")  # fmt: skip
+    command = [sys.executable, "-m", "gradcli", "trace", program, "--engine", "torch", "-f", "json"]
+    environment = {**os.environ, "PYTHONNODEBUGRANGES": "1"}
+    told = subprocess.run(command, capture_output=True, check=True, env=environment).stdout
+    places = {
+        node["name"]: (node["line"], node.get("source")) for node in json.loads(told)["nodes"]
+    }
+    assert places == {
+        "MulBackward0": (5, "item * 2"), "UnbindBackward0": (4, "y"),
+        "ExpBackward0": (3, "x.exp()"), "AccumulateGrad": (None, None),
+    }  # fmt: skip

@@ -10,8 +10,8 @@ from oracle import oracle
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 from gradcli.questions.interventions import watching
-from gradcli.questions.why import forgetting, passes as watched, reported
-from gradcli.questions.why.provenance import Provenance
+from gradcli.questions.provenance import Provenance, forgetting, passes as watched
+from gradcli.questions.why import reported
 
 ENGINES = ("own", "torch") if oracle.has_torch else ("own",)
 TRAINING = """

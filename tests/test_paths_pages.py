@@ -13,8 +13,8 @@ from test_paths import close, printed, report
 
 from gradcli.render import (
     json as documents,  # noqa: F401  (the package loads without the engine)
-    paths_page,
 )
+from gradcli.render.paths.page import page
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_no_formula_is_reported_only_where_asked() -> None:
 
 
 def test_latex() -> None:
-    text = str(paths_page.page(report(TWO_PATHS, "a", "L", formula=True), "latex"))
+    text = str(page(report(TWO_PATHS, "a", "L", formula=True), "latex"))
     assert "\\frac{\\partial L}{\\partial a} &= -\\left(w_{3} w_{1} + w_{4} w_{2}\\right)" in text
     assert "&= (-1) \\cdot 7 \\cdot 5 + (-1) \\cdot 9 \\cdot 2 \\\\" in text
     assert "&= -35 - 18 = -53" in text
@@ -76,7 +76,7 @@ def test_latex() -> None:
 
 
 def test_markdown() -> None:
-    text = str(paths_page.page(report(TWO_PATHS, "a", "L", formula=True), "markdown"))
+    text = str(page(report(TWO_PATHS, "a", "L", formula=True), "markdown"))
     assert text.startswith("# `dL/da = -53`\n")
     assert "| `L` → `d` → `c` → `a` | -1 · 7 · 5 = -35 | 66 % |" in text
     assert "reverse mode says -53: equal." in text
@@ -85,7 +85,7 @@ def test_markdown() -> None:
 @pytest.mark.parametrize("kind", ["latex", "markdown"])
 @pytest.mark.parametrize("seed", range(0, 30, 3))
 def test_pages_of_random_programs(kind: str, seed: int) -> None:
-    text = str(paths_page.page(report(paths_programs.program(seed), "a", "L", formula=True), kind))
+    text = str(page(report(paths_programs.program(seed), "a", "L", formula=True), kind))
     plain = text.replace("\\{", "").replace("\\}", "")
     assert plain.count("{") == plain.count("}")
     assert text.count("\\left(") == text.count("\\right)")

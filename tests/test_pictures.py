@@ -232,6 +232,19 @@ def test_a_name_belongs_to_the_result_of_a_call_and_to_no_node_within_it(tmp_pat
         assert titles["AddmmBackward0"] == "y = layer(torch.ones(1, 2))"
 
 
+def test_what_an_expression_used_itself_has_not_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = torch.ones(2, 3, requires_grad=True)\ny = x\nfor _ in range(3):\n    y = y + x\n"
+        "t = torch.tensor([0, 1])\nloss = F.cross_entropy(y, t)\nloss.backward()\n"
+    )
+    text = here("trace", str(file), "--format", "svg").stdout
+    assert sorted(words_of(g)[0] for g in boxes(text)) == [
+        "F.cross_entropy(y, t)", "loss = F.cross_entropy(y, t)",
+        "x", "y = y + x", "y = y + x", "y = y + x",
+    ]  # fmt: skip
+
+
 def test_outputs_without_names_have_their_numbers(tmp_path: Path) -> None:
     file = tmp_path / "program.expr"
     file.write_text(

@@ -28,7 +28,7 @@ from gradcli.recording.facts import (
 from gradcli.recording.facts.steps import ValueFact
 from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
-from gradcli.render.steps_values import size_of
+from gradcli.render.steps.values import size_of
 from gradcli.render.table import summary
 from gradcli.render.text import (
     Cell,

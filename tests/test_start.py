@@ -48,9 +48,8 @@ def test_what_a_run_loads(home: Path) -> None:  # noqa: F811
 def test_what_a_question_loads(home: Path, words: tuple[str, ...]) -> None:  # noqa: F811
     """Neither what runs PyTorch nor what another question is answered by."""
     loaded = modules_after(words[0], "two_paths.expr", *words[1:])
-    assert not [
-        name for name in loaded if name.startswith(("gradcli.live", "gradcli.questions.why"))
-    ]
+    others = ("gradcli.live", "gradcli.questions.why", "gradcli.questions.provenance")
+    assert not [name for name in loaded if name.startswith(others)]
 
 
 def test_a_wrong_program_waits_for_no_library(home: Path) -> None:  # noqa: F811

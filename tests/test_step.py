@@ -551,3 +551,14 @@ def test_a_long_chain() -> None:
     shown = str(render_steps.text(report, Look(), streamed=True))
     assert len(report.walks[0].steps) == 40_002 and len(shown) < 3000
     assert time.process_time() - started < 30
+
+
+def test_a_complex_gradient_goes_back_by_conjugates() -> None:
+    text = page("z = torch.tensor([1 + 2j, -0.5j], requires_grad=True)\n"
+                "L = (torch.exp(z) * 2).abs().sum()\nL.backward()\n")  # fmt: skip
+    assert "each element times the conjugate of its own derivative" in text
+
+
+def test_a_number_near_a_whole_one_does_not_read_as_it() -> None:
+    text = page("a = tensor(2.0, requires_grad=True)\nL = a * 3 + a * 3e-7\nL.backward()\n")
+    assert "dL/da = 3.0000e-07 + 3 = 3.0000   from" in text and "product 1 · 3 = 3 " in text

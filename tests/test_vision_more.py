@@ -11,7 +11,7 @@ import pytest
 from test_cli import gradcli as command
 
 from gradcli.language.session import session
-from gradcli.language.standard import pictures
+from gradcli.language.standard.torchvision import pictures
 
 EACH = 3  # pictures in a file
 

@@ -97,9 +97,9 @@ def command(common: Shared, asked: Arguments) -> int:
 
             env.answer(document.paths(report))
         else:
-            from ..render import paths_page
+            from ..render.paths.page import page as notes
 
-            env.answer([paths_page.page(report, common.format)])
+            env.answer([notes(report, common.format)])
         status = env.finish(ran)
         if status == ExitStatus.OK and report.equal is False:
             return ExitStatus.CHECK_FAILED

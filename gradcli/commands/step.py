@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..pipeline.request import Ran, Request
     from ..questions.step.report import Options
     from ..recording.facts.steps import StepsReport
-    from ..render.steps_session import Session
+    from ..render.steps.session import Session
 
 PATIENT = 10.0**7  # seconds that a person may take
 MOST = 8 * 2**20  # bytes of commands
@@ -162,7 +162,7 @@ def _stops(report: StepsReport, asked: Arguments) -> dict[int, frozenset[int]] |
     """For each pass, the numbers of the steps that --break means."""
     if not asked.stops:
         return None
-    from ..render.steps_session import matching
+    from ..render.steps.session import matching
 
     found: dict[int, frozenset[int]] = {}
     known: set[str] = set()
@@ -193,7 +193,7 @@ def _near(word: str, report: StepsReport) -> str:
 
 
 def _session(env: Environment, ran: Ran, report: StepsReport, asked: Arguments) -> Session:
-    from ..render.steps_session import Session
+    from ..render.steps.session import Session
 
     def options(settings: Iterable[tuple[str, int, str]]) -> Options:
         """With the gradients that were set."""

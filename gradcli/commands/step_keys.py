@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..opening import UsageError
 
 if TYPE_CHECKING:
-    from ..render.steps_session import Session
+    from ..render.steps.session import Session
     from ..render.text import Look
 
 KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|.", re.DOTALL)  # what stands for one key
@@ -20,7 +20,7 @@ KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|.", re.DOTALL)  # what stan
 
 def stepped(session: Session, source: str, look: Look) -> None:
     """Goes through a pass until quit; without a terminal that gives single keys it is refused."""
-    from ..render.steps_screen import Screen
+    from ..render.steps.screen import Screen
 
     with _single_keys() as read, Screen(session, source, look) as screen:
         while not session.is_over:

@@ -26,7 +26,7 @@ from .existing import quietly
 if TYPE_CHECKING:
     from ..diagnostics import Diagnostic
     from ..pipeline.request import Ran
-    from ..questions.why.provenance import Provenance
+    from ..questions.provenance import Provenance
 
 __all__ = ["Answer", "Answers", "Page", "Recording", "paths", "record", "trace", "why"]
 
@@ -54,8 +54,8 @@ class Recording:
         from ..questions.flow import attach_flow
         from ..questions.interventions import watching
         from ..questions.picture import drawing
+        from ..questions.provenance import Provenance
         from ..questions.shown_pass import keep
-        from ..questions.why.provenance import Provenance
 
         if self._frame is None:
             raise RuntimeError("it has recorded already: inspect.record() makes another one")

@@ -278,11 +278,32 @@ class Search:
             )  # fmt: skip
             return
         for owner in self._functions(value.args[0]) if value.args else ():
+            cut = next(self._without_second(owner), None)
+            if cut is not None:
+                yield cut
+                return
             for one in intermediates(self.places, owner):
                 yield Reason(one.node, one.reason, one.advice)
                 return
         text = "this gradient is a constant: what it is the gradient of is linear"
         yield Reason(value, text, is_linear=True)
+
+    def _without_second(self, owner: str) -> Iterator[Reason]:
+        """What in the backward of a Function leaves its own graph."""
+        for method in ast.walk(self.places.program.tree):
+            above = self.places.parents.get(id(method))
+            if not isinstance(method, ast.FunctionDef) or method.name != "backward":
+                continue
+            if not isinstance(above, ast.ClassDef) or above.name != owner:
+                continue
+            for item in method.decorator_list:
+                if ast.unparse(item).endswith("once_differentiable"):
+                    edits, line = self._without_decorator(item), self.places.line(item)
+                    advice = f"leave out the decorator on line {line}"
+                    yield Reason(item, f"{owner}.backward makes no graph", advice, edits=edits)
+            for part in ast.walk(method):
+                if isinstance(part, ast.Attribute) and part.attr in (*CUTS, "data"):
+                    yield Reason(part, f"leaves the graph in {owner}.backward")
 
     def _functions(self, root: ast.expr) -> Iterator[str]:
         """The names of the Functions that a root is computed by: in its graph, else in its text."""

@@ -238,43 +238,45 @@ MODULES: dict[str, Module] = {
         "Hashable Sized Collection Container Awaitable Coroutine AsyncIterable AsyncIterator "
         "AsyncGenerator Reversible MutableSet KeysView ItemsView ValuesView",
     ),
-    "torchvision": _module("standard.vision", "__version__"),
+    "torchvision": _module("standard.torchvision.datasets", "__version__"),
     "torchvision.datasets": _module(
-        "standard.vision", "MNIST FashionMNIST KMNIST CIFAR10 CIFAR100"
+        "standard.torchvision.datasets", "MNIST FashionMNIST KMNIST CIFAR10 CIFAR100"
     ),
-    "torchvision.datasets.mnist": _module("standard.vision", "MNIST FashionMNIST KMNIST"),
-    "torchvision.datasets.cifar": _module("standard.vision", "CIFAR10 CIFAR100"),
+    "torchvision.datasets.mnist": _module(
+        "standard.torchvision.datasets", "MNIST FashionMNIST KMNIST"
+    ),
+    "torchvision.datasets.cifar": _module("standard.torchvision.datasets", "CIFAR10 CIFAR100"),
     **dict.fromkeys(
         ("torchvision.transforms", "torchvision.transforms.transforms"),
         _module(
-            "standard.transforms",
+            "standard.torchvision.transforms",
             "Compose ToTensor ToPILImage Normalize Lambda Resize CenterCrop Pad RandomCrop "
             "RandomResizedCrop RandomHorizontalFlip RandomVerticalFlip RandomRotation Grayscale "
             "InterpolationMode",
         ),
     ),
     "torchvision.transforms.functional": _module(
-        "standard.image_functions",
+        "standard.torchvision.functional",
         "to_tensor normalize to_pil_image resize crop center_crop pad hflip vflip rotate "
         "rgb_to_grayscale to_grayscale InterpolationMode",
     ),
-    "torchvision.utils": _module("standard.grids", "make_grid save_image"),
+    "torchvision.utils": _module("standard.torchvision.utils", "make_grid save_image"),
     "sklearn.datasets": _module(
-        "standard.samples",
+        "standard.sklearn.samples",
         "make_moons make_circles make_blobs make_regression make_classification load_iris "
         "load_wine load_breast_cancer load_digits",
     ),
-    "sklearn.model_selection": _module("standard.learning", "train_test_split"),
-    "sklearn.preprocessing": _module("standard.learning", "StandardScaler MinMaxScaler"),
+    "sklearn.model_selection": _module("standard.sklearn.learning", "train_test_split"),
+    "sklearn.preprocessing": _module("standard.sklearn.learning", "StandardScaler MinMaxScaler"),
     "sklearn.metrics": _module(
-        "standard.learning",
+        "standard.sklearn.learning",
         "accuracy_score confusion_matrix mean_squared_error mean_absolute_error r2_score",
     ),
     "einops": _module(
-        "standard.named_axes",
+        "standard.einops.functions",
         "rearrange reduce repeat einsum pack unpack parse_shape asnumpy EinopsError",
     ),
-    "einops.layers.torch": _module("standard.named_axes", "Rearrange Reduce"),
+    "einops.layers.torch": _module("standard.einops.functions", "Rearrange Reduce"),
     "functorch": _module(
         "standard.functorch",
         "vmap grad grad_and_value vjp jvp jacrev jacfwd hessian make_functional "

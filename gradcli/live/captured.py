@@ -54,22 +54,24 @@ class Capturing:
             node.metadata[KEY].origin = None
         return None
 
-    def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
-        """Walks over it; whether nothing of it runs code of the program, and all of it is known."""
-        if self.is_off or self.is_watched():
-            return False
-        side, labels = self.side, self.recorder.labels
-        seen = found.seen
+    def _is_entered(self, found: Graph, roots: Sequence[Any]) -> bool:
+        """Begins at the roots; whether each has a node."""
         for root in roots:
-            node = side.node(root)
+            node = self.side.node(root)
             if node is None:
                 return False
-            seen[node] = None
+            found.seen[node] = None
             edge = (node, root.output_nr)
             found.edges[edge] = found.edges.get(edge, 0) + 1
-        edges, leaf, plain, ordered = found.edges, self.leaf, self.plain, list(seen)
-        origins, since, inner = found.origins, labels.since, found.inner
-        nodes, left = found.nodes, found.left
+        return True
+
+    def _is_fit(self, found: Graph, roots: Sequence[Any]) -> bool:
+        """Walks over it; whether nothing of it runs code of the program, and all of it is known."""
+        if self.is_off or self.is_watched() or not self._is_entered(found, roots):
+            return False
+        labels, leaf, plain = self.recorder.labels, self.leaf, self.plain
+        seen, edges, nodes, left = found.seen, found.edges, found.nodes, found.left
+        origins, since, inner, ordered = found.origins, labels.since, found.inner, list(found.seen)
         for node in ordered:
             kind = type(node)
             if kind is leaf:

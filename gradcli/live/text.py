@@ -169,11 +169,21 @@ class Text:
         for place, found in enumerate(code.co_positions()):
             if place == instruction // 2:
                 line, end_line, column, end_column = found
-                if None in found:
-                    return None
+                if None in found:  # as under -X no_debug_ranges
+                    return None if line is None else self._on_line(line)
                 node = self.index.get((line, column, end_line, end_column))  # type: ignore[arg-type]
                 return node.iter if isinstance(node, (ast.For, ast.AsyncFor)) else node
         return None
+
+    def _on_line(self, line: int) -> ast.AST | None:
+        """What the innermost statement on a line computes."""
+        found: ast.AST | None = None
+        for node in ast.walk(self.tree):  # the outer ones first
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+                found = node
+        for part in ("value", "iter", "test"):
+            found = getattr(found, part, None) or found
+        return found
 
     @property
     def index(self) -> dict[tuple[int, int, int, int], ast.AST]:

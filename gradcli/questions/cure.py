@@ -28,7 +28,7 @@ from ..recording.sides import AnyTensor
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .why.provenance import Provenance
+    from .provenance import Provenance
 
 TIMES, MORE = 4, 20_000  # steps of a trial: so many times those of the run, and some more
 PART = 4  # of the time limit: a program that took more than this part of it is not run again

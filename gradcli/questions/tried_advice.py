@@ -71,7 +71,7 @@ def with_cut(ran: Ran, started: float) -> Ran:
     if _is_long(ran) or not Room(ran, time.process_time() - started).is_there:
         return ran
     from ..pipeline.run import execute
-    from .why.provenance import Provenance
+    from .provenance import Provenance
     from .why.refused import causes_of_refusal
 
     provenance = Provenance()

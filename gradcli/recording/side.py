@@ -18,6 +18,7 @@ from ..engine.node import Packed, SavedOutput
 from ..engine.tensor import Tensor
 from .facts.basic import Elsewhere
 
+NAN, INF = 1, 2  # what `nonfinite` tells, together or alone
 PER_STEP = 7  # a step of the budget stands for so many elements that are looked at: 2 ** 7
 
 
@@ -168,8 +169,8 @@ class Side:
             return "tensor"
         return "bool" if tensor._kind.dtype.category == 0 else "integer"
 
-    def bad(self, tensor: Any) -> int:
-        """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+    def nonfinite(self, tensor: Any) -> int:
+        """NAN if there is one, INF if there is an infinity, NAN | INF for both, else 0."""
         if not tensor._kind.differentiable:
             return 0
         data: Any = tensor._data
@@ -180,10 +181,10 @@ class Side:
         data = looked_at(data)
         if numpy.isfinite(data.sum()):
             return 0
-        return int(bool(numpy.isnan(data).any())) + 2 * int(bool(numpy.isinf(data).any()))
+        return NAN * bool(numpy.isnan(data).any()) | INF * bool(numpy.isinf(data).any())
 
     def found_finite(self, tensor: Any) -> None:
-        """All its elements were just examined: `bad` need not."""
+        """All its elements were just examined: `nonfinite` need not."""
 
     def changed_at(self, tensor: Any) -> Any:
         """The place that changed a tensor in place last, where that is kept with it."""

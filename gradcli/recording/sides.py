@@ -17,7 +17,7 @@ from ..engine.carriers import ARRAYS
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .facts.basic import Elsewhere
-from .side import Live, Side
+from .side import INF, NAN, Live, Side
 
 if TYPE_CHECKING:
     AnyTensor = Tensor
@@ -245,13 +245,13 @@ def is_differentiable(tensor: Any) -> bool:
     return word_of(tensor) == "tensor"
 
 
-def bad(tensor: Any) -> int:
-    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+def nonfinite(tensor: Any) -> int:
+    """NAN if there is one, INF if there is an infinity, NAN | INF for both, else 0."""
     data: Any = tensor._data if tensor.__class__ is Tensor else None
     kind: Any = data.__class__
     if kind in FLOATS:
-        return 0 if isfinite(data) else 1 if data != data else 2
-    return side_of(tensor).bad(tensor)
+        return 0 if isfinite(data) else NAN if data != data else INF
+    return side_of(tensor).nonfinite(tensor)
 
 
 def changed_at(tensor: Any) -> Any:

@@ -99,12 +99,27 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
         elif not tensor.is_leaf and not tensor.retains_grad:
             out.put(node, f"None: {code} is not a leaf")
             update = _update_of(out, node, code)
-            if update is None:
+            made = _made_of_leaf(out, node.value)
+            if made is not None:
+                edits = suffixed(out.places, made, ".detach().requires_grad_()")
+                line = out.places.line(made)
+                out.advise(f".detach().requires_grad_() at the end of line {line}", edits)
+            elif update is None:
                 out.advise(f"{code}.retain_grad() before backward")
             else:
                 out.advise(f"with torch.no_grad(): {update}, which leaves {code} a leaf")
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")
+
+
+def _made_of_leaf(out: Explanation, node: ast.expr) -> ast.expr | None:
+    """`w = torch.randn(3, requires_grad=True) / 2`: the leaf has no name, and w was meant."""
+    value = out.places.bound_value(node.id) if isinstance(node, ast.Name) else None
+    for part in () if value is None else ast.walk(value):
+        if isinstance(part, ast.Call) and part is not value:
+            if any(word.arg == "requires_grad" for word in part.keywords):
+                return value
+    return None
 
 
 def _update_of(out: Explanation, node: ast.AST, code: str | None) -> str | None:

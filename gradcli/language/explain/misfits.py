@@ -106,11 +106,26 @@ def _singular(out: Explanation, error: BaseException) -> None:
     out.advise(f"{whole}, if it is singular by rounding only", replaced(out.places, matrix, whole))
 
 
+def _complex_root(out: Explanation, error: BaseException) -> None:
+    """A gradient goes back from real numbers."""
+    call = out.place
+    root = (
+        call.func.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        else None
+    )
+    text = None if root is None else out.places.text(root)
+    if root is not None and text is not None:
+        edits = suffixed(out.places, root, ".abs()")
+        out.advise(f"{text}.abs(), .real or another real number of it before backward()", edits)
+
+
 _TOLD: dict[str, Callable[[Explanation, BaseException], None]] = {
     "0D or 1D target tensor expected, multi-target not supported": _classes,
     "index out of range in self": _rows,
     "Inference tensors cannot be saved for backward": _inferred,
     "Expected more than 1 value per channel when training": _single,
+    "grad can be implicitly created only for real scalar outputs": _complex_root,
     "linalg.inv: ": _singular,
     "linalg.cholesky: ": _singular,
     "Target ": _beyond,  # 3 is out of bounds.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ...diagnostics import Edit
 from ...engine.invented_names import kept_on
 from ...engine.tensor import Tensor
 from ...nn.module import Module
@@ -34,6 +35,8 @@ def refused(out: Explanation, error: BaseException) -> None:
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+    elif message.startswith("Only Tensors created explicitly by the user"):
+        _copied(out)
     elif message == "can't optimize a non-leaf Tensor":
         _computed(out)
     elif message.startswith("Jacobian mismatch for output") and _is_second(out):
@@ -46,6 +49,35 @@ def _is_second(out: Explanation) -> bool:
     """gradgradcheck, whatever it was called on."""
     called = out.places.called(out.place)
     return called is not None and called[0] == "gradgradcheck"
+
+
+def _copied(out: Explanation) -> None:
+    """copy.deepcopy of what was computed, or of a module that keeps such a tensor."""
+    called = out.places.called(out.place)
+    given = called[1][0] if called is not None and called[1] else None
+    value = None if given is None else out.places.value_of(given)
+    text = None if given is None else out.places.text(given)
+    if isinstance(value, Tensor) and text is not None:
+        whole = f"{text}.detach().clone()"
+        out.advise(f"{whole}, which has no graph", replaced(out.places, out.place, whole))
+    elif isinstance(value, Module) and any("weight_g" in n for n, _ in value.named_parameters()):
+        edits = [
+            edit for node in out.places.program.body for part in ast.walk(node)
+            for edit in _newer(out, part)
+        ]  # fmt: skip
+        out.advise("weight_norm of torch.nn.utils.parametrizations, which can be copied", edits)
+
+
+def _newer(out: Explanation, part: ast.AST) -> list[Edit]:
+    """weight_norm's successor, where it is imported or called by its path."""
+    if isinstance(part, ast.ImportFrom) and part.module == "torch.nn.utils":
+        if [name.name for name in part.names] == ["weight_norm"]:
+            whole = ast.unparse(part).replace("utils", "utils.parametrizations")
+            return replaced(out.places, part, whole) or []
+    if isinstance(part, ast.Attribute) and ast.unparse(part).endswith("utils.weight_norm"):
+        whole = ast.unparse(part).replace("weight_norm", "parametrizations.weight_norm")
+        return replaced(out.places, part, whole) or []
+    return []
 
 
 def _computed(out: Explanation) -> None:
@@ -89,6 +121,15 @@ def _unregistered(out: Explanation) -> None:
     if not isinstance(module, Module) or owner is None:
         return
     for name, value in kept_on(module).items():
+        if isinstance(value, Tensor) and value.requires_grad:
+            out.put(given, f"{owner}.{name} is a tensor, and no Parameter")
+            for node in _assigned_to(out, name):
+                text = out.places.text(node, LONGEST)
+                out.put(node, f"{owner}.{name}: a tensor")
+                if text is not None:
+                    whole = f"torch.nn.Parameter({text})"
+                    out.advise(whole, replaced(out.places, node, whole))
+            return
         if type(value) is not list or not any(isinstance(part, Module) for part in value):
             continue
         out.put(given, f"{owner}.{name} is a list, and parameters() does not look into lists")

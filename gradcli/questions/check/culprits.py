@@ -65,8 +65,8 @@ class Culprits:
         return problem
 
     def _why(self, name: str) -> Any:
+        from ..provenance import Provenance
         from ..why import reported
-        from ..why.provenance import Provenance
 
         if self._reasons is None:
             provenance = Provenance()

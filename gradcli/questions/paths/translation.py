@@ -37,7 +37,7 @@ from ...recording.sides import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..why.passes import Applied
+    from ..provenance.passes import Applied
 
 CLOSE = 1e-4  # relative to the largest number
 LARGEST = 2**63 - 1

@@ -57,6 +57,8 @@ OF_ACTS = {
     "moves": "the same numbers, arranged as the input",
     "spreads": "the gradients of all copies, summed",
 }
+CONJUGATE = "each element times the conjugate of its own derivative"
+OF_PARTS = "each element by the derivatives of its real and its imaginary part"
 TARGET = "minus the weight at the target, zeros elsewhere"
 READ = "the gradient put where it was read, zeros elsewhere"
 ADDED = "the gradient, summed back to its shape"
@@ -85,7 +87,8 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
                 return _in_words(node, count)
             grad = array_of(alone)
         if grad.dtype.kind != "f" or grad.size > LARGEST:
-            return _in_words(node, count)
+            told = _in_words(node, count)
+            return _conjugate(row, told) if grad.dtype.kind == "c" else told
     try:
         found = _of_live(node, grad, row) if live else _by_probes(node, grad)
     except Exception:  # it goes back for several at once, or will say itself what is wrong with it
@@ -95,6 +98,17 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
     return tuple(
         local if local is not None or edge is None else _local_of(node, place)
         for place, (local, edge) in enumerate(zip(found, edges, strict=True))
+    )
+
+
+def _conjugate(row: Row, found: tuple[Local | None, ...]) -> tuple[Local | None, ...]:
+    """Words for a complex gradient, which goes back by the conjugate of a derivative; conj and abs
+    have none."""
+    said = CONJUGATE if row.holomorphic else OF_PARTS
+    pointwise = OF_ACTS["pointwise"]
+    return tuple(
+        Local(one.kind, one.value, said) if one is not None and one.words == pointwise else one
+        for one in found
     )
 
 

@@ -27,6 +27,7 @@ from ...recording.sides import (
 from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
+from ..provenance import Provenance
 from ..question import Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
 from .doubtful import doubtful
@@ -34,7 +35,6 @@ from .escaped import compiled, escaped
 from .none import none_finding
 from .number import number_finding
 from .present import present_finding
-from .provenance import Provenance
 from .rebound_later import in_last_pass, lost, tell
 
 MOST_TRIALS = 3

@@ -13,10 +13,10 @@ from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, is_leaf, is_parameter
 from ..errors import error_fact
 from ..graph import collected
+from ..provenance import Provenance
 from ..question import Question
 from . import reported
 from .case import Case
-from .provenance import Provenance
 from .rebound import rebound_finding
 from .rebound_later import in_last_pass
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ..provenance.values import name_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, first, with_keyword
-from .values import name_of
 
 
 def captured_finding(case: Case, *calls: Any) -> Finding:

@@ -16,10 +16,10 @@ from ...pipeline.request import Ran
 from ...recording.facts.basic import grad_name
 from ...recording.holding import named_tensors, parameters
 from ...recording.sides import AnyTensor, gradient_of
-from .flow import Flow
-from .passes import Entry, Pass, Passes
-from .provenance import Provenance
-from .values import Mark, Step
+from ..provenance import Provenance
+from ..provenance.flow import Flow
+from ..provenance.passes import Entry, Pass, Passes
+from ..provenance.values import Mark, Step
 
 SHORT = 40  # characters of a piece of code in a sentence
 _NUMBERED = re.compile(r"\.(\d+)(?=\.|$)")

@@ -6,10 +6,10 @@ import ast
 from itertools import islice
 
 from ...diagnostics import Edit, Span
+from ..provenance.values import Step, name_of
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
 from .smooth import soft_place
-from .values import Step, name_of
 
 ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}

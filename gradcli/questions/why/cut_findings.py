@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from ...diagnostics import Edit
 from ...named import NamedTuple
+from ..provenance.values import Step, name_of
 from .case import SHORT, Case, Finding, Remark, Trial
 from .cut_edits import elsewhere, within_graph
 from .cuts import verdict_of
 from .edits import advised, replace, with_keyword, without
-from .values import Step, name_of
 
 SWITCHES = (ast.Call, ast.Name, ast.Attribute, ast.stmt)  # what can switch gradients off
 MOST = 6  # places of one verdict

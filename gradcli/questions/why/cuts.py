@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Set
 
 from ...recording.sides import is_parameter
+from ..provenance.passes import Pass
+from ..provenance.values import Step, name_of
 from .case import Case
 from .cut_edits import elsewhere
-from .passes import Pass
 from .rebound import CASTS
-from .values import Step, name_of
 
 COPIES = frozenset(
     "tensor as_tensor Tensor FloatTensor DoubleTensor HalfTensor asarray new_tensor Parameter "

@@ -6,10 +6,10 @@ import ast
 
 from ...diagnostics import Edit
 from ..doubts import Worry, eval_call, worries
+from ..provenance.values import name_of
 from ..slips import slips
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, is_space, replace
-from .values import name_of
 
 VERDICTS = {"broadcast": "broadcast", "softmax twice": "softmax-twice", "eval mode": "eval-mode",
             "sigmoid twice": "sigmoid-twice", "no logarithm": "no-logarithm"}  # fmt: skip

@@ -7,12 +7,12 @@ import ast
 from ...recording.holding import LOOKED, Inside, modules_first
 from ...recording.modules import is_compiled, named_parameters
 from ...recording.sides import AnyTensor, is_parameter
+from ..provenance.values import name_of
 from .case import Case, Finding, Remark
 from .cut_findings import cut_finding
 from .cuts import COPIES, by_strength, cuts
 from .leaf import goal
 from .reading import goes_into
-from .values import name_of
 
 GUESSED = frozenset({"unused", "not-requires-grad"})
 SWITCHES = frozenset({"requires_grad", "requires_grad_"})

@@ -21,10 +21,10 @@ from ...recording.sides import (
     saved_under,
     users_class,
 )
+from ..provenance.leaf_values import as_then
+from ..provenance.passes import Applied, Hooked, Pass
 from ..question import Row
 from .case import Case
-from .leaf_values import as_then
-from .passes import Applied, Hooked, Pass
 
 
 class Share(NamedTuple):

@@ -15,6 +15,8 @@ from ...recording.sides import (
     sequence_of,
     users_class,
 )
+from ..provenance.passes import Applied, Pass
+from ..provenance.values import Mark, Step, name_of
 from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
@@ -22,8 +24,6 @@ from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, ve
 from .edits import advised, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
-from .passes import Applied, Pass
-from .values import Mark, Step, name_of
 
 
 def leaf_finding(case: Case) -> Finding:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...recording.modules import is_module, named_buffers
 from ...recording.sides import is_differentiable, is_parameter
+from ..provenance.values import Mark, name_of
 from .captured import captured_finding, is_of_graph
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
@@ -14,7 +15,6 @@ from .cuts import cut_behind
 from .edits import advised, call_on, first, floating, replace, requiring, then, without
 from .leaf import broken_finding, derivative_calls, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
-from .values import Mark, name_of
 from .zero_trials import read_before
 
 
@@ -333,6 +333,14 @@ def _plain(case: Case) -> Finding:
         edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
         advice = f"{case.code}.retain_grad() after line {case.line(value)}"
         finding.trials.append(Trial(advice, tuple(edits)))
+    parts = _computed_of(case)
+    if parts:
+        finding.trials.clear()
+        finding.sentence = case.none(f"{name} is computed of {' and '.join(parts)}.")
+        finding.advice = (
+            f"{' and '.join(f'{part}.grad' for part in parts)}: these are the parameters"
+        )
+        return finding
     if not case.passes.passes and not case.passes.refusals:
         finding.facts.append("no backward was called either")
     elif not any(case.reached(one) for one in case.passes.passes):
@@ -343,6 +351,14 @@ def _plain(case: Case) -> Finding:
         finding.facts.append(f"no backward pass reached it either{why}")
         finding.others += other.causes[:2]
     return finding
+
+
+def _computed_of(case: Case) -> list[str]:
+    """The parameters of a module that its weight is computed of: weight_g, weight_v, weight_orig,
+    parametrizations.weight.original."""
+    path, _, word = case.name.rpartition(".")
+    starts = (f"{case.name}_", f"{path}.parametrizations.{word}.") if path else ()
+    return sorted(name for name in case.names.values() if name.startswith(starts)) if path else []
 
 
 def _as_leaf(case: Case, finding: Finding, statement: Any) -> list[Trial]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...engine.operator import Domain
 from ..declared import domain_of, logarithm_of
+from ..provenance.values import name_of
 from .case import Case, Trial
 from .edits import advised, operand, replace, with_keyword
 from .smooth import operands
-from .values import name_of
 
 SMALL = "1e-6"
 # Python's signs whose second operand, or whose base, may be out of their domain.

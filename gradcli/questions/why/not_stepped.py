@@ -10,10 +10,10 @@ from ...opening import UsageError
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer, has_no_rate
 from ...recording.sides import array_of, is_leaf, is_parameter
+from ..provenance.values import name_of
 from ..question import question_of
 from .case import Case, Finding, Remark
 from .edits import advised, wrap
-from .values import name_of
 
 ROUNDING = 1e-6  # of a number: a smaller step is lost
 

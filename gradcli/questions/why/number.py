@@ -8,10 +8,10 @@ from typing import Any
 from ...diagnostics import Edit
 from ...language.interpreter import Outcome
 from ...pipeline.request import Ran
+from ..provenance import Provenance
+from ..provenance.values import name_of
 from ..question import Question
 from .case import Finding, Remark, Trial
-from .provenance import Provenance
-from .values import name_of
 
 
 def number_finding(ran: Ran, provenance: Provenance, asked: Question) -> Finding:

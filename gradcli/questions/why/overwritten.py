@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from ..provenance.values import name_of
 from .case import Case, Finding, Remark
-from .values import name_of
 
 WRITING = frozenset({"load_state_dict", "vector_to_parameters"})
 

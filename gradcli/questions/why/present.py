@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...recording.side import INF, NAN
 from ...recording.sides import array_of, has_numbers
+from ..provenance.values import Step
 from .case import Case, Finding, remark_once
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
-from .nonfinite import INF, NAN, bad_finding, root_finding
+from .nonfinite import bad_finding, root_finding
 from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
-from .values import Step
 from .zero import zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
@@ -78,7 +79,7 @@ def _fine(case: Case) -> Finding:
     finding.facts += _first_order(case)
     hidden = _hidden(case)
     if hidden is not None:
-        word = "NaN" if hidden.bad & NAN else "infinities"
+        word = "NaN" if hidden.nonfinite & NAN else "infinities"
         finding.facts.append(
             f"{case.text(hidden.node)} on line {case.line(hidden.node)} has {word}, which what "
             "comes after it hides"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...diagnostics import Edit
+from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, insert_before, replace, then
-from .values import Step, name_of
 
 CASTS = frozenset(
     "to type double float half bfloat16 cuda cpu type_as cfloat cdouble float64 float32".split()

@@ -8,10 +8,10 @@ from ...pipeline.request import Ran
 from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
 from ..graph import leaves_of, module_tensors
+from ..provenance import Provenance
+from ..provenance.passes import Pass
 from ..question import Question, question_of
 from .case import Case, Finding
-from .passes import Pass
-from .provenance import Provenance
 
 
 def in_last_pass(ran: Ran, provenance: Provenance, asked: Question) -> Question:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...pipeline.request import Ran
+from ..provenance import Provenance
 from .case import Case
 from .none import constant_finding
-from .provenance import Provenance
 
 MOST = 3  # places that are named
 

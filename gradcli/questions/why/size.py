@@ -9,9 +9,9 @@ import numpy
 
 from ...recording.sides import array_of, edges_of, origin_of
 from ..declared import acts_of
+from ..provenance.passes import Applied
 from .case import Case, Finding, Remark
 from .gradients import Gradients, Share, kind_of, node_name, saved_value
-from .passes import Applied
 
 LARGE, TINY = 1e6, 1e-6
 ROUNDING = 1e-6

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...diagnostics import Edit
 from ..declared import declarations, filled
+from ..provenance.values import Step, name_of
 from .case import Case, Trial
 from .edits import advised, operand, replace, with_keyword
-from .values import Step, name_of
 
 SPACES = ("torch", "F", "nn")
 

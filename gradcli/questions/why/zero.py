@@ -17,6 +17,8 @@ from ...recording.sides import (
     users_class,
 )
 from ..declared import acts_of, zero_of
+from ..provenance.passes import Hooked, Pass
+from ..provenance.values import name_of
 from .case import Case, Finding, Remark, remark_once
 from .cut_findings import WORDS, cut_finding
 from .cuts import cuts_beside, verdict_of
@@ -29,8 +31,6 @@ from .gradients import (
     node_name,
     returned_of,
 )
-from .passes import Hooked, Pass
-from .values import name_of
 from .zero_causes import (
     VERDICTS,
     always_zero,

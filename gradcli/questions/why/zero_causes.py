@@ -6,10 +6,10 @@ from typing import Any
 
 from ...recording.sides import array_of, edges_of, is_end, origin_of, row_of
 from ..declared import acts_of, zero_of
+from ..provenance.values import name_of
 from .case import Case
 from .gradients import Share, is_zero, node_name, saved_value
 from .size import underflows, vanishes
-from .values import name_of
 
 # The verdicts on what declarations say of a gradient that ends.
 VERDICTS = {

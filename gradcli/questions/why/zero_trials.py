@@ -8,11 +8,11 @@ from typing import Any
 
 from ...diagnostics import Edit
 from ..declared import alone_of, zero_of
+from ..provenance.values import name_of
 from .case import Case, Trial
 from .edits import advised, first, is_space, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import operands, relative, shared_out
-from .values import name_of
 
 
 def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> list[Trial]:

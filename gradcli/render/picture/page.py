@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ...recording.facts import FEW, Report
 from ...recording.facts.steps import WalkFact
 from ..escape import Terminal, block
-from ..steps_block import Blocks
+from ..steps.block import Blocks
 from ..text import Look, counted, paint
 from . import style
 from .drawing import Drawing, DrawOptions

@@ -10,7 +10,7 @@ from ...recording.facts import FlowFact, Report, Spread
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
-from ..steps_values import lines_of, size_of
+from ..steps.values import lines_of, size_of
 from ..table import between, summary
 from ..text import cut, one_line, width_of
 from .scene import Row
@@ -71,12 +71,14 @@ class Words:
         for flow in report.flows:
             self.flows.setdefault(flow.node, []).append(flow)
         self.roots = {root.node: root for root in report.roots}
-        # What a call used itself is not what the text binds its result to.
+        # What an expression used itself is not what the text binds its result to; a node of its own
+        # kind may be the result of the turn before.
         self.within = {
-            edge[0] for number, edges in enumerate(graph.next) if self._frame(number) is not None
+            edge[0] for number, edges in enumerate(graph.next)
             for edge in edges if edge is not None
             and self._frame(edge[0]) == self._frame(number)
             and graph.facts[edge[0]].place is graph.facts[number].place
+            and (self._frame(number) is not None or graph.names[edge[0]] != graph.names[number])
         }  # fmt: skip
         self._steps: dict[int, StepFact | None] = {}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..recording.facts.paths import PathsReport
-from .text import BLANK, Cell, Line, Look, broken, cell, pad, width_of
+from ...recording.facts.paths import PathsReport
+from ..text import BLANK, Cell, Line, Look, broken, cell, pad, width_of
 
 INDENT = 4  # of a formula below its name
 LEAST = 24  # columns of a formula beside it

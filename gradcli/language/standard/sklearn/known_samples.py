@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 
-from ...arrays.payment import pay
-from ...arrays.values import wrap
-from ..formatting import quoted
-from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
-from .publishing import classes
+from ....arrays.payment import pay
+from ....arrays.values import wrap
+from ...formatting import quoted
+from .. import arrays as _operations  # noqa: F401 - of the arrays that are handed out
+from ..publishing import classes
 
 TABLES = Path(__file__).parent / "tables"
 LISTED = ("iris", "wine")  # whose columns sklearn names in a list, not in an array

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..recording.facts import EventFact
-from ..recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
-from .seeds import gradient, names_of
-from .steps_values import SMALL, beside, is_small, lines_of
-from .text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
+from ...recording.facts import EventFact
+from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
+from ..seeds import gradient, names_of
+from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
+from .values import SMALL, beside, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
 LABEL = 10  # columns of `incoming` and its like
@@ -58,9 +58,11 @@ class Blocks:
         words, style = cell(self.words(step)).text, "leaf" if step.is_leaf else "name"
         room = max(12, WORDS - self.digits + self.look.width - 80)
         line = "" if step.line is None else f"line {step.line}"
-        if step.elsewhere is not None:
-            line += f", {step.elsewhere}"
         kind = self.look.fit(cell(step.node_name).text, NODE)
+        if step.elsewhere is not None:
+            line = cell(str(step.elsewhere)).text
+            left = self.look.width - self.digits - 7 - len(kind) - width_of(line)
+            room = max(12, min(room, left))
         if step.is_leaf and width_of(words) > room and not self.look.whole:
             words = cell(step.name).text
             if width_of(lead.text + words) + len(kind) + len(line) + 4 > self.look.width:
@@ -72,7 +74,7 @@ class Blocks:
         gap = " " * max(2, self.look.width - left - len(node) - len(line))
         yield (
             lead, Cell(pad(self.look.fit(words, room), room), style), Cell("  "),
-            Cell(node, "node"), Cell(gap), cell(line, "dim"),
+            Cell(node, "node"), Cell(gap), Cell(line, "dim"),
         )  # fmt: skip
 
     def _alone(self, lead: Cell, name: str) -> Iterator[Line]:

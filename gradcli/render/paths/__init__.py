@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..named import NamedTuple
-from ..recording.facts.paths import PathFact, PathsReport, StepFact
-from . import seeds
-from .escape import Terminal
-from .paths_formula import formula_lines, sentence_lines
-from .paths_tensors import tensors, total
-from .paths_words import (
+from ...named import NamedTuple
+from ...recording.facts.paths import PathFact, PathsReport, StepFact
+from .. import seeds
+from ..escape import Terminal
+from ..table import pass_heading
+from ..text import BLANK, Cell, Line, Look, after, cell, pad, paint, width_of
+from .formula import formula_lines, sentence_lines
+from .tensors import tensors, total
+from .words import (
     ASCII,
     INDENT,
     UNICODE,
@@ -22,8 +24,6 @@ from .paths_words import (
     share_text,
     whole,
 )
-from .table import pass_heading
-from .text import BLANK, Cell, Line, Look, after, cell, pad, paint, width_of
 
 PRODUCT = (
     "This is a vector-Jacobian product. v stands as a row of numbers; each edge multiplies the row "

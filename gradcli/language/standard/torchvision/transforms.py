@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.construct import as_tensor
-from ...namespace import resolve
-from ..calls import call
-from ..formatting import quoted
-from ..operations import collect, type_name
-from .image_functions import (
+from ....engine.construct import as_tensor
+from ....namespace import resolve
+from ...calls import call
+from ...formatting import quoted
+from ...operations import collect, type_name
+from ..publishing import classes
+from .functional import (
     MODES,
     center_crop,
     crop,
@@ -27,7 +28,6 @@ from .image_functions import (
     to_tensor,
 )
 from .pictures import Interpolation, method_of
-from .publishing import classes
 
 _NAME = "torchvision.transforms.transforms."
 

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy
 
-from ...arrays.values import Array
-from ...engine.operator import warn
-from ...engine.settable import Takes
-from ...engine.tensor import Tensor
-from ...inputs import InputError
-from ...inputs.cifar import pickled, records
-from ...inputs.readers import read
-from ...namespace import resolve
-from ...utils.data.dataset import Dataset
-from ..calls import call
-from ..formatting import quoted
-from ..operations import get_item, length
-from ..session import session
-from .arrays import array_value
+from ....arrays.values import Array
+from ....engine.operator import warn
+from ....engine.settable import Takes
+from ....engine.tensor import Tensor
+from ....inputs import InputError
+from ....inputs.cifar import pickled, records
+from ....inputs.readers import read
+from ....namespace import resolve
+from ....utils.data.dataset import Dataset
+from ...calls import call
+from ...formatting import quoted
+from ...operations import get_item, length
+from ...session import session
+from ..arrays import array_value
+from ..publishing import classes
 from .pictures import Image
-from .publishing import classes
 
 from_numpy: Any = resolve("from_numpy")  # the first name attaches the operators of tensors
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..recording.facts.paths import PathFact, PathsReport
-from .paths_words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
-from .seeds import differential, names_of
-from .text import BLANK, Cell, Line, Look, broken, cell, counted, ellipsis, pad, width_of
+from ...recording.facts.paths import PathFact, PathsReport
+from ..seeds import differential, names_of
+from ..text import BLANK, Cell, Line, Look, broken, cell, counted, ellipsis, pad, width_of
+from .words import INDENT, KEPT, LONG, Strokes, against_text, folded, number, share_text
 
 RATIO, KIND = 24, 8  # columns of dy/dx on a terminal, and the fewest of what kind of matrix it is
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
-from ...arrays.payment import pay
-from ...engine.tensor import Tensor
-from ...named import NamedTuple
-from ..operations import type_name
+from ....arrays.payment import pay
+from ....engine.tensor import Tensor
+from ....named import NamedTuple
+from ...operations import type_name
 
 LARGEST = 1 << 63  # a size is less
 REDUCTIONS = ("min", "max", "sum", "mean", "prod", "any", "all")

@@ -1,6 +1,6 @@
 """Render: a pass controlled by single keys: program, steps and the current step on one screen.
 
-It shows what the session of `steps_session` answers; rich draws it, in place.
+It shows what the session of `session` answers; rich draws it, in place.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
-from .escape import block
-from .steps_session import Session
-from .terminal import CODE, STYLES, parts
-from .text import Look
+from ..escape import block
+from ..terminal import CODE, STYLES, parts
+from ..text import Look
+from .session import Session
 
 KEYS = {
     "n": "next", " ": "next", "\r": "next", "\n": "next", "\x1b[C": "next", "\x1b[B": "next",

@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy
 
-from ...arrays.payment import pay
-from ...arrays.values import Array, wrap
-from ...engine.tensor import Tensor
-from ...nn.module import Module
-from ..builtins.types import host_type
-from ..calls import call, called_back
-from ..formatting import text
-from ..libraries import TENSORS, libraries
-from ..operations import collect, type_name
-from . import arrays as _operations
-from .axis_patterns import (
+from ....arrays.payment import pay
+from ....arrays.values import Array, wrap
+from ....engine.tensor import Tensor
+from ....nn.module import Module
+from ...builtins.types import host_type
+from ...calls import call, called_back
+from ...formatting import text
+from ...libraries import TENSORS, libraries
+from ...operations import collect, type_name
+from .. import arrays as _operations
+from ..publishing import classes, functions
+from .patterns import (
     ELLIPSIS,
     MOST_DIMENSIONS,
     Axis,
@@ -39,7 +40,6 @@ from .axis_patterns import (
     sides_of,
     text_of,
 )
-from .publishing import classes, functions
 
 # ---------------------------------------------------------------- tensors and arrays
 

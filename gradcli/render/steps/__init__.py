@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ..recording.facts.steps import StepsReport, WalkFact
-from .escape import Terminal
-from .fold import repeats
-from .folds import Expand, Folds, unfolded
-from .seeds import gradient, names_of
-from .steps_block import Blocks, is_plain
-from .steps_values import lines_of
-from .text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
+from ...recording.facts.steps import StepsReport, WalkFact
+from ..escape import Terminal
+from ..fold import repeats
+from ..folds import Expand, Folds, unfolded
+from ..seeds import gradient, names_of
+from ..text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
+from .block import Blocks, is_plain
+from .values import lines_of
 
 FEW_PASSES = 3  # so many are shown in full, whether they are alike or not
 MOST_STEPS = 60  # of one pass, after folding

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import no_grad
-from ...engine.tensor import Tensor
-from ...namespace import resolve
-from ..operations import collect, type_name
-from ..session import session
-from .files import Content, MemoryFile, new_file
-from .publishing import functions
+from ....engine.mode import no_grad
+from ....engine.tensor import Tensor
+from ....namespace import resolve
+from ...operations import collect, type_name
+from ...session import session
+from ..files import Content, MemoryFile, new_file
+from ..publishing import functions
 
 LEAST_RANGE = 1e-5  # what a range of values counts at least
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..recording.facts.paths import PathFact, PathsReport, StepFact
-from ..recording.facts.seeds import SeedFact
-from . import escape, seeds
-from .escape import Terminal
-from .paths_words import derivative_of, number, share_text, whole
+from ...recording.facts.paths import PathFact, PathsReport, StepFact
+from ...recording.facts.seeds import SeedFact
+from .. import escape, seeds
+from ..escape import Terminal
+from .words import derivative_of, number, share_text, whole
 
 FEW = 6  # paths that are in one equation
 

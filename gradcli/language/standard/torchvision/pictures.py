@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy
 
-from ...engine.numpy_wrappers import WITH_NUMPY
-from ..formatting import quoted
-from ..session import session
+from ....engine.numpy_wrappers import WITH_NUMPY
+from ...formatting import quoted
+from ...session import session
 
 WEIGHT_BITS = 22  # Pillow's weights are whole numbers: 32 bits, less those of a pixel, less two
 PLACE_BITS = 16  # of a place between pixels, where Pillow turns a picture

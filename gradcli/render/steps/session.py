@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from difflib import get_close_matches
 
-from ..recording.facts.steps import StepsReport, WalkFact
-from .steps import closing, opening
-from .steps_block import Blocks
-from .text import BLANK, Cell, Line, Look, cell, ellipsis, pad
+from ...recording.facts.steps import StepsReport, WalkFact
+from ..text import BLANK, Cell, Line, Look, cell, ellipsis, pad
+from . import closing, opening
+from .block import Blocks
 
 AROUND = 4  # steps before and behind this one that `list` shows
 HELP: tuple[tuple[str, str], ...] = (

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy
 
-from ...arrays.payment import pay
-from ...arrays.streams import RandomState, current
-from ...arrays.values import host, wrap
-from . import arrays as _operations  # noqa: F401 - of the arrays that are handed out
+from ....arrays.payment import pay
+from ....arrays.streams import RandomState, current
+from ....arrays.values import host, wrap
+from .. import arrays as _operations  # noqa: F401 - of the arrays that are handed out
+from ..publishing import functions
 from .known_samples import LOADERS
-from .publishing import functions
 
 Drawn = numpy.random.RandomState
 BYTES = 8  # of a number

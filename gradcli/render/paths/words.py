@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import log10
 
-from ..named import NamedTuple
-from ..recording.facts.paths import PathFact, PathsReport
-from .seeds import differential, gradient
-from .text import counted
+from ...named import NamedTuple
+from ...recording.facts.paths import PathFact, PathsReport
+from ..seeds import differential, gradient
+from ..text import counted
 
 INDENT = "  "
 LONG = 12  # edges of a path that are all drawn

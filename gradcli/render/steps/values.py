@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..recording.facts.steps import ValueFact
-from .table import ends
-from .text import width_of
+from ...recording.facts.steps import ValueFact
+from ..table import ends
+from ..text import width_of
 
 SMALL = 64  # elements of a tensor that is written out
 TALL = 8  # lines of a tensor that is written out
@@ -36,8 +36,8 @@ def lines_of(value: ValueFact, most: float = SMALL) -> list[str]:
 
 
 def _trimmed(number: str) -> str:
-    """-20. as -20, 0.2500 as 0.25."""
-    if "e" in number or "." not in number:
+    """-20. as -20, 0.2500 as 0.25; 3.0000 stays: it is near 3, and no whole number."""
+    if "e" in number or "." not in number or number.endswith(".0000"):
         return number
     return number.rstrip("0").rstrip(".")
 

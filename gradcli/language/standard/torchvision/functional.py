@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy
 
-from ...engine.construct import as_tensor
-from ...engine.tensor import Tensor
-from ...namespace import resolve
-from ..operations import collect, type_name
-from ..session import session
+from ....engine.construct import as_tensor
+from ....engine.tensor import Tensor
+from ....namespace import resolve
+from ...operations import collect, type_name
+from ...session import session
+from ..publishing import functions
 from . import pictures
 from .pictures import BILINEAR, NEAREST, Image, Interpolations, method_of
-from .publishing import functions
 
 from_numpy: Any = resolve("from_numpy")  # the first name attaches the operators of tensors
 

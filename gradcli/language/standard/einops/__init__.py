@@ -1,0 +1,1 @@
+"""language: einops: patterns in which axes have names."""

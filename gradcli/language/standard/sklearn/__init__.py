@@ -1,0 +1,1 @@
+"""language: sklearn: the samples, splits, scalers and scores of first lessons."""
