@@ -111,8 +111,6 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "factorial": _factorial,
     "comb": _counted(math.comb),
     "perm": _counted(math.perm),
-    "gcd": _folded(math.gcd),
-    "lcm": _folded(math.lcm),
     "fsum": _over(math.fsum),
     "prod": _product,
     "isclose": _isclose,
@@ -120,8 +118,11 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "cbrt": _cube_root,
     "exp2": _exponential_of_two,
 }
+_OF_MANY = (math.gcd, math.lcm)
 MATH: dict[str, Any] = dict(CONSTANTS)
 for _name in TABLE["math"].names - set(CONSTANTS):
-    _function = _SPECIAL.get(_name) or _plain(getattr(math, _name))
+    _of_host = getattr(math, _name)
+    _wrap = _folded if _of_host in _OF_MANY else _plain
+    _function = _SPECIAL.get(_name) or _wrap(_of_host)
     MATH[_name] = Builtin(_name, _function)
 MODULES = {"math": MATH}
