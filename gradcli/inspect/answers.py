@@ -172,15 +172,16 @@ STATES = {
 
 def state(name: str, tensor: Any) -> Answer:
     """What can be said of a gradient without a recording."""
-    from ..recording.sides import bad, gradient_of
+    from ..recording.side import NAN
+    from ..recording.sides import gradient_of, nonfinite
 
     gradient = gradient_of(tensor)
     if not tensor.requires_grad:
         word = "frozen"
     elif gradient is None:
         word = "none"
-    elif wrong := bad(gradient):
-        word = "nan" if wrong & 1 else "inf"
+    elif found := nonfinite(gradient):
+        word = "nan" if found & NAN else "inf"
     else:
         word = "fine" if bool((gradient != 0).any()) else "zero"
     told = {"name": name, "state": word, "reason": STATES[word]}

@@ -13,7 +13,7 @@ from weakref import ref
 
 from ..namespace import resolve
 from ..recording.saved import SavedNames
-from ..recording.side import Live
+from ..recording.side import INF, NAN, Live
 from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
 from .again import Known, by_formulas, made_again
@@ -244,7 +244,7 @@ class TorchSide(Live):
     def found_finite(self, tensor: Any) -> None:
         self.finite = tensor, version_of(tensor)
 
-    def bad(self, tensor: Any) -> int:
+    def nonfinite(self, tensor: Any) -> int:
         is_known = tensor is self.finite[0] and self.finite[1] == version_of(tensor)
         is_known = is_known or self.is_traced()  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
@@ -252,7 +252,7 @@ class TorchSide(Live):
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum
             held = tensor.detach()
             if tensor.is_complex() or not isfinite(held.sum().item()):
-                return int(bool(held.isnan().any())) + 2 * int(bool(held.isinf().any()))
+                return NAN * bool(held.isnan().any()) | INF * bool(held.isinf().any())
         return 0
 
     def all_finite(self, tensors: Sequence[Any]) -> set[int]:  # type: ignore[override]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
-from ..engine.carriers import ARRAYS
+from ..engine.carriers import ARRAYS, RUNTIME
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .facts.basic import Elsewhere
-from .side import Live, Side
+from .side import INF, NAN, Live, Side
 
 if TYPE_CHECKING:
     AnyTensor = Tensor
@@ -245,13 +245,13 @@ def is_differentiable(tensor: Any) -> bool:
     return word_of(tensor) == "tensor"
 
 
-def bad(tensor: Any) -> int:
-    """1 if there is a NaN, 2 if there is an infinity, 3 for both."""
+def nonfinite(tensor: Any) -> int:
+    """NAN if there is one, INF if there is an infinity, NAN | INF for both, else 0."""
     data: Any = tensor._data if tensor.__class__ is Tensor else None
     kind: Any = data.__class__
     if kind in FLOATS:
-        return 0 if isfinite(data) else 1 if data != data else 2
-    return side_of(tensor).bad(tensor)
+        return 0 if isfinite(data) else NAN if data != data else INF
+    return side_of(tensor).nonfinite(tensor)
 
 
 def changed_at(tensor: Any) -> Any:
@@ -271,7 +271,7 @@ def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     kind, live = type(value), sides.live
     if kind is Tensor or live is None:
-        return kind is Tensor
+        return kind is Tensor or kind is RUNTIME.sparse
     return kind is live.tensor or issubclass(kind, live.tensor)
 
 

@@ -20,7 +20,7 @@ from ...language.tracing import Inner
 from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters
 from ...recording.names import PLAIN
-from ...recording.sides import AnyTensor, bad, is_leaf, is_tensor, node_of, word_of
+from ...recording.sides import AnyTensor, is_leaf, is_tensor, node_of, nonfinite, word_of
 from .marks import Marks
 from .numbered import HELD, Numbered
 from .values import (
@@ -241,7 +241,7 @@ class Flow(Numbered):
             number = self._record(node, value, ())
             if not is_set:
                 self.unset.add(number)
-                self.values[number] = self.value(number)._replace(bad=0)
+                self.values[number] = self.value(number)._replace(nonfinite=0)
 
     def made_somewhere(self, node: ast.AST, value: Any) -> None:
         """A leaf that was met in the run, and that was not reported when it was created."""
@@ -249,7 +249,7 @@ class Flow(Numbered):
         if known is None or self.alive(known) is not value:
             self.made_before(node, value)
         elif is_leaf(value) and self.step(known) is None:
-            facts = word_of(value), value.requires_grad, None, True, bad(value), None, None
+            facts = word_of(value), value.requires_grad, None, True, nonfinite(value), None, None
             self.values[known] = (self.values[known][0], node, known, (), (), *facts)
             if known < self.looked:
                 insort(self.held, known)

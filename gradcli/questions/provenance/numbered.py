@@ -16,7 +16,7 @@ from ...engine.tensor import Tensor
 from ...language.tracing import Inner, Listener
 from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of
-from ...recording.sides import OWN, AnyTensor, bad, is_tensor, mark_of, node_of, word_of
+from ...recording.sides import OWN, AnyTensor, is_tensor, mark_of, node_of, nonfinite, word_of
 from .outputs import Outputs
 from .values import Chosen, Sources, Step, is_owner, items
 from .whole_numbers import WholeNumbers
@@ -160,7 +160,7 @@ class Numbered(Listener):
             ref(tensor), node if number < self.limit else None, number, live,
             tuple(dict.fromkeys(dead)) if dead else (),
             "tensor" if function.__class__ is Node else word_of(tensor), tracked,
-            None if enabled else self._culprit(), enabled, bad(tensor),
+            None if enabled else self._culprit(), enabled, nonfinite(tensor),
             self.within, key,
         ))  # fmt: skip
         self.known[id(tensor)] = number
@@ -188,7 +188,7 @@ class Numbered(Listener):
         number = self.value_of(tensor)
         if number in self.unset:
             self.unset.discard(number)
-            self.values[number] = self.value(number)._replace(bad=bad(tensor))
+            self.values[number] = self.value(number)._replace(nonfinite=nonfinite(tensor))
         return number
 
     def _culprit(self) -> ast.AST | None:

@@ -27,11 +27,11 @@ from ...recording.sides import (
     alone,
     apart,
     array_of,
-    bad,
     gradient_of,
     is_end,
     is_tensor,
     node_of,
+    nonfinite,
     saved_by,
     sequence_of,
     sides,
@@ -98,7 +98,7 @@ class Entry(NamedTuple):
     origin: Any
     number: int
     grad: Any
-    bad: int
+    nonfinite: int
     alive: bool = True
 
 
@@ -271,16 +271,16 @@ class Passes(Spectator):
         if value is None:
             self._enter("clear", tensor, value)
         else:
-            self._enter("assign", tensor, value, bad(value))
+            self._enter("assign", tensor, value, nonfinite(value))
 
     def accumulated(self, variable: Any, grad: Any) -> None:
-        self._added(variable, grad, bad(grad))
+        self._added(variable, grad, nonfinite(grad))
 
     def gathered(self, came: Sequence[tuple[Any, Any]]) -> None:
         live = sides.live
         fine = set() if live is None else live.all_finite([grad for _, grad in came])
         for variable, grad in came:
-            self._added(variable, grad, 0 if id(grad) in fine else bad(grad))
+            self._added(variable, grad, 0 if id(grad) in fine else nonfinite(grad))
 
     def _added(self, variable: Any, grad: Any, wrong: int) -> None:
         held = self.leaf_values.at(variable)

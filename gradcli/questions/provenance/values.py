@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
     `tensor` refers to it weakly, None stands for a number. `out` is the value's own number.
     `kind`: tensor, integer, bool, number, changed. `switch` is what had switched gradients off,
-    `bad` tells NaN (1) and infinity (2). `made_by` tells one output of a node from others.
+    `nonfinite` tells NAN and INF. `made_by` tells one output of a node from others.
     """
 
     tensor: Any
@@ -52,7 +52,7 @@ class Step(NamedTuple):
     tracked: bool
     switch: ast.AST | None
     enabled: bool
-    bad: int
+    nonfinite: int
     inner: Inner | None  # what made it within the expression, if that is known
     made_by: Any
 

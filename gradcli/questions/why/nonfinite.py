@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from ...recording.side import INF, NAN
 from ...recording.sides import array_of, edges_of, is_leaf, origin_of, run_again, sequence_of
 from ..declared import zero_of
 from ..provenance.passes import Applied, Pass
@@ -17,13 +18,12 @@ from .edits import advised
 from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
 
-NAN, INF = 1, 2
 MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are bad
 
 
 def bad_finding(case: Case, wanted: int) -> Finding | None:
     """The verdict on a gradient that holds NaN (1) or infinities (2)."""
-    number = next((entry.number for entry in case.added if entry.bad & wanted), None)
+    number = next((entry.number for entry in case.added if entry.nonfinite & wanted), None)
     own = None if number is None else case.pass_of(number)
     if own is not None:
         found = _spread(case, own, wanted) or _in_pass(case, own, wanted)
@@ -41,7 +41,7 @@ def root_finding(case: Case) -> Finding | None:
         return None
     for wanted in (NAN, INF):
         steps = [case.step_of(root) for root in one.roots]
-        if any(step is not None and step.bad & wanted for step in steps):
+        if any(step is not None and step.nonfinite & wanted for step in steps):
             finding = _of_root(case, one, wanted)
             if finding is not None:
                 root = case.called(one.roots[0])
@@ -73,7 +73,9 @@ def _spread(case: Case, one: Pass, wanted: int) -> Finding | None:
     found = _in_pass(case, first, wanted) if leaves else None
     for leaf in () if found is not None else leaves:
         kinds = [
-            entry.bad for entry in case.passes.entries_of(leaf) if entry.number == first.number
+            entry.nonfinite
+            for entry in case.passes.entries_of(leaf)
+            if entry.number == first.number
         ]
         for kind in (NAN, INF):
             if found is None and any(bad & kind for bad in kinds):
@@ -90,13 +92,13 @@ def _spread(case: Case, one: Pass, wanted: int) -> Finding | None:
 def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
     births = _births(case, one, wanted)
     roots = [case.step_of(root) for root in one.roots]
-    root_bad = any(step is not None and step.bad & wanted for step in roots)
+    root_bad = any(step is not None and step.nonfinite & wanted for step in roots)
     if wanted == NAN and root_bad and births:
         return _forward(case, births[0], wanted)
     if one.applied is not None:
         found = _backward(case, Gradients(case, one), wanted)
         if found is not None and found.verdict == "masked-nan":
-            infinite = any(step is not None and step.bad & INF for step in roots)
+            infinite = any(step is not None and step.nonfinite & INF for step in roots)
             if infinite and (first := _births(case, one, INF)):  # nothing hides it
                 return _forward(case, first[0], INF, then=NAN)
         if found is not None:
@@ -134,10 +136,10 @@ def _births(case: Case, one: Pass, wanted: int, values: Iterable[int] | None = N
     leading = case.behind(one.roots if values is None else values)
     found = []
     for step in case.steps:
-        if step.out >= one.step or step.out not in leading or not step.bad & wanted:
+        if step.out >= one.step or step.out not in leading or not step.nonfinite & wanted:
             continue
         sources = [case.step_of(source) for source in (*step.live, *step.dead)]
-        if not any(source is not None and source.bad & wanted for source in sources):
+        if not any(source is not None and source.nonfinite & wanted for source in sources):
             found.append(step)
     return found
 
@@ -156,7 +158,7 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
         cures = []
         for source in (*birth.live, *birth.dead):
             step = case.step_of(source)
-            if step is not None and step.bad & INF:
+            if step is not None and step.nonfinite & INF:
                 finding.others.append(Remark(step.node, "an infinity before it"))
                 cures.append(bounded(case, _first_infinite(case, step).node))
         firsts = list({each[0].edits: each[0] for each in cures if each}.values())
@@ -174,7 +176,7 @@ def _first_infinite(case: Case, step: Step) -> Step:
     while before is not None:
         step = before
         sources = map(case.step_of, (*step.live, *step.dead))
-        before = next((one for one in sources if one is not None and one.bad & INF), None)
+        before = next((one for one in sources if one is not None and one.nonfinite & INF), None)
     return step
 
 
@@ -279,7 +281,7 @@ def _infinite_operands(case: Case, one: Pass, origin: Any) -> list[Step]:
     """What made the infinity that an operation of the forward pass was given."""
     given = [value for step in case.steps if step.node is origin
              for value in (*step.live, *step.dead)
-             if (made := case.step_of(value)) is not None and made.bad & INF]  # fmt: skip
+             if (made := case.step_of(value)) is not None and made.nonfinite & INF]  # fmt: skip
     return _births(case, one, INF, given) if given else []
 
 

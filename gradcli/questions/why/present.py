@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...recording.side import INF, NAN
 from ...recording.sides import array_of, has_numbers
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
-from .nonfinite import INF, NAN, bad_finding, root_finding
+from .nonfinite import bad_finding, root_finding
 from .not_stepped import not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
@@ -79,7 +80,7 @@ def _fine(case: Case) -> Finding:
     finding.facts += [*_first_order(case), *_scaled(case)]
     hidden = _hidden(case)
     if hidden is not None:
-        word = "NaN" if hidden.bad & NAN else "infinities"
+        word = "NaN" if hidden.nonfinite & NAN else "infinities"
         finding.facts.append(
             f"{case.text(hidden.node)} on line {case.line(hidden.node)} has {word}, which what "
             "comes after it hides"
