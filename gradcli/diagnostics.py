@@ -215,8 +215,9 @@ class Enough(BaseException):
 class LimitReached(BaseException):
     """A limit ended the run. Not an Exception: no `except` of a program matches it."""
 
-    def __init__(self, limit: str, option: str) -> None:
-        super().__init__(f"the {limit} is reached; {option} raises it")
+    def __init__(self, limit: str, option: str | None) -> None:
+        raises = "no option raises it" if option is None else f"{option} raises it"
+        super().__init__(f"the {limit} is reached; {raises}")
         self.limit = limit
         self.option = option
 

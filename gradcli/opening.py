@@ -22,11 +22,14 @@ PATIENCE = 1.0  # seconds in which the other end of a pipe may be opened
 
 
 class UsageError(Exception):
-    """The command can't be carried out as it was given; `advice` says what can be done."""
+    """The command can't be carried out as it was given; `advice` says what can be done.
+
+    Each is one line: names of files stand in it, and a name may have line ends.
+    """
 
     def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message)
-        self.advice = advice
+        super().__init__(message.replace("\n", "\\n"))
+        self.advice = advice.replace("\n", "\\n")
 
 
 class DeviceMissing(UsageError):

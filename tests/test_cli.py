@@ -523,3 +523,17 @@ def test_colours(
 def test_quiet(home: Path) -> None:
     assert gradcli("run", "-q", stdin="print(1)\n").stdout == "1\n"
     assert gradcli("run", "-qq", stdin="print(1)\n").stdout == ""
+
+
+def test_a_name_of_a_file_is_no_line_of_its_own(tmp_path: Path) -> None:
+    """A line that begins with `::error` would be a command to a CI system."""
+    file = tmp_path / "a\n::error::b.expr"
+    file.write_text("1/0\n", "utf-8")
+    for words in (["run", "nope"], ["run", str(tmp_path)], ["trace"], ["run"]):
+        done = gradcli(*words, cwd=tmp_path)
+        assert done.returncode in (2, 3)
+        assert "\\n::error::b" in done.stderr and "\n::error" not in done.stderr
+
+
+def test_a_file_whose_name_begins_with_a_dash() -> None:
+    assert "help: for a file of this name: ./-x.expr\n" in refused(2, "run", "--", "-x.expr")

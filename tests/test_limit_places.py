@@ -198,3 +198,9 @@ def test_a_hook_that_runs_after_the_program_is_the_programs_own(
     done = gradcli(command, *wanted[command], "--max-steps", "100000", stdin=text)
     assert done.returncode == status, done.stderr
     assert done.stderr.startswith("<stdin>:3:") and error_of(done.stderr).startswith(words)
+
+
+def test_where_the_stack_is_full_first_the_sentence_says_so() -> None:
+    error = ran("def f(n): return f(n + 1)\nf(0)\n", Limits(max_depth=50_000)).error
+    words = "1:18 the limit of Python's stack (before that of 50,000 nested calls) is reached"
+    assert reached(error).startswith((words, words.replace("1:18", "1:20")))

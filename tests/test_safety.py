@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
 from gradcli.language.attributes import TABLES
@@ -311,3 +312,20 @@ def test_what_python_salts_or_takes_from_an_address_is_the_same_in_every_process
     }  # fmt: skip
     assert len(told) == 1
     assert "True 1" in told.pop()
+
+
+def test_a_thread_that_failed_says_why_and_where() -> None:
+    text = "import threading\ndef f():\n    raise ValueError('a\\nb')\n"
+    done = gradcli("run", "-", stdin=text + "threading.Thread(target=f).start()\nprint(1)\n")
+    told = "note: a thread ended with ValueError: a, line 3\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", told)
+
+
+def test_a_file_that_torch_save_did_not_write() -> None:
+    text = "import io\nfor held in (b'garbage', b'PK' + bytes([3, 4] + [0] * 100)):\n"
+    text += "    try: print(torch.load(io.BytesIO(held)))\n"
+    text += "    except Exception as error: print(type(error).__name__, error)\n"
+    done = gradcli("run", "-", stdin=text)
+    first, second = done.stdout.splitlines()
+    assert first == "UnpicklingError invalid load key, 'g'."
+    assert second.startswith("RuntimeError PytorchStreamReader failed reading zip archive")

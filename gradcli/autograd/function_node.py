@@ -111,9 +111,13 @@ class FunctionContext:
         self._for_forward = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        if not all(isinstance(tensor, Tensor) for tensor in tensors):  # PyTorch's words end there
+            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
         self._undifferentiable = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
+        if not all(isinstance(tensor, Tensor) for tensor in tensors):
+            raise RuntimeError("mark_dirty can only accept variables, but argument ")
         self._dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:

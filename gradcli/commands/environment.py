@@ -33,7 +33,7 @@ from ..output import (
 from ..process.deadline import deadline, last_place
 from ..process.ending import keep, why_unwritable
 from ..process.memory import bounded
-from ..render.escape import Terminal, block
+from ..render.escape import Terminal, block, line
 from ..render.look import Look
 from .printed import Ends, ends_of
 
@@ -73,12 +73,17 @@ class Environment:
         """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
         common = self.common
         if common.arguments and common.engine != "torch":
-            raise UsageError("-- ARGUMENTS are for a program that Python runs", "--engine torch")
+            first = common.arguments[0]
+            is_file = common.file is None and first.startswith("-")
+            raise UsageError(
+                "-- ARGUMENTS are for a program that Python runs",
+                f"for a file of this name: ./{first}" if is_file else "--engine torch",
+            )
         if common.output and common.no_output:
             raise UsageError("--output and --no-output exclude each other", "")
         program = self.program = opened(self._file(), common.max_source)
         if program.note and not common.quiet:
-            tell(block(program.note + "\n"))
+            tell(block(line(program.note) + "\n"))
         if program.path is not None:  # lines of the page lead to lines of the file
             self.look = self.look._replace(path=program.path)
             self.look_of_errors = self.look_of_errors._replace(path=program.path)

@@ -156,5 +156,10 @@ class Budget:
         self.spare = None  # reporting it needs some
         return LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
 
+    def stack_reached(self) -> LimitReached:
+        """Python's own stack is full before so many calls are nested."""
+        first = f"before that of {self.max_depth:,} nested calls"
+        return LimitReached(f"limit of Python's stack ({first})", None)
+
     def depth_reached(self) -> LimitReached:
         return LimitReached(f"limit of {self.max_depth:,} nested calls", "--max-depth")

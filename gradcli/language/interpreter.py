@@ -391,7 +391,7 @@ def _limit_of(error: BaseException) -> LimitReached | None:
     if isinstance(error, MemoryError):
         return session.budget.memory_reached()
     if isinstance(error, RecursionError):
-        return session.budget.depth_reached()
+        return session.budget.stack_reached()
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arithmetic import multiply
-from ..costs import BIG, charge_integer
+from ..costs import BIG, charge_division, charge_integer
 from ..libraries import NUMBERS, TENSORS
 from ..modules import MODULES as TABLE
 from ..operations import collect, type_name
@@ -69,6 +69,23 @@ def _product(items: Any, *, start: Any = 1) -> Any:
     return total
 
 
+def _folded(function: Callable[..., int]) -> Callable[..., int]:
+    """gcd and lcm: by pairs, each as long as division takes; the result of lcm grows."""
+
+    def run(*integers: Any) -> int:
+        total = function()
+        for value in integers:
+            session.budget.charge(1)
+            value = number(value)
+            charge_division(total, value)
+            if type(total) is int and type(value) is int:
+                charge_integer(total.bit_length() + value.bit_length())
+            total = function(total, value)
+        return total
+
+    return run
+
+
 def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
     return math.isclose(number(a), number(b), rel_tol=rel_tol, abs_tol=abs_tol)
 
@@ -101,8 +118,11 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "cbrt": _cube_root,
     "exp2": _exponential_of_two,
 }
+_OF_MANY = (math.gcd, math.lcm)
 MATH: dict[str, Any] = dict(CONSTANTS)
 for _name in TABLE["math"].names - set(CONSTANTS):
-    _function = _SPECIAL.get(_name) or _plain(getattr(math, _name))
+    _of_host = getattr(math, _name)
+    _wrap = _folded if _of_host in _OF_MANY else _plain
+    _function = _SPECIAL.get(_name) or _wrap(_of_host)
     MATH[_name] = Builtin(_name, _function)
 MODULES = {"math": MATH}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from ...engine.run_state import run_state
-from ..builtins.errors import to_raise, value_of
+from ..builtins.errors import value_of
 from ..calls import call
 from ..compile.flow import catchable
 from ..session import session
@@ -44,9 +44,11 @@ class Future:
     def __init__(self) -> None:
         session.budget.charge_bytes(_BYTES)
         self._callbacks: list[Callable[[], Any]] = []
-        self._over, self._value, self._error = False, None, None
+        self._over, self._value = False, None
+        # With its traceback, which says where the error happened; raised again where it is asked.
+        self._error: Exception | None = None
 
-    def _end(self, value: Any, error: Any = None) -> None:
+    def _end(self, value: Any, error: Exception | None = None) -> None:
         self._over, self._value, self._error = True, value, error
         loop.ready.extend(self._callbacks)
 
@@ -73,11 +75,11 @@ class Future:
         if not self._over:
             raise RuntimeError("Result is not set.")
         if self._error is not None:
-            raise to_raise(self._error)
+            raise self._error
         return self._value
 
     def exception(self) -> Any:
-        return self._error
+        return None if self._error is None else value_of(self._error)
 
     def add_done_callback(self, fn: Any) -> None:
         self._then(lambda: call(fn, (self,), {}))
@@ -108,7 +110,7 @@ class Task(Future):
         except Exception as error:
             if not catchable(error):
                 raise
-            self._end(None, value_of(error))
+            self._end(None, error)
         else:
             if waits is None:
                 loop.ready.append(self._step)
@@ -132,6 +134,8 @@ def _awaitable(coro_or_future: Any) -> Future:
 
 
 def _slept(delay: float, result: Any) -> Iterator[Any]:
+    if delay != delay:
+        raise ValueError("Invalid delay: NaN (not a number)")
     if delay <= 0:
         yield None
     else:
@@ -163,7 +167,8 @@ class _Gathered(Future):
         if task._error is not None and not self._errors:
             self._end(None, task._error)
         elif all(one._over for one in self._tasks):
-            self._end([one._value if one._error is None else one._error for one in self._tasks])
+            values = [one._value if one._error is None else one.exception() for one in self._tasks]
+            self._end(values)
 
 
 def _gather(*coros: Any, return_exceptions: Any = False) -> _Gathered:
@@ -190,7 +195,7 @@ def run(main: Any, *, debug: Any = None) -> Any:
 
 def _turn() -> None:
     """What is ready now; where nothing is, the first that wakes up."""
-    session.budget.charge(1)  # a time that is not a number never comes
+    session.budget.charge(1)
     if not loop.ready:
         if not loop.timers:
             raise RuntimeError("every task waits for another, without end")
@@ -208,14 +213,19 @@ class EventLoop:
     _torch_name = "asyncio.unix_events._UnixSelectorEventLoop"
     PUBLIC = ("run_until_complete", "create_task", "close", "is_running", "time")
 
+    def __init__(self) -> None:
+        self._closed = False
+
     def run_until_complete(self, future: Any) -> Any:
+        if self._closed:
+            raise RuntimeError("Event loop is closed")
         return run(future)
 
     def create_task(self, coro: Any) -> Future:
         return _task(coro)
 
     def close(self) -> None:
-        """It holds nothing."""
+        self._closed = True
 
     def is_running(self) -> bool:
         return loop.running

@@ -53,6 +53,13 @@ class Content:
         session.budget.charge_bytes(len(text) * width_of(text))
         self._add(text)
 
+    def fill(self, to: int) -> None:
+        """Zeros from its end up to here, where there is nothing yet."""
+        missing = to - self.length
+        if missing > 0:
+            session.budget.charge_bytes(missing)
+            self._add("\0" * missing)
+
     def replace(self, at: int, text: str) -> None:
         """Overwrites the characters from `at` on."""
         before, after = self.text[:at], self.text[at + len(text) :]
@@ -102,7 +109,10 @@ def word_of(path: Any) -> str:
 
 def place_of(path: Any) -> str:
     """The whole path that a word means."""
-    return posixpath.normpath(posixpath.join(disk.here, word_of(path)))
+    word = word_of(path)
+    if "\0" in word:
+        raise ValueError("embedded null byte")
+    return posixpath.normpath(posixpath.join(disk.here, word))
 
 
 def missing(path: Any) -> FileNotFoundError:
@@ -110,11 +120,11 @@ def missing(path: Any) -> FileNotFoundError:
 
 
 def is_file(path: Any) -> bool:
-    return place_of(path) in disk.files
+    return "\0" not in word_of(path) and place_of(path) in disk.files
 
 
 def is_folder(path: Any) -> bool:
-    return place_of(path) in disk.folders
+    return "\0" not in word_of(path) and place_of(path) in disk.folders
 
 
 def content_of(path: Any) -> Content:
@@ -274,6 +284,7 @@ class MemoryFile:
         if self._is_binary:
             charge_shown(s)
             s = s.decode("utf-8", "surrogateescape")
+        self.content.fill(self._at)
         if self._at < self.content.length:
             self.content.replace(self._at, s)
         else:
@@ -286,16 +297,24 @@ class MemoryFile:
             self.write(line)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        start = (0, self._at, self.content.length)[whence]
-        self._at = max(0, min(start + offset, self.content.length))
+        if whence not in (0, 1, 2):
+            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
+        if whence == 0 and offset < 0:
+            raise ValueError(f"negative seek value {offset}")
+        if whence and offset and not self._is_binary:
+            raise OSError("Can't do nonzero cur-relative seeks")
+        self._at = max(0, (0, self._at, self.content.length)[whence] + offset)
         return self._at
 
     def tell(self) -> int:
         return self._at
 
-    def truncate(self) -> int:
-        self.content.cut(self._at)
-        return self._at
+    def truncate(self, size: int | None = None) -> int:
+        at = self._at if size is None else size
+        if at < 0:
+            raise ValueError(f"negative size value {at}")
+        self.content.cut(at)
+        return at
 
     def getvalue(self) -> Any:
         if self._is_saved():

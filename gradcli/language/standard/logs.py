@@ -16,6 +16,7 @@ from ..adoption import VALUES
 from ..attributes import KEPT_BYTES, get_attribute
 from ..calls import call, is_callable
 from ..compile.flow import catchable
+from ..costs import charge_text
 from ..formatting import format_method, percent, quoted, text
 from ..operations import DICTS, collect
 from ..session import session
@@ -290,6 +291,7 @@ class Logger:
         name = self.name
         while (cut := name.rfind(".")) > 0:
             name = name[:cut]
+            charge_text(name)
             if name in registry.loggers:
                 return registry.loggers[name]
         return registry.root

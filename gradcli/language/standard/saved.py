@@ -118,11 +118,21 @@ def _load(
     content = _content(f, False)
     if content.saved is None and not content.size:
         raise EOFError("Ran out of input")
+    if content.saved is None and content.length:
+        raise _foreign(content.text)
     foreign = next(_untrusted(content.saved, 0), None) if weights_only is not False else None
     if foreign is not None:
         raise UnpicklingError(_refusal(foreign))
     loaded = deeply_copied(content.saved)
     return loaded if map_location is None else _moved(loaded, map_location)
+
+
+def _foreign(text: str) -> Exception:
+    """The error for a file that torch.save did not write."""
+    if text.startswith("PK\x03\x04"):
+        words = "PytorchStreamReader failed reading zip archive: failed finding central directory"
+        return RuntimeError(words)
+    return UnpicklingError(f"invalid load key, {text[0]!r}.")
 
 
 def _moved(value: Any, where: Any) -> Any:

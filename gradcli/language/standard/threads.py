@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...engine.mode import enable_grad
+from ...engine.origin import current_line
 from ...engine.run_state import run_state
 from ...engine.settable import Takes
 from ..attributes import get_attribute
-from ..builtins.errors import name_of, to_raise, value_of
+from ..builtins.errors import message_of, name_of, value_of
 from ..builtins.types import host_type
 from ..calls import call
 from ..compile.flow import catchable
 from ..operations import collect, iterate, less
 from ..session import session
-from ..values import ErrorValue, Lazy
+from ..values import Lazy
 from .publishing import called, classes, functions
 
 _ALONE = "would wait without end: threads run here one after the other, each when it is started"
@@ -65,7 +66,7 @@ class Thread:
         except Exception as error:
             if not catchable(error):
                 raise
-            session.notes.setdefault(f"a thread ended with {name_of(error)}")
+            session.notes.setdefault(f"a thread ended with {_told(error)}, line {current_line()}")
         finally:
             threads.current = before
             session.budget.depth -= 1
@@ -76,6 +77,18 @@ class Thread:
 
     def is_alive(self) -> bool:
         return threads.current is self
+
+
+def _told(error: Exception) -> str:
+    """The type and the first line of the message, whose words may be the program's own code."""
+    name = name_of(error)
+    try:
+        words = message_of(error).partition("\n")[0]
+    except Exception as own:
+        if not catchable(own):
+            raise
+        return name
+    return f"{name}: {words}" if words else name
 
 
 class _Threads:
@@ -257,15 +270,15 @@ class Future:
 
     def __init__(self) -> None:
         self._result: Any = None
-        self._error: ErrorValue | None = None
+        self._error: Exception | None = None
 
     def result(self, timeout: Any = None) -> Any:
         if self._error is not None:
-            raise to_raise(self._error)
+            raise self._error
         return self._result
 
     def exception(self, timeout: Any = None) -> Any:
-        return self._error
+        return None if self._error is None else value_of(self._error)
 
     def done(self) -> bool:
         return True
@@ -299,7 +312,7 @@ class Executor:
         except Exception as error:
             if not catchable(error):
                 raise
-            made._error = value_of(error)
+            made._error = error
         return made
 
     def map(self, fn: Any, *iterables: Any, timeout: Any = None, chunksize: Any = 1) -> Lazy:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..attributes import get_attribute
 from ..builtins.byte_strings import decode
+from ..builtins.prelude import id_
 from ..builtins.strings import PIECE
 from ..builtins.types import host_type
 from ..calls import call
@@ -381,11 +382,24 @@ class _Printer(pprint.PrettyPrinter):
     """Lists and dictionaries in Python's layout; all else as the language shows it."""
 
     def format(self, object: Any, context: Any, maxlevels: int, level: int) -> Any:
+        if id(object) in context and not (maxlevels and level >= maxlevels):
+            return _within_itself(object), False, True
         if type(object) in (list, tuple, str, int, float, bool, type(None)) or (
             type(object) in DICTS
         ):
             return super().format(object, context, maxlevels, level)
         return quoted(object), False, False
+
+    def _format(self, object: Any, stream: Any, *rest: Any) -> None:
+        if id(object) in rest[2]:  # what is around it
+            stream.write(_within_itself(object))
+        else:
+            super()._format(object, stream, *rest)  # type: ignore[misc]
+
+
+def _within_itself(value: Any) -> str:
+    """In Python's words, with the number that id() gives here."""
+    return f"<Recursion on {type_name(value)} with id={id_(value)}>"
 
 
 def _layout(object: Any, options: dict[str, Any], places: tuple[Any, ...] = ()) -> str:
