@@ -140,6 +140,11 @@ class Tensor(_Tensor):
     def __int__(self) -> _int: ...
     def __bool__(self) -> _bool: ...
     def __len__(self) -> _int: ...
+    def _dimI(self) -> tuple[Any]: """How many dimensions are sparse."""
+    def _dimV(self) -> tuple[Any]: """How many dimensions of the elements are dense."""
+    def _indices(self) -> tuple[Any]: """The coordinates of the elements of a sparse tensor."""
+    def _nnz(self) -> tuple[Any]: """How many elements a sparse tensor keeps."""
+    def _values(self) -> tuple[Any]: """The elements of a sparse tensor, outside the graph."""
     def abs(self) -> Tensor: """Absolute value, elementwise."""
     def abs_(self) -> Tensor: """In-place form of abs. Absolute value, elementwise."""
     def absolute(self) -> Tensor: """Absolute value, elementwise."""
@@ -288,6 +293,8 @@ class Tensor(_Tensor):
     @overload
     def clip_(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
     def clone(self, *, memory_format: Any = ...) -> Tensor: """A copy in new memory."""
+    def coalesce(self) -> Tensor: """A sparse tensor that names each place once, in row-major order."""
+    def col_indices(self) -> Tensor: """The columns of the elements of a matrix of the layout torch.sparse_csr."""
     def conj(self) -> Tensor: """The complex conjugate: a real tensor itself."""
     def conj_physical(self) -> Tensor: """The complex conjugate, carried out: a real tensor itself."""
     def conj_physical_(self) -> Tensor: """In-place form of _conj_physical. The complex conjugate, carried out."""
@@ -315,6 +322,7 @@ class Tensor(_Tensor):
     def cov(self, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """Covariance matrix of the rows."""
     def cpu(self, *, memory_format: Any = ...) -> Tensor: """In the host's memory."""
     def cross(self, other: _Tensor, dim: _int | None = ...) -> Tensor: """Cross product along a dimension of size 3, by default the first such dimension."""
+    def crow_indices(self) -> Tensor: """Where the rows of a matrix of the layout torch.sparse_csr begin."""
     def cuda(self, device: _device | str | None = ..., non_blocking: _bool = ..., *, memory_format: Any = ...) -> Tensor: """On a CUDA device."""
     def cummax(self, dim: _int) -> _values_indices: """Cumulative (running) maximum along a dimension, and its index."""
     def cummin(self, dim: _int) -> _values_indices: """Cumulative (running) minimum along a dimension, and its index."""
@@ -324,6 +332,7 @@ class Tensor(_Tensor):
     def cumsum_(self, dim: _int, *, dtype: _dtype | None = ...) -> Tensor: """In-place form of cumsum. Cumulative sum along a dimension."""
     def deg2rad(self) -> Tensor: """Degrees to radians."""
     def deg2rad_(self) -> Tensor: """In-place form of deg2rad. Degrees to radians."""
+    def dense_dim(self) -> tuple[Any]: """How many dimensions are dense."""
     def det(self, A: _Tensor) -> Tensor: """Determinant of a square matrix, or of a batch of them."""
     def diag(self, diagonal: _int = ...) -> Tensor: """A matrix with this vector as its diagonal, or this matrix's diagonal."""
     def diag_embed(self, offset: _int = ..., dim1: _int = ..., dim2: _int = ...) -> Tensor: """The last dimension as a diagonal of two."""
@@ -473,6 +482,8 @@ class Tensor(_Tensor):
     def inner(self, other: _Tensor) -> Tensor: """Inner product over the last dimension."""
     def int(self, *, memory_format: Any = ...) -> Tensor: """As int32; the tensor itself where it is that already."""
     def inverse(self) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
+    def is_coalesced(self) -> _bool: """Whether a sparse tensor names each place once."""
+    def is_same_size(self, other: _Tensor) -> _bool: """Whether two tensors have one size."""
     def isclose(self, other: _Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = ...) -> Tensor: """Is |self - other| at most atol + rtol * |other|?"""
     def isfinite(self) -> Tensor: """Is it neither infinite nor NaN?"""
     def isinf(self) -> Tensor: """Is it infinite?"""
@@ -770,6 +781,8 @@ class Tensor(_Tensor):
     def sort(self, dim: _int = ..., descending: _bool = ...) -> _values_indices: """Elements sorted along a dimension, and their indices."""
     @overload
     def sort(self, *, stable: _bool | None, dim: _int = ..., descending: _bool = ...) -> _values_indices: """Elements sorted along a dimension; equal elements keep their order."""
+    def sparse_dim(self) -> tuple[Any]: """How many dimensions are sparse."""
+    def sparse_mask(self, mask: _Tensor) -> Tensor: """The elements at the places of a sparse tensor, which the result has too."""
     @overload
     def split(self, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension; the last may be shorter."""
     @overload
@@ -843,6 +856,13 @@ class Tensor(_Tensor):
     def to(self, device: _device | str | None = ..., dtype: _dtype | None = ..., non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: Any = ...) -> Tensor: """On another device, perhaps as another element type."""
     @overload
     def to(self, other: _Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: Any = ...) -> Tensor: """As the element type and on the device of another tensor."""
+    def to_dense(self, dtype: _dtype | None = ..., *, masked_grad: _bool | None = ...) -> Tensor: """The tensor with all its elements; a dense one is returned as it is."""
+    @overload
+    def to_sparse(self, sparse_dim: _int) -> Tensor: """A tensor that keeps the slices with an element other than zero, by coordinates (COO)."""
+    @overload
+    def to_sparse(self, *, layout: Any = ..., blocksize: Any = ..., dense_dim: _int | None = ...) -> Tensor: """A tensor that keeps the elements other than zero, by coordinates (COO)."""
+    def to_sparse_coo(self) -> Tensor: """A tensor that keeps the elements other than zero, by coordinates (COO)."""
+    def to_sparse_csr(self, dense_dim: _int | None = ...) -> Tensor: """A matrix that keeps the elements other than zero, by its rows (CSR)."""
     def topk(self, k: _int, dim: _int = ..., largest: _bool = ..., sorted: _bool = ...) -> _values_indices: """The k largest (or smallest) elements along a dimension, sorted, and their indices."""
     def trace(self) -> Tensor: """Trace: the sum of the diagonal of a matrix."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor: """Swaps two dimensions."""
@@ -924,7 +944,10 @@ class Tensor(_Tensor):
     is_cuda: Any
     is_cpu: Any
     volatile: Any
+    def indices(self) -> Any: ...
+    def values(self) -> Any: ...
     is_sparse: _bool
+    is_sparse_csr: _bool
     is_quantized: _bool
     is_mps: _bool
     is_meta: _bool
@@ -1336,6 +1359,7 @@ def index_select(input: _Tensor, dim: _int, index: _Tensor, *, out: Any = ...) -
 def inner(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Inner product over the last dimension."""
 def instance_norm(input: _Tensor, weight: _Tensor | None, bias: _Tensor | None, running_mean: _Tensor | None, running_var: _Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor: """torch.nn.functional.instance_norm, its arguments in another order."""
 def inverse(input: _Tensor, *, out: Any = ...) -> Tensor: """Inverse of a square matrix, or of a batch of them."""
+def is_same_size(input: _Tensor, other: _Tensor, *, out: Any = ...) -> _bool: """Whether two tensors have one size."""
 def isclose(input: _Tensor, other: _Tensor, rtol: _float = ..., atol: _float = ..., equal_nan: _bool = ...) -> Tensor: """Is |self - other| at most atol + rtol * |other|?"""
 def isfinite(input: _Tensor) -> Tensor: """Is it neither infinite nor NaN?"""
 @overload
@@ -1651,12 +1675,25 @@ def sort(input: _Tensor, dim: _int = ..., descending: _bool = ..., *, out: Any =
 @overload
 def sort(input: _Tensor, *, stable: _bool | None, dim: _int = ..., descending: _bool = ..., out: Any = ...) -> _values_indices: """Elements sorted along a dimension; equal elements keep their order."""
 @overload
+def sparse_coo_tensor(indices: Any, values: Any, *, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., is_coalesced: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse tensor of elements and their coordinates, as large as these ask for."""
+@overload
+def sparse_coo_tensor(indices: Any, values: Any, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., is_coalesced: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse tensor of elements and their coordinates (COO). Elements of one place add up."""
+@overload
+def sparse_coo_tensor(size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse tensor of this size without elements: all are zero."""
+@overload
+def sparse_coo_tensor(*size: _int, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse tensor of this size without elements: all are zero."""
+@overload
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: _int | Sequence[_int], *, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse matrix by its rows (CSR)."""
+@overload
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, *, dtype: _dtype | None = ..., device: _device | str | None = ..., pin_memory: _bool | None = ..., requires_grad: _bool = ..., check_invariants: _bool | None = ..., out: Any = ...) -> Tensor: """A sparse matrix by its rows (CSR), as wide as its columns ask for."""
+@overload
 def split(input: _Tensor, split_size: _int, dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of one size along a dimension; the last may be shorter."""
 @overload
 def split(input: _Tensor, split_size: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension."""
 @overload
 def split(tensor: _Tensor, split_size_or_sections: Any, dim: _int = ...) -> tuple[Tensor, ...]: """The same by the names that the function has in Python."""
 def split_with_sizes(input: _Tensor, split_sizes: _int | Sequence[_int], dim: _int = ...) -> tuple[Tensor, ...]: """Pieces of given sizes along a dimension."""
+def spmm(input: _Tensor, mat2: _Tensor, *, out: Any = ...) -> Tensor: """The product of two matrices: torch.mm."""
 def sqrt(input: _Tensor, *, out: Any = ...) -> Tensor: """Square root, elementwise."""
 def sqrt_(input: _Tensor) -> Tensor: """In-place form of sqrt. Square root, elementwise."""
 def square(input: _Tensor, *, out: Any = ...) -> Tensor: """x * x, as the power it is in PyTorch."""
@@ -2164,7 +2201,6 @@ def is_grad_enabled() -> _bool: ...
 def is_inference(input: Tensor) -> _bool: ...
 def is_inference_mode_enabled() -> _bool: ...
 def is_nonzero(input: Any) -> _bool: ...
-def is_same_size(input: Tensor, other: Tensor) -> _bool: ...
 def is_storage(obj: Any) -> _bool: ...
 def is_tensor(value: Any) -> _bool: ...
 def is_warn_always_enabled(*asked: Any) -> _bool: ...
@@ -2199,7 +2235,8 @@ def set_printoptions(precision: _int | None = ..., threshold: _float | None = ..
 def set_rng_state(new_state: Any) -> None: ...
 def set_warn_always(*given: Any, **options: Any) -> None: ...
 def solve(input: Any, A: Any, *, out: Any = ...) -> Any: ...
-def spmm(input: Tensor, mat2: Tensor) -> Any: ...
+sparse_coo: Any
+sparse_csr: Any
 strided: Any
 def symeig(input: Any, eigenvectors: _bool = ..., upper: _bool = ..., *, out: Any = ...) -> Any: ...
 def tensor(data: Any, *, dtype: Any = ..., device: Any = ..., requires_grad: _bool = ..., pin_memory: _bool = ...) -> Tensor: ...

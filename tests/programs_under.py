@@ -16,6 +16,8 @@ from oracle import oracle, question
 import gradcli
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# What PyTorch says once in a process, whoever runs first.
+ONCE = ("Sparse invariant checks", "Sparse CS", "torch.sparse.SparseTensor(")
 _TRIGGERED = re.compile(r"\s*\(Triggered internally at .*?\)\s*$", re.S)
 
 
@@ -52,18 +54,25 @@ def graph(tensor: Any) -> list[Any]:
     ]
 
 
+def elements(tensor: Any) -> Any:
+    """Its numbers; of a sparse one with its layout, and with what it keeps."""
+    held = tensor.detach()
+    layout = str(held.layout)
+    if layout == "torch.strided":
+        return numbers(held.tolist())
+    return [layout, held._nnz(), numbers(held.to_dense().tolist())]
+
+
 def described(lib: Any, tensor: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         grad = tensor.grad
     return {
-        "value": numbers(tensor.detach().tolist()),
+        "value": elements(tensor),
         "dtype": str(tensor.dtype),
         "shape": list(tensor.shape),
         "flags": [tensor.requires_grad, tensor.is_leaf, tensor.retains_grad],
-        "grad": None
-        if grad is None
-        else [numbers(grad.tolist()), str(grad.dtype), name_of(grad.grad_fn)],
+        "grad": None if grad is None else [elements(grad), str(grad.dtype), name_of(grad.grad_fn)],
         "graph": graph(tensor),
     }
 
@@ -85,7 +94,7 @@ def program(lib: Any, text: str) -> Any:
     words = [
         _TRIGGERED.sub("", str(w.message)).splitlines()[0]
         for w in caught
-        if w.category is UserWarning
+        if w.category is UserWarning and not str(w.message).startswith(ONCE)
     ]
     return {
         "output": _ADDRESS.sub("", out.getvalue()),

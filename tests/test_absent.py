@@ -57,8 +57,12 @@ def test_absent_names_are_listed(space: str) -> None:
 @pytest.mark.parametrize(
     ("text", "type_", "name"),
     [
-        ("torch.sparse_coo_tensor([[0], [1]], [1.0])", "AttributeError", "torch.sparse_coo_tensor"),
-        ("torch.ones(2).to_sparse()", "AttributeError", "torch.Tensor.to_sparse"),
+        (
+            "torch.sparse_bsr_tensor([0, 1], [0], [1.0])",
+            "AttributeError",
+            "torch.sparse_bsr_tensor",
+        ),
+        ("torch.ones(2).to_sparse_csc()", "AttributeError", "torch.Tensor.to_sparse_csc"),
         ("torch._foreach_add_([torch.ones(1)], 1)", "AttributeError", "torch._foreach_add_"),
         ("def f():\n  from torch.jit import fork\nf()", "ImportError", "torch.jit.fork"),
     ],
@@ -71,7 +75,7 @@ def test_errors_say_what_is_absent(text: str, type_: str, name: str) -> None:
 
 
 def test_what_pytorch_lacks_too_is_told_in_its_words() -> None:
-    text = "try: torch.sinn\nexcept AttributeError as e: print(e)\nprint(hasattr(torch, 'sparse'))"
+    text = "try: torch.sinn\nexcept AttributeError as e: print(e)\nprint(hasattr(torch, 'nested'))"
     assert ran(text)[0] == "module 'torch' has no attribute 'sinn'\nFalse\n"
     with pytest.raises(ProgramError, match=r"gradcli does not have torch\.func\.functionalize"):
         ran("from torch.func import functionalize\nfunctionalize()")

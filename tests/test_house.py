@@ -59,12 +59,12 @@ FLOORS = {
     "schema": "module_names class_name run_state dtypes errors size settable returns limits "
     "causes carriers mode origin signature numpy_wrappers overloads call_errors older_orders "
     "out_rules row catalogue operator declaration_index",
-    "memory": "device library layout repr cuda",
+    "memory": "device library layout repr cuda sparse_array",
     "graph": "observer hooks node aside leaf ready gradient_buffers blocks reduced",
     "tensor": "tensor_type values metadata autograd_meta tensor invented_names overlap saved "
     "saved_attributes resize views construct factories data_errors mapped promotion conversion "
-    "text typed_tensors typed_storage out_arguments",
-    "compile": "lane node_source fast_path results call arrays formula inplace",
+    "text typed_tensors typed_storage out_arguments sparse_tensor stand_ins",
+    "compile": "lane node_source fast_path results call arrays formula inplace sparse_call",
     "passes": "hook_calls anomaly reshaped gradients fast_backward full_backward backward",
     "whole": "assembly dunders",
 }

@@ -244,6 +244,7 @@ def _same_storage(one: Any, other: Any) -> bool:
 
 def _orders(names: dict[str, Any], lib: Any) -> str:
     roots = [t for t in tensors(names["result"], lib) if t.requires_grad]
+    roots = [t for t in roots if t.layout is lib.strided]  # others have no ones to begin with
     operands = [
         t for name, value in names.items() if name != "result"
         for t in tensors(value, lib) if t.requires_grad and t.is_leaf

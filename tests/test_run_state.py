@@ -240,7 +240,7 @@ def test_reduced_precision_ends_with_its_program() -> None:
     for name, met in (("numbers of reduced precision", True), ("draws", False)) * 2:
         with as_new():
             execute(Request(PROGRAMS[name].encode(), name), None)
-            assert state.reduced is met
+            assert state.on_tensors is met
 
 
 # ---- no second home for such state

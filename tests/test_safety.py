@@ -245,6 +245,7 @@ def test_no_table_offers_two_underscores() -> None:
     allowed |= {"_validate_args", "_validate_sample", "_extended_shape"}
     allowed |= {"_check_input_dim"}  # what a batch norm of a program calls first
     allowed |= {"__dict__"}  # of a module of PyTorch's: a copy
+    allowed |= {"_indices", "_values", "_nnz", "_dimI", "_dimV"}  # of sparse tensors
     allowed |= {"_natural_params", "_log_normalizer", "_mean_carrier_measure"}
     allowed |= {"__getitem__", "__iter__"}  # what data sets are asked, by programs as by loaders
     allowed |= OPERATOR_METHODS  # of tensors: what operators do, by the names of their methods

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..recording.facts.operators import CatalogueFact, OperatorFact
 
 FACES = ("all", "torch", "method", "functional", "linalg", "special", "fft", "signal.windows",
-         "hidden")  # fmt: skip
+         "sparse", "hidden")  # fmt: skip
 
 MOST_DETAILED = 4  # operators that some words find: more are listed, a line each
 WIDE = 10_000  # columns: nothing is cut in a pipe or a file

@@ -16,9 +16,9 @@ from .construct import new, new_alike
 from .factories import run_factory
 from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from .mapped import apply, map_other, map_others
-from .node import Node
+from .node import Node, SparseNode
 from .reduced import ReducedNode
-from .row import Factory, Inplace, Row
+from .row import SPARSE, Factory, Inplace, Row
 from .saved import kept, kept_result
 from .tensor import Tensor
 from .text import text_of
@@ -29,6 +29,15 @@ def _run_in_place(twin: Inplace) -> Body:
     from .inplace import run_of
 
     return run_of(twin)
+
+
+def run_of_row(row: Row) -> Body:
+    """The function that runs a row."""
+    if row.layout == SPARSE:
+        from .sparse_call import specialise
+
+        return specialise(row)
+    return call.specialise(row)
 
 
 def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -83,11 +92,12 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Node, "kept", kept),
     (Node, "apply", formula.apply),
     (ReducedNode, "apply", formula.apply_reduced),
+    (SparseNode, "apply", formula.apply_sparse),
     (Factory, "run", run_factory),
 )
 # Functions that are written from a declaration when they are first asked for.
 WRITTEN: tuple[tuple[type, str, Any], ...] = (
-    (Row, "run", call.specialise),
+    (Row, "run", run_of_row),
     (Row, "on_arrays", arrays.kernel_of),
     (Row, "written_backward", formula.specialise),
     (Row, "written_step", formula.specialise_step),

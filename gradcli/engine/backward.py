@@ -265,7 +265,7 @@ def run_backward(
     origin, outer = state.origin, state.full_backward
     state.grad_enabled = create_graph
     tensors = tensors or create_graph
-    tensors = tensors or (state.reduced and is_met([edge_of(root) for root in roots]))
+    tensors = tensors or (state.on_tensors and is_met([edge_of(root) for root in roots]))
     if state.aside is not None and not keep:
         hold(map(edge_of, roots))
     told, observer = NOBODY, state.observer

@@ -29,6 +29,10 @@ class _Runtime:
         "factory",
         "into",
         "mixed",
+        "sparse",
+        "around",
+        "payload",
+        "run_sparse",
     )
 
     def __init__(self) -> None:
@@ -36,9 +40,16 @@ class _Runtime:
         self.arrays: dict[type, Any] = {}
         self.double: Any = "float64"
         self.ones: dict[Any, Any] = {}  # by array type: see `one`
-        # Inside transformations: who takes creation functions, and calls that no overload takes.
+        # Who takes calls that no overload takes: there are tensors of other classes; and, inside
+        # transformations, creation functions.
         self.call: Body | None = None
         self.factory: Body | None = None
+        # The class of sparse tensors once there is one, what makes one around a payload, and what
+        # runs a row of which an operand may be sparse.
+        self.sparse: Any = None
+        self.payload: Any = ()
+        self.around: Body = _nowhere
+        self.run_sparse: Body | None = None
         self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there
         self.mixed = False  # has a number of the CPU met a tensor of a GPU?
         self.complex = False  # has a complex number appeared? see kind.kind_of

@@ -8,6 +8,7 @@ from typing import Any
 from . import dtypes
 from .assembly import assemble
 from .call import lanes, python_operator
+from .carriers import RUNTIME
 from .catalogue import Function, catalogue
 from .construct import from_numpy
 from .errors import unbound
@@ -209,7 +210,7 @@ def _augmented(name: str) -> None:
     def augment(self: Any, other: Any) -> Any:
         if row is not None and (other.__class__ is Tensor or other.__class__ in COMMON):
             return row.run(self, other)
-        if not _is_operand(other):
+        if not _is_operand(other) and other.__class__ is not RUNTIME.sparse:
             return NotImplemented
         twin: Function | None = catalogue.methods.get(key + "_")
         return twin(self, other) if twin is not None else catalogue.methods[key](self, other)

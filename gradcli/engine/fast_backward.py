@@ -263,8 +263,10 @@ def _store(leaf: Any, made: PassGradients, mark: Freed) -> None:
     if held is None:
         alone = getrefcount(value) == ALONE
         meta.grad = made.first(value, variable, alone, mark.origin)
-    else:
+    elif held.__class__ is Tensor:
         add_in_place(held, value, mark)
+    else:  # a sparse one, of an earlier pass
+        meta.grad = as_tensor(value) + held  # type: ignore[operator]
     if observer is not None:
         observer.stored(variable)
 

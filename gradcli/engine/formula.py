@@ -386,6 +386,11 @@ def apply_reduced(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[An
     )
 
 
+def apply_sparse(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+    """On tensors always: an array does not tell which of the others are sparse."""
+    return apply_tensors(node, grads) if tensors else on_tensors(node, grads)
+
+
 def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
     """Runs a node's formulas on tensors, so that what they do becomes graph itself."""
     row = node.row

@@ -7,6 +7,7 @@ from sys import getrefcount
 from typing import Any
 
 from .anomaly import apply_watched, check_nan, tell_of
+from .carriers import RUNTIME
 from .catalogue import catalogue
 from .causes import Freed
 from .fast_backward import add_in_place, array_for, by_sequence
@@ -114,6 +115,7 @@ class FullBackward:
                     or node.__class__ is not Node or state.anomaly or state.reshaped
                     or (needed is not None and (node not in needed or node in targets))
                 ):  # fmt: skip
+                    grad = None  # a leaf takes what nobody else holds
                     self._execute(node)
                     continue
                 del buffers[node]
@@ -158,7 +160,7 @@ class FullBackward:
                     if held.__class__ is not list and (
                         kind is AccumulateGrad or (kind is Node and edge.row.output_count == 1)
                     ):
-                        buffers[edge] = value if held is None else held + value
+                        buffers[edge] = value if held is None else _sum(held, value)
                     else:
                         self._receive(edge, 0, value)
                 if not left:
@@ -226,7 +228,7 @@ class FullBackward:
         held = self.buffers.get(node)
         single = node.outputs == 1 and number == 0
         if single and held.__class__ is not list:  # a list: unbind, split
-            self.buffers[node] = value if held is None else held + value
+            self.buffers[node] = value if held is None else _sum(held, value)
             return
         if held is None:
             held = self.buffers[node] = [None] * max(node.outputs, number + 1)
@@ -234,7 +236,7 @@ class FullBackward:
             held = self.buffers[node] = [held]
         while len(held) <= number:
             held.append(None)
-        held[number] = value if held[number] is None else held[number] + value
+        held[number] = value if held[number] is None else _sum(held[number], value)
 
     def _delivered(self, node: Node) -> None:
         """One of a node's gradients has come, defined or not."""
@@ -388,7 +390,12 @@ class FullBackward:
         held: Any = meta.grad
         if state.observer is not None:
             state.observer.accumulated(variable, new)
-        if held is None:
+        sparse = RUNTIME.sparse
+        if sparse is not None and sparse in map(type, (variable, held, new)):
+            from .sparse_call import accumulated
+
+            meta.grad = accumulated(held, new, self.graph, alone)
+        elif held is None:
             spread = new._data.shape != variable._data.shape and not is_kept(new, variable)
             if self.graph or spread:
                 meta.grad = self._graph_copy(new, variable)
@@ -412,3 +419,10 @@ class FullBackward:
         fresh = plain(relaid(zeros, own) if zeros.ndim > 1 else zeros, kind)
         copy = catalogue.methods["copy_"](fresh, new)
         return copy
+
+
+def _sum(held: Any, value: Any) -> Any:
+    """What waits and what comes, added; PyTorch adds to the dense one of the two."""
+    if held.__class__ is RUNTIME.sparse and not state.grad_enabled:
+        return value + held
+    return held + value

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .carriers import RUNTIME
 from .catalogue import catalogue
 from .errors import type_name
 from .layout import element_strides, empty_like, is_dense
@@ -19,8 +20,8 @@ from .tensor_type import LARGE, kind_of_array
 
 def as_tensor(value: Any) -> Tensor:
     """A gradient as hooks see it: an array's own element type, on its own device."""
-    if value.__class__ is Tensor:
-        return value  # type: ignore[no-any-return]
+    if isinstance(value, Tensor):
+        return value
     kind = kind_of_array(value)
     return plain(kind.xp.asarray(value), kind)
 
@@ -182,6 +183,8 @@ def copied(new: Tensor, like: Tensor) -> Tensor:
     """A gradient of its own memory, laid out as the tensor is; of the type that the tensor had when
     it was used, which `.data` may have changed since."""
     kind = new._kind
+    if new.__class__ is not Tensor:
+        return RUNTIME.around(new._data.copy(), kind)  # type: ignore[no-any-return]
     own = like._data
     if not own.flags.c_contiguous and is_dense(own.shape, element_strides(own)):
         data = empty_like(kind.xp, own, kind.array_dtype)

@@ -268,6 +268,7 @@ LAYOUTS: dict[str, Any] = {
     "row-major": row_major,
     "like": alike,
     "channels": channels,
+    "sparse": lambda data, like: data,
 }
 
 

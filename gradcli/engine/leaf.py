@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .carriers import RUNTIME
 from .errors import type_name
 from .mode import state
 from .node import AccumulateGrad, Node, Storage
@@ -147,7 +148,7 @@ _C_WORDS = {
 
 def check_new_grad(tensor: Tensor, value: Any) -> None:
     """What may be assigned to .grad, in PyTorch's words."""
-    if value.__class__ is not tensor.__class__:
+    if value.__class__ is not tensor.__class__ and value.__class__ is not RUNTIME.sparse:
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
         )

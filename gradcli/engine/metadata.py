@@ -117,7 +117,15 @@ class Metadata:
         state.warn("volatile was removed (Variable.volatile is always False)")
         return False
 
-    is_sparse = is_quantized = is_mps = is_meta = is_nested = False
+    def indices(self) -> Any:
+        """The coordinates of the elements of a sparse tensor, a column for each."""
+        raise RuntimeError("indices expected sparse coordinate tensor layout but got Strided")
+
+    def values(self) -> Any:
+        """The elements of a sparse tensor, each once."""
+        raise RuntimeError("values expected sparse tensor layout but got Strided")
+
+    is_sparse = is_sparse_csr = is_quantized = is_mps = is_meta = is_nested = False
 
     @property
     def layout(self) -> Layout:

@@ -40,7 +40,7 @@ class State:
     __slots__ = (
         "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
         "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
-        "on_made", "keep_graph", "create_graph", "aside", "hooked", "reduced", "reshaped",
+        "on_made", "keep_graph", "create_graph", "aside", "hooked", "on_tensors", "reshaped",
         "in_fast_backward", "full_backward", "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
@@ -70,7 +70,9 @@ class State:
         self.keep_graph = False
         self.create_graph = False
         self.aside: dict[Any, Any] | None = None  # what passes freed, by node; see `aside`
-        self.reduced = False  # a tensor of reduced precision was asked for, ever
+        # A tensor of reduced precision was asked for, or a sparse one, ever: passes through these
+        # run on tensors, and not on arrays.
+        self.on_tensors = False
         self.hooked = False  # a hook was registered, or a gradient retained, ever
         self.reshaped = False  # a leaf of a graph took another shape in place, ever
         self.in_fast_backward = False  # an ordinary pass is under way

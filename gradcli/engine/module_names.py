@@ -42,6 +42,8 @@ def torch_module_of(room: str, name: str) -> str:
             return "torch.optim.lr_scheduler"
         if inner == "factored":
             return "torch.optim"
+        if inner == "sparse_adam":
+            return "torch.optim.sparse_adam"
         return f"torch.optim.{'optimizer' if inner == 'optimizer' else name.lower()}"
     if room == "engine.mode":
         return f"torch.autograd.{'anomaly_mode' if 'anomaly' in name else 'grad_mode'}"

@@ -322,6 +322,12 @@ def _plain_names(kind: type[Node]) -> tuple[str, ...]:
     return tuple(name for name in dir(kind) if not name.startswith(("_saved_", "_raw_")))
 
 
+class SparseNode(Node):
+    """A node with a sparse operand or result: its formulas run on tensors, which know which."""
+
+    __slots__ = ()
+
+
 class UnimplementedNode(Node):
     """Of an operation that has no derivative: it fails, and before all other nodes run."""
 

@@ -19,6 +19,7 @@ DERIVED = {
     "_dim": "{}._data.ndim",
     "_dtype": "{}._kind.dtype",
     "_kind": "{}._kind",
+    "_layout": "{}.layout",
     "_options": "{}._kind.dtype",
 }
 

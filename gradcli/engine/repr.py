@@ -122,6 +122,41 @@ def tensor_text(
     return PARAMETER + text if parameter else text
 
 
+def sparse_text(
+    parts: Sequence[tuple[str, Any, DType]],
+    layout: str,
+    *,
+    shape: tuple[int, ...],
+    device: str = "cpu",
+    requires_grad: bool = False,
+    grad_fn: str | None = None,
+) -> str:
+    """repr() of a sparse tensor: the name, the array and the type of each of its parts, its values
+    last."""
+    options, pieces = print_options, []
+    for name, array, kind in parts:
+        start = f"{name}=tensor("
+        body = "[]"
+        if array.size:
+            body = _body(array, kind, options, len(PREFIX) + len(start))
+        else:
+            body += f", size={tuple(array.shape)}"
+        pieces.append(f"{start}{body})")
+    _, values, kind = parts[-1]
+    suffixes = [] if device == "cpu" else [f"device='{device}'"]
+    suffixes += [f"size={tuple(shape)}", f"nnz={len(values)}"]
+    if not _needs_no_dtype(kind):
+        suffixes.append(f"dtype={kind!r}")
+    suffixes.append(f"layout=torch.{layout}")
+    if grad_fn is not None:
+        suffixes.append(f"grad_fn=<{grad_fn}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    text = PREFIX + (",\n" + " " * len(PREFIX)).join(pieces)
+    breaks = layout == "sparse_coo"
+    return _with_suffixes(text, suffixes, options.linewidth, breaks)
+
+
 def number_text(value: float) -> str:
     """repr() of a tensor that holds one number of the default type and asks for no gradient."""
     telling = value and isfinite(value)
@@ -141,13 +176,13 @@ def _needs_no_dtype(kind: DType) -> bool:
     return kind.name in ("int64", "bool") or kind is default_complex()
 
 
-def _with_suffixes(text: str, suffixes: list[str], linewidth: int) -> str:
+def _with_suffixes(text: str, suffixes: list[str], linewidth: int, breaks: bool = False) -> str:
     # The column counts the comma and blank to come twice on the first line of a text; so does
     # PyTorch, which is why a suffix moves down a few columns before the line is full.
     column = len(text) - text.rfind("\n") + 1
     parts = [text]
-    for suffix in suffixes:
-        if column + len(suffix) + 2 > linewidth:
+    for place, suffix in enumerate(suffixes):
+        if (breaks and not place) or column + len(suffix) + 2 > linewidth:
             parts.append(",\n" + " " * len(PREFIX) + suffix)
             column = len(PREFIX) + len(suffix)
         else:
@@ -157,7 +192,7 @@ def _with_suffixes(text: str, suffixes: list[str], linewidth: int) -> str:
     return "".join(parts)
 
 
-def _body(array: Any, kind: DType, options: PrintOptions) -> str:
+def _body(array: Any, kind: DType, options: PrintOptions, indent: int = len(PREFIX)) -> str:
     cut: tuple[bool, ...] = (False,) * array.ndim
     if array.size > options.threshold and array.ndim:
         array, cut = _edges(array, options.edgeitems)
@@ -166,8 +201,8 @@ def _body(array: Any, kind: DType, options: PrintOptions) -> str:
     texts, width = _element_texts(array.ravel(), kind, options)
     if not array.ndim:
         return texts[0]
-    per_line = max(1, (options.linewidth - len(PREFIX) - array.ndim + 1) // (width + 2))
-    return _Layout(texts, array.shape, cut, options.edgeitems, per_line).text()
+    per_line = max(1, (options.linewidth - indent - array.ndim + 1) // (width + 2))
+    return _Layout(texts, array.shape, cut, options.edgeitems, per_line, indent).text()
 
 
 def _edges(array: Any, edgeitems: int) -> tuple[Any, tuple[bool, ...]]:
@@ -190,12 +225,13 @@ class _Layout(NamedTuple):
     cut: Sequence[bool]
     edgeitems: int
     per_line: int
+    indent: int
 
     def text(self) -> str:
         return self._block(0, 0, len(self.texts))
 
     def _block(self, axis: int, start: int, stop: int) -> str:
-        indent = "\n" + " " * (len(PREFIX) + axis + 1)
+        indent = "\n" + " " * (self.indent + axis + 1)
         last = axis == len(self.shape) - 1
         length = self.shape[axis]
         if last:

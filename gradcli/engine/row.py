@@ -17,6 +17,9 @@ from .signature import Parameter, Signature
 OF = "of:"  # operands meet as for "promote", the result is of the type of the one that is named
 
 
+SPARSE = "sparse"  # the layout of a row whose operands or results are sparse: see `sparse_call`
+
+
 class Formula:
     """A derivative: the inputs it serves, the lambda, and the names that the lambda asks for."""
 
@@ -328,7 +331,9 @@ class Row(Declaration):
             return self.forward(ARRAYS[args[0].__class__], *args)
         for value in args:
             kind = value.__class__
-            if kind is RUNTIME.tensor:
+            if kind is RUNTIME.tensor or kind is RUNTIME.sparse:
+                if RUNTIME.run_sparse is not None:
+                    return RUNTIME.run_sparse(self, args)
                 return self.run(*args)
             xp = RUNTIME.arrays.get(kind)
             if xp is not None:
@@ -344,7 +349,7 @@ class Row(Declaration):
 
 
 LAST_SIZE = "_sym_argsize_minus_1"  # the one fact about an output that a formula may ask for
-_INVISIBLE = ("_dtype", "_strides", "_kind", "_shape", "_start")
+_INVISIBLE = ("_layout", "_dtype", "_strides", "_kind", "_shape", "_start")
 
 
 class Composite(Declaration):

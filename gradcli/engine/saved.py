@@ -207,7 +207,7 @@ def _unpacked(
                 f"{type_name(found)}"
             )
         return _placed(node, found, value) if as_tensor else found._data
-    if value.__class__ is Tensor:
+    if value.__class__ is Tensor or value.__class__ is RUNTIME.sparse:
         _check_one(node, value, expected, place, in_graph)
         return value if as_tensor else value._data
     if value.__class__ in RUNTIME.arrays and node.saves_output:
@@ -262,7 +262,8 @@ def kept_result(tensor: Tensor) -> SavedOutput | None:
 
 def _restored(node: Node, value: SavedOutput) -> Tensor:
     """An output saved without its tensor, as a tensor at the same place of the graph."""
-    out = plain(value.data, value.kind)
+    make = plain if value.data.__class__ in RUNTIME.arrays else RUNTIME.around
+    out: Tensor = make(value.data, value.kind)
     out._storage = value._storage
     if value.kind.differentiable:
         out._requires_grad, out._grad_fn = True, _made_by(node, value)
@@ -289,6 +290,8 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
         if value.__class__ is Tensor:
             if value._meta is None or value._meta.number is None:
                 found.append((name, value._data))
+        elif value.__class__ is RUNTIME.sparse and value is not None:
+            found.append((name, value._data.values))
         elif value is not None:
             for item in value if value.__class__ is list else (value,):
                 if item.__class__ is Tensor:

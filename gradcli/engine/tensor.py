@@ -333,13 +333,13 @@ RUNTIME.tensor = Tensor
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
-    "itemsize nbytes is_cuda is_cpu is_sparse is_quantized is_mps is_meta is_nested _version "
-    "_base _grad volatile".split()
+    "itemsize nbytes is_cuda is_cpu is_sparse is_sparse_csr is_quantized is_mps is_meta "
+    "is_nested _version _base _grad volatile".split()
 )
 METHODS = frozenset(
     "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
     "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
     "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
     "is_inference new numpy storage untyped_storage share_memory_ "
-    "is_nonzero apply_ map_ map2_".split()
+    "is_nonzero apply_ map_ map2_ indices values".split()
 )

@@ -86,7 +86,7 @@ def kind_of(dtype: DType, device: Device = cpu) -> TensorType:
             RUNTIME.complex = True
             catalogue.forget_formulas()  # those written until now did not think of it
     if kind.is_reduced:
-        state.reduced = True
+        state.on_tensors = True
     return kind
 
 
@@ -160,16 +160,19 @@ def form_of(data: Array, kind: TensorType) -> FastShape | bool:
 
 
 class Layout(metaclass=NamedInC):
-    """torch.strided, the only layout there is here."""
+    """How a tensor keeps its elements: torch.strided and its like."""
 
-    __slots__ = ()
+    __slots__ = ("name",)
     _torch_name = "torch.layout"
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+
     def __repr__(self) -> str:
-        return "torch.strided"
+        return f"torch.{self.name}"
 
 
-strided = Layout()
+strided, sparse_coo, sparse_csr = map(Layout, ("strided", "sparse_coo", "sparse_csr"))
 
 
 class MemoryFormat(metaclass=NamedInC):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .carriers import TRANSFORMS
 from .device import to_numpy
-from .dtypes import default_dtype
-from .repr import number_text, print_options, tensor_text
+from .dtypes import BY_NAME, default_dtype
+from .repr import number_text, print_options, sparse_text, tensor_text
 from .tensor import Tensor
 
 
@@ -26,6 +26,20 @@ def text_of(tensor: Tensor) -> str:
         requires_grad=tensor.requires_grad,
         grad_fn=_name_of_history(tensor),
         parameter=tensor.is_parameter,
+    )
+
+
+def sparse_text_of(tensor: Tensor) -> str:
+    """The same of a sparse tensor, which prints its parts."""
+    held, kind = tensor._data, tensor._kind
+    parts = [(name, to_numpy(array), BY_NAME["int64"]) for name, array in held.parts()]
+    return sparse_text(
+        [*parts, ("values", to_numpy(held.values), kind.dtype)],
+        held.layout,
+        shape=held.shape,
+        device=str(tensor.device),
+        requires_grad=tensor.requires_grad,
+        grad_fn=_name_of_history(tensor),
     )
 
 

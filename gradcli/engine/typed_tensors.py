@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from .catalogue import catalogue
 from .construct import legacy_tensor
 from .device import cpu
 from .dtypes import ALL, DType
+from .mode import state
 from .tensor import Tensor
 
 
@@ -21,6 +23,34 @@ class _TypedTensorType(type):
 
     def __call__(cls, data: Any = None, *more: Any) -> Tensor:
         return legacy_tensor(data, *more, dtype=cls.dtype)
+
+
+class _SparseTensorType(_TypedTensorType):
+    """The same of sparse tensors: torch.sparse.FloatTensor."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return super().__instancecheck__(value) and bool(value.is_sparse)
+
+    def __call__(cls, *given: Any) -> Tensor:
+        parts = "shape"
+        if given and isinstance(given[0], Tensor):
+            parts = "indices, values, shape" if len(given) > 2 else "indices, values"
+        elif given and all(size.__class__ is int for size in given):
+            given = (given,)
+        state.warn(
+            f"torch.sparse.SparseTensor({parts}, *, device=) is deprecated.  Please use "
+            f"torch.sparse_coo_tensor({parts}, dtype=, device=)."
+        )
+        make = catalogue.functions["sparse_coo_tensor"]
+        return make(*given, dtype=cls.dtype, check_invariants=False)  # type: ignore[no-any-return]
+
+
+@cache
+def sparse_typed_tensor(word: str) -> type:
+    """The class of a word: "Float" for torch.sparse.FloatTensor."""
+    name = f"{word}Tensor"
+    dtype = next(dtype for dtype in ALL if dtype.word == word)
+    return _SparseTensorType(name, (), {"dtype": dtype, "_torch_name": f"torch.sparse.{name}"})
 
 
 @cache

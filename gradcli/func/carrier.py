@@ -11,17 +11,17 @@ contain tensors of lower levels; an operator is run by the highest level among i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.call import specialise
+from ..engine.assembly import run_of_row
 from ..engine.carriers import RUNTIME, TRANSFORMS
-from ..engine.catalogue import Function
 from ..engine.dunders import install
 from ..engine.factories import manufacture as ordinary
 from ..engine.mode import state
 from ..engine.operator import Composite, Factory, Row
 from ..engine.row import Inplace
+from ..engine.stand_ins import call
 from ..engine.tensor import Tensor
 from ..operators import catalogue
 
@@ -32,6 +32,9 @@ class Carrier(Tensor):
     """Base of the tensors that a transformation carries; see Dual and Batched."""
 
     __slots__ = ()
+
+    precedence = 1  # a transformation sees what it carries, whatever that is beneath
+    run_overload: Callable[..., Any]
 
     @property
     def level(self) -> int:
@@ -128,50 +131,6 @@ def straight(overload: Any) -> Callable[..., Any]:
     return getattr(function, "straight", function)  # type: ignore[no-any-return]
 
 
-def call(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call that no overload takes as it is: with carriers among the arguments it is bound by
-    tensors that are in for them; without, it is PyTorch's TypeError."""
-    stands: dict[int, Carrier] = {}
-    arguments = [_stand_in(value, stands) for value in args]
-    keywords = {key: _stand_in(value, stands) for key, value in kwargs.items()}
-    if stands:
-        for overload in function.overloads:
-            values = overload.signature.bind(arguments, keywords, function.method)
-            if values is not None:
-                return run(overload, [_stood_for(value, stands) for value in values])
-    raise function.misfit(arguments, keywords)
-
-
-# Functions of the module: one that called itself by a name of `call` would be a circle, and keep
-# carriers and their graphs alive.
-
-
-DEEPEST = 4  # lists in each other that a signature speaks of
-
-
-def _stand_in(value: Any, stands: dict[int, Carrier], depth: int = DEEPEST) -> Any:
-    """The same value with tensors in place of carriers; `stands` takes down which for which.
-
-    A list may hold itself.
-    """
-    if isinstance(value, Carrier):
-        tensor = value.stand_in()
-        stands[id(tensor)] = value
-        return tensor
-    if depth and value.__class__ in (list, tuple):
-        return value.__class__([_stand_in(item, stands, depth - 1) for item in value])
-    return value
-
-
-def _stood_for(value: Any, stands: dict[int, Carrier], depth: int = DEEPEST) -> Any:
-    """The same value with the carriers again."""
-    if value.__class__ is Tensor:
-        return stands.get(id(value), value)
-    if depth and value.__class__ is list:
-        return [_stood_for(item, stands, depth - 1) for item in value]
-    return value
-
-
 # ---- from here on declarations meet carriers
 
 
@@ -188,7 +147,7 @@ class _Guarded:
     def straight(self) -> Callable[..., Any]:
         if self.found is None:
             if isinstance(self.overload, Row):
-                self.found = specialise(self.overload)
+                self.found = run_of_row(self.overload)
             else:
                 inplace = Inplace(self.overload.row)
                 self.found = inplace.run
@@ -326,4 +285,5 @@ install()
 _operators()
 catalogue.rows.each(_guard)
 RUNTIME.call = call
+Carrier.run_overload = staticmethod(run)  # type: ignore[method-assign]
 RUNTIME.factory = manufacture

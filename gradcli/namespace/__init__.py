@@ -20,7 +20,7 @@ def names() -> frozenset[str]:
     from ..operators import catalogue
 
     found = set(PLACES) | set(CONSTANTS) | set(catalogue.functions) | set(SPACES)
-    found.update(f"{word}Tensor" for word in LEGACY)
+    found.update(f"{space}{word}Tensor" for space in ("", "sparse.") for word in LEGACY)
     for space, package in PACKAGES.items():
         found.update(f"{space}.{name}" for name in import_module(package).__all__)
     return frozenset(found)
@@ -38,7 +38,7 @@ def has(name: str) -> bool:
         return has(near) and not is_space(near)
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
-    return name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY
+    return name.endswith("Tensor") and name.removeprefix("sparse.").removesuffix("Tensor") in LEGACY
 
 
 @functools.cache
@@ -96,6 +96,10 @@ def resolve(name: str) -> Any:
         from ..engine.typed_tensors import typed_tensor
 
         return typed_tensor(name.removesuffix("Tensor"))
+    if has(name) and name.startswith("sparse."):
+        from ..engine.typed_tensors import sparse_typed_tensor
+
+        return sparse_typed_tensor(name.removeprefix("sparse.").removesuffix("Tensor"))
     space, _, last = name.rpartition(".")
     if package_of(space) != space and not is_space(name):
         return resolve(f"{package_of(space)}.{last}".lstrip("."))

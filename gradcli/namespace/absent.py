@@ -67,9 +67,8 @@ ABSENT: dict[str, str] = {
         "set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype "
         "set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype "
         "set_autocast_xla_enabled set_deterministic_debug_mode slice_copy slice_inverse smm "
-        "sparse sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor "
-        "sparse_compressed_tensor sparse_coo sparse_coo_tensor sparse_csc sparse_csc_tensor "
-        "sparse_csr sparse_csr_tensor split_copy split_with_sizes_copy sspaddmm storage "
+        "sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
+        "sparse_csc sparse_csc_tensor split_copy split_with_sizes_copy sspaddmm storage "
         "sym_constrain_range sym_constrain_range_for_size sym_float sym_fresh_size sym_int "
         "sym_ite sym_max sym_min sym_not sym_sqrt sym_sum thread_safe_generator to_dlpack "
         "torch_version types uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7 "
@@ -112,7 +111,7 @@ ABSENT: dict[str, str] = {
         "experimental flex_attention list_flash_attention_impls register_flash_attention_impl "
         "restore_flash_attention_impl varlen"
     ),
-    "torch.optim": "SparseAdam sparse_adam swap_in_optimizer_params_and_state",
+    "torch.optim": "sparse_adam swap_in_optimizer_params_and_state",
     "torch.optim.optimizer": (
         "RemovableHandle hooks register_optimizer_step_post_hook register_optimizer_step_pre_hook"
     ),
@@ -268,19 +267,22 @@ ABSENT: dict[str, str] = {
         "DEFAULT_CACHE_DIR ENV_GITHUB_TOKEN ENV_TORCH_HOME ENV_XDG_CACHE_HOME MODULE_HUBCONF "
         "READ_DATA_CHUNK VAR_DEPENDENCY get_dir set_dir tqdm"
     ),
+    "torch.sparse": (
+        "SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT "
+        "SparseSemiStructuredTensorCUTLASS TYPE_CHECKING Tensor as_sparse_gradcheck sampled_addmm "
+        "semi_structured solve spdiags spsolve to_sparse_semi_structured"
+    ),
     "torch.testing": "FileCheck make_tensor",
     "torch.version": "git_version rocm xpu",
     "torch.Tensor": (
-        "as_subclass ccol_indices chalf coalesce col_indices const_data_ptr crow_indices "
-        "dense_dim dequantize dim_order eig grad_dtype hash_tensor index indices int_repr ipu "
-        "is_coalesced is_conj is_distributed is_ipu is_maia is_mkldnn is_mtia is_neg is_pinned "
-        "is_same_size is_set_to is_shared is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load "
-        "mtia name new_empty_strided orgqr ormqr pin_memory q_per_channel_axis "
-        "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme "
-        "record_stream reinforce resize_as_sparse_ row_indices set_ slice_inverse smm solve "
-        "sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type "
-        "symeig to_dense to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr "
-        "to_sparse_coo to_sparse_csc to_sparse_csr values xpu"
+        "as_subclass ccol_indices chalf const_data_ptr dequantize dim_order eig grad_dtype "
+        "hash_tensor index int_repr ipu is_conj is_distributed is_ipu is_maia is_mkldnn is_mtia "
+        "is_neg is_pinned is_set_to is_shared is_vulkan is_xla is_xpu lstsq module_load mtia name "
+        "new_empty_strided orgqr ormqr pin_memory q_per_channel_axis q_per_channel_scales "
+        "q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce "
+        "resize_as_sparse_ row_indices set_ slice_inverse smm solve sparse_resize_ "
+        "sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn to_padded_tensor "
+        "to_sparse_bsc to_sparse_bsr to_sparse_csc xpu"
     ),
 }
 

@@ -28,9 +28,11 @@ _HOMES: dict[str, str] = {
         "random.get_rng_state random.set_rng_state random.fork_rng"
     ),
     "engine.tensor_type": (
-        "strided contiguous_format preserve_format channels_last channels_last_3d"
+        "strided sparse_coo sparse_csr contiguous_format preserve_format channels_last "
+        "channels_last_3d"
     ),
     "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
+    "utils.sparse_checks": "sparse.check_sparse_tensor_invariants",
     "utils.removed": "symeig eig solve lstsq matrix_rank",
     "engine.limits": "finfo iinfo",
     "engine.promotion": "result_type=result_dtype",
@@ -112,7 +114,7 @@ _ANSWERS: dict[str, str] = {
     ),
     "disable": "compiler.disable compiler.allow_in_graph compiler.assume_constant_result",
     "annotate": "jit.annotate", "one": "cpu.device_count", "is_inference": "is_inference",
-    "is_same_size": "is_same_size", "get_device": "get_device", "spmm": "spmm",
+    "get_device": "get_device",
     "tree_map": "utils._pytree.tree_map", "tree_leaves": "utils._pytree.tree_leaves",
 }  # fmt: skip
 # Modules whose names are listed here, so that looking at a name loads none of them.

@@ -28,7 +28,7 @@ class Parameter(metaclass=_ParameterType):
             word = type(data).__name__
             raise AttributeError(f"'{word}' object has no attribute 'detach'")
         as_bool(requires_grad, "_make_subclass", "require_grad", 3)
-        parameter = plain(data._data, data._kind)
+        parameter = plain(data._data, data._kind) if data.__class__ is Tensor else data.detach()
         parameter._need_meta().is_parameter = True
         if requires_grad:
             if not data._kind.differentiable:

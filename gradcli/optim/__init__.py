@@ -12,5 +12,6 @@ _PLACES = {
     "rprop": "Rprop ASGD",
     "lbfgs": "LBFGS",
     "factored": "Adafactor Muon",
+    "sparse_adam": "SparseAdam",
 }
 __all__, __getattr__ = lazy(__name__, _PLACES, ("lr_scheduler", "swa_utils"))

@@ -35,7 +35,7 @@ class LBFGS(Optimizer):
             grad = gradient_of(parameter)
             parts = real_parts(parameter)
             zeros = parts.new_zeros((parts.numel(),))
-            pieces.append(zeros if grad is None else real_parts(grad).reshape([-1]))
+            pieces.append(zeros if grad is None else real_parts(grad.to_dense()).reshape([-1]))
         return catalogue.functions["cat"](pieces, 0)
 
     def _move(self, step: float, direction: Any) -> None:

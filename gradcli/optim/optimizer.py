@@ -142,6 +142,8 @@ class Optimizer(metaclass=NamedInTorch):
                     grad = gradient_of(parameter)
                     if grad is None:
                         continue
+                    if grad.__class__ is not Tensor:
+                        self._check_sparse(group)
                     if group.get("maximize"):
                         grad = -grad
                     own = self.state[parameter] if self._keeps(group) else {}
@@ -150,6 +152,14 @@ class Optimizer(metaclass=NamedInTorch):
                     else:
                         self._update(parameter, grad, own, group)
         return loss
+
+    def _check_sparse(self, group: dict[str, Any]) -> None:
+        """Refuses a sparse gradient, unless the optimiser knows what to do with it."""
+        own = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
+        name, advice = own.__name__, ""
+        if name in ("Adam", "AdamW"):
+            name, advice = "Adam", ", please consider SparseAdam instead"
+        raise RuntimeError(f"{name} does not support sparse gradients{advice}")
 
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""
@@ -263,6 +273,12 @@ def real_parts(value: Any) -> Any:
 
 def zeros_for(parameter: Any) -> Any:
     return catalogue.functions["zeros_like"](parameter.detach())
+
+
+def alike(grad: Any, values: Any) -> Any:
+    """A sparse tensor with other elements at the places of a gradient."""
+    make = catalogue.functions["sparse_coo_tensor"]
+    return make(grad._indices(), values, grad.shape, check_invariants=False)
 
 
 def decayed(parameter: Any, grad: Any, weight_decay: float) -> Any:

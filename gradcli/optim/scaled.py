@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.tensor import Tensor
 from ..operators import catalogue
 from .optimizer import (
     Optimizer,
+    alike,
     as_number,
     check_positive,
     check_rate,
@@ -58,6 +60,10 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
+    def _check_sparse(self, group: dict[str, Any]) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+
     def __init__(
         self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
@@ -84,6 +90,12 @@ class Adagrad(Optimizer):
             )
         grad = decayed(parameter, grad, group["weight_decay"])
         rate = as_number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        if grad.__class__ is not Tensor:
+            grad = grad.coalesce()  # squares of sums
+            own["sum"].add_(alike(grad, grad._values().pow(2)))
+            size = own["sum"].sparse_mask(grad)._values().sqrt_().add_(group["eps"])
+            parameter.add_(alike(grad, grad._values() / size), alpha=-rate)
+            return
         total = own["sum"].addcmul_(grad, grad, value=1)
         parameter.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
 

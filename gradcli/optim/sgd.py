@@ -31,6 +31,9 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
+    def _check_sparse(self, group: dict[str, Any]) -> None:
+        """Adding it is all that a step does."""
+
     def _keeps(self, group: dict[str, Any]) -> bool:
         return bool(group["momentum"] != 0)
 

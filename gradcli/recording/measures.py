@@ -14,7 +14,7 @@ from numpy import count_nonzero, ndarray
 from ..engine.device import module_of
 from ..engine.tensor import Tensor
 from ..named import NamedTuple
-from .side import looked_at
+from .side import array_in, looked_at
 from .sides import OWN, side_of
 
 TINY = 1e-25  # a sum of squares in single precision that none of them was lost from
@@ -49,7 +49,7 @@ def bytes_of(value: Any) -> int:
 def array_of(value: Any) -> Any:
     """The numbers themselves."""
     if isinstance(value, Tensor):
-        return value._data
+        return array_in(value)
     side = side_of(value)
     return value if side is OWN else side.array(value)
 

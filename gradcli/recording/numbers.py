@@ -7,6 +7,7 @@ from math import hypot, inf, nan, sqrt
 from typing import Any
 
 from ..engine.mode import state
+from ..engine.sparse_array import SHOWN
 from .facts import FEW, Nested, Spread
 from .side import looked_at
 from .sides import side_of, with_one_shape
@@ -30,9 +31,13 @@ def numbers(value: Any) -> Nested:
 
 
 def _dense(tensor: Any) -> Any:
-    """With all its elements: PyTorch's may be sparse."""
+    """With all its elements: it may be sparse."""
     held = with_one_shape(tensor).detach()
-    return held.to_dense() if getattr(held, "is_sparse", False) else held
+    if not (getattr(held, "is_sparse", False) or getattr(held, "is_sparse_csr", False)):
+        return held
+    if held.numel() > SHOWN:
+        return held.coalesce().values() if held.is_sparse else held.values()
+    return held.to_dense()
 
 
 def text_of(tensor: Any) -> str:

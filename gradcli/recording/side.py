@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy
 
+from ..engine.carriers import RUNTIME
 from ..engine.device import memory_of, module_of, placed, to_numpy
 from ..engine.layout import once
 from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
@@ -28,6 +29,14 @@ def looked_at(data: Any) -> Any:
     some = once(data)
     state.charge(some.size >> PER_STEP)
     return some
+
+
+def array_in(value: Any) -> Any:
+    """What a tensor, a gradient on its way or a saved value has as an array."""
+    if type(value) is RUNTIME.sparse:
+        return value._data.get()
+    data = value._data if isinstance(value, Tensor) else value
+    return data.get() if isinstance(data, RUNTIME.payload) else data
 
 
 class Side:
@@ -64,7 +73,7 @@ class Side:
 
     def data(self, tensor: Any) -> Any:
         """What has the memory of a tensor."""
-        return tensor._data
+        return tensor._data if type(tensor) is not RUNTIME.sparse else tensor._data.values
 
     def gradient(self, tensor: Any) -> Any:
         """Its .grad, without the warning that a tensor in the middle of a graph gives."""
@@ -124,15 +133,15 @@ class Side:
             return None
         place = row.saved_keys.index(key)
         value = saved[place] if place < len(saved) else None
-        if isinstance(value, Tensor):
-            return value._data
-        return value.data if isinstance(value, SavedOutput) else value
+        if isinstance(value, SavedOutput):
+            value = value.data
+        return array_in(value)
 
     def run_again(self, node: Any, saved: Any, grads: Sequence[Any], other: Any) -> Any:
         """What it makes of another gradient, as arrays; None where it can't be run once more."""
         held = node.saved
         came = next((grad for grad in grads if grad is not None), other)
-        placed_like = module_of(came._data if isinstance(came, Tensor) else came)
+        placed_like = module_of(array_in(came))
         node.saved = saved  # a pass gives it up
         try:
             found = node.apply((placed(other, placed_like),), False)
@@ -173,7 +182,7 @@ class Side:
         """NAN if there is one, INF if there is an infinity, NAN | INF for both, else 0."""
         if not tensor._kind.differentiable:
             return 0
-        data: Any = tensor._data
+        data: Any = self.data(tensor)
         if not data.size:
             return 0
         if not isinstance(data, numpy.ndarray):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
-from ..engine.carriers import ARRAYS
+from ..engine.carriers import ARRAYS, RUNTIME
 from ..engine.node import Node
 from ..engine.tensor import Tensor
 from .facts.basic import Elsewhere
@@ -271,7 +271,7 @@ def is_tensor(value: Any) -> bool:
     """A tensor, and none that stands for others within a transformation."""
     kind, live = type(value), sides.live
     if kind is Tensor or live is None:
-        return kind is Tensor
+        return kind is Tensor or kind is RUNTIME.sparse
     return kind is live.tensor or issubclass(kind, live.tensor)
 
 

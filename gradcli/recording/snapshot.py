@@ -7,7 +7,10 @@ from typing import Any
 
 from numpy import generic
 
+from ..engine.carriers import RUNTIME
+from ..engine.sparse_array import SHOWN
 from ..engine.tensor import Tensor, from_array, plain
+from ..engine.tensor_type import kind_of_array
 from ..named import NamedTuple
 from .facts import Nested, Spread
 from .numbers import numbers, range_of, spread, text_of
@@ -39,12 +42,22 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         if live is not None and isinstance(value, live.tensor):
             return live.snapshot(value, largest)
         tensor = as_tensor(value)
+    if tensor.__class__ is RUNTIME.sparse:
+        return _of_sparse(tensor, largest)
     data = tensor._data
     if isinstance(data, generic) or not hasattr(data, "__setitem__"):
         return tuple.__new__(Number, (data, tensor._kind))  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
     return Summary(data.shape, spread(data))
+
+
+def _of_sparse(tensor: Any, largest: float) -> Any:
+    """What it keeps is never changed, so it is no copy."""
+    data = tensor._data
+    if data.size <= min(largest, SHOWN):
+        return tensor.detach()
+    return Summary(data.shape, spread(data.values))
 
 
 def whole(value: Any) -> Any:
@@ -63,6 +76,8 @@ def as_tensor(value: Any) -> Any:
     """A gradient that the engine holds as an array, as a tensor."""
     if isinstance(value, Tensor):
         return value
+    if isinstance(value, RUNTIME.payload):
+        return RUNTIME.around(value, kind_of_array(value.values))
     import numpy
 
     live = sides.live

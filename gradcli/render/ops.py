@@ -11,7 +11,7 @@ from .text import BLANK, Cell, Line, Look, cell, counted, paint, rows_in_columns
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
     "linalg": "torch.linalg", "special": "torch.special", "fft": "torch.fft",
-    "signal.windows": "torch.signal.windows", "numpy": "numpy",
+    "signal.windows": "torch.signal.windows", "sparse": "torch.sparse", "numpy": "numpy",
     "hidden": "steps of derivatives",
 }  # fmt: skip
 

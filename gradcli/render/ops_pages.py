@@ -13,7 +13,7 @@ GROUPS = {
     "elementwise": "Elementwise functions", "reduce": "Reductions, sorting and counting",
     "shape": "Shapes, views and creation", "index": "Indexing and scattering",
     "linalg": "Linear algebra", "nn": "Layers, activations and losses",
-    "random": "Random numbers", "fft": "Fourier transforms",
+    "random": "Random numbers", "fft": "Fourier transforms", "sparse": "Sparse tensors",
 }  # fmt: skip
 MADE = """\
 Made by `gradcli ops --format markdown -o docs/operators` from the declarations in

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..engine.tensor import Tensor
 from ..func.tree import flatten, unflatten
-from ..operators import catalogue
 from .compiled import decorator
 
 
@@ -40,17 +39,8 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
-def is_same_size(input: Tensor, other: Tensor) -> bool:
-    return input.shape == other.shape
-
-
 def get_device(input: Tensor) -> int:
     return input.get_device()
-
-
-def spmm(input: Tensor, mat2: Tensor) -> Any:
-    """torch.spmm of two dense matrices."""
-    return catalogue.functions["mm"](input, mat2)
 
 
 def tree_map(func: Any, tree: Any, *rests: Any) -> Any:

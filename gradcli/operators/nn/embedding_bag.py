@@ -60,16 +60,24 @@ def _embedding_bag_backward(
         xp.add.at(out, (maximum_indices[rows, columns], columns), grad[rows, columns])
         return out
     kept = indices != padding_idx
-    values = grad[offset2bag]
-    if per_sample_weights is not None:
-        values = values * per_sample_weights[:, None]
-    if mode == 1:
-        values = values / xp.maximum(bag_size, 1)[offset2bag][:, None].astype(grad.dtype)
+    values = bag_gradients(xp, grad, offset2bag, bag_size, mode, per_sample_weights)
     if scale:
         counts = xp.bincount(indices, minlength=num_weights)
         values = values / counts[indices][:, None].astype(grad.dtype)
     add_rows(xp, out, indices[kept], values[kept])
     return out
+
+
+def bag_gradients(
+    xp: Any, grad: Any, offset2bag: Any, bag_size: Any, mode: int, per_sample_weights: Any
+) -> Any:
+    """The gradient of each looked-up row, that of its bag."""
+    values = grad[offset2bag]
+    if per_sample_weights is not None:
+        values = values * per_sample_weights[:, None]
+    if mode == 1:
+        values = values / xp.maximum(bag_size, 1)[offset2bag][:, None].astype(grad.dtype)
+    return values
 
 
 def _underivable() -> Any:
@@ -180,7 +188,8 @@ def _functional(
             f"got {padding_idx}"
         )
     place = -1 if padding_idx is None else padding_idx % rows
-    return embedding_bag.run(
+    bags = catalogue.row("_embedding_bag.sparse") if sparse else embedding_bag
+    return bags.run(
         weight, input, offsets, scale_grad_by_freq, _MODES[mode], sparse, per_sample_weights,
         include_last_offset, place,
     )[0]  # fmt: skip

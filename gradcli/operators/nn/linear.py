@@ -235,7 +235,12 @@ def _functional_embedding(
         place = padding_idx % rows
     if max_norm is not None:
         renormalise(weight, input, max_norm, norm_type)
-    return embedding_table.run(weight, input, place, scale_grad_by_freq, sparse)
+    return _looked_up(weight, input, place, scale_grad_by_freq, sparse)
+
+
+def _looked_up(weight: Any, indices: Any, place: int, scales: bool, sparse: bool) -> Any:
+    table = catalogue.row("embedding.table_sparse") if sparse else embedding_table
+    return table.run(weight, indices, place, scales, sparse)
 
 
 def renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
@@ -262,7 +267,7 @@ composite(
 composite(
     "embedding.torch(Tensor weight, Tensor indices, int padding_idx=-1, "
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    lambda *arguments: embedding_table.run(*arguments),
+    _looked_up,
     where="torch",
     doc="Embedding lookup: the rows of weight at these indices.",
     samples=("torch.embedding(a, j)",),

@@ -136,6 +136,7 @@ type_as = composite(
 def _typed(self: Any, dtype: Any) -> Any:
     if dtype is None:
         prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
+        prefix += "sparse." if self.is_sparse else ""
         return f"{prefix}{self.dtype.word}Tensor"
     if isinstance(dtype, str):
         word = dtype.removeprefix("torch.").removesuffix("Tensor")

@@ -28,7 +28,7 @@ class Trail:
     def operation(self, node: Any, outs: Any, arguments: Any, before: Any) -> None:
         """An operation entered the graph."""
         if outs and outs[0] is not None:
-            self.add(node.name().rpartition("::")[2], node.origin, outs[0]._data)
+            self.add(node.name().rpartition("::")[2], node.origin, array_of(outs[0]))
 
     def add(self, name: str, origin: object, data: Any) -> None:
         """One step more."""

@@ -12,6 +12,7 @@ from ...engine.mode import state
 from ...engine.node import Node
 from ...engine.operator import Row
 from ...engine.tensor import Tensor
+from ...engine.tensor_type import strided
 from ...namespace import resolve
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -118,6 +119,8 @@ def memory_of(call: Call) -> Iterator[str]:
 def _shared(one: Tensor, other: Tensor) -> bool:
     import numpy
 
+    if one.layout is not strided or other.layout is not strided:
+        return False  # what a sparse tensor keeps is no view
     return bool(numpy.may_share_memory(one._data, other._data))
 
 
@@ -181,7 +184,7 @@ def _converted(value: Any, name: str) -> Any:
 
 def orders_of(call: Call) -> str:
     """How often what the call gave can be differentiated; empty where nothing requires grad."""
-    roots = [t for t in call.results if t.requires_grad]
+    roots = [t for t in call.results if t.requires_grad and t.layout is strided]
     operands = [t for name, value in call.values.items() if name != "result"
                 for t in _tensors(value) if t.requires_grad and t.is_leaf]  # fmt: skip
     if not roots or not operands:

@@ -18,6 +18,7 @@ from ...engine.node import Node
 from ...engine.row import Formula, Row
 from ...engine.saved import unpack
 from ...recording.facts.operators import DerivativeFact
+from ...recording.sides import array_of
 from ...symbols.algebra import Algebra
 from ...symbols.text import python
 from .symbols import Named, Term, term_of
@@ -152,7 +153,7 @@ def _symbols(row: Row, made: Application, numbers: bool) -> dict[str, Any]:
     values["needs"] = dict.fromkeys(edge_places(row), True)
     several = row.output_count > 1 or row.listed
     grads = tuple(
-        term_of(algebra, f"grads[{at}]" if several else "grad", out._data * 0 + 1)
+        term_of(algebra, f"grads[{at}]" if several else "grad", array_of(out) * 0 + 1)
         if out is not None and out.dtype.category >= FLOATING
         else None
         for at, out in enumerate(made.results)
@@ -165,5 +166,5 @@ def _symbol(algebra: Algebra, name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_symbol(algebra, f"{name}[{at}]", item) for at, item in enumerate(value)]
     if value.__class__ in (int, float) or hasattr(value, "shape"):
-        return term_of(algebra, name, value)
+        return term_of(algebra, name, array_of(value) if hasattr(value, "layout") else value)
     return value

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...engine.operator import Composite, Factory, Row
+from ...engine.row import SPARSE
 from ...operators import catalogue
 from ...recording.facts.operators import OperatorFact, OverloadFact
 
@@ -15,9 +16,13 @@ from ...recording.facts.operators import OperatorFact, OverloadFact
 WRITTEN = {
     "torch": "torch.", "method": "Tensor.", "property": "Tensor.",
     "functional": "torch.nn.functional.", "linalg": "torch.linalg.", "special": "torch.special.",
-    "fft": "torch.fft.", "signal.windows": "torch.signal.windows.", "hidden": "",
+    "fft": "torch.fft.", "signal.windows": "torch.signal.windows.", "sparse": "torch.sparse.",
+    "hidden": "",
 }  # fmt: skip
-FACES = ("torch", "method", "functional", "linalg", "special", "fft", "signal.windows", "hidden")
+FACES = (
+    "torch", "method", "functional", "linalg", "special", "fft", "signal.windows", "sparse",
+    "hidden",
+)  # fmt: skip
 
 
 @functools.cache
@@ -34,11 +39,17 @@ def operators() -> tuple[OperatorFact, ...]:
     _merge(spellings, overloads)
     known = {id(o) for own in overloads.values() for o in own}
     for row in catalogue.rows.values():
-        if isinstance(row, Row) and id(row) not in known and row.signature.name not in ("", "_"):
+        named = row.signature.name not in ("", "_") and not is_form(row)
+        if isinstance(row, Row) and id(row) not in known and named:
             overloads[(id(row),)] = [row]
             spellings[(id(row),)] = [("hidden", row.signature.name)]
     facts = [_operator(spellings[key], own) for key, own in overloads.items()]
     return tuple(sorted(facts, key=lambda fact: (FACES.index(fact.face), fact.name)))
+
+
+def is_form(row: Any) -> bool:
+    """Whether it is another row's kernel for sparse operands: the same operator."""
+    return str(row.signature.overload).endswith(SPARSE) and row.where == "hidden"
 
 
 def _merge(
@@ -137,7 +148,7 @@ def _searched(fact: OperatorFact) -> str:
 
 
 QUALIFIED = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "Tensor."}
-SPACES = ("linalg.", "special.", "fft.", "signal.")
+SPACES = ("linalg.", "special.", "fft.", "signal.", "sparse.")
 
 
 def named(name: str) -> tuple[OperatorFact, ...]:

@@ -31,6 +31,8 @@ def lines_of(value: ValueFact, most: float = SMALL) -> list[str]:
         match = _NUMBER.fullmatch(value.text)
         return [_trimmed(match[1])] if match is not None else [value.text]
     end = value.text.rfind("]") + 1
+    if value.text.count("tensor(") > 1:  # a sparse one, which prints its parts
+        end += 1
     first, *others = value.text[len("tensor(") : end].split("\n")
     return [first, *(line.removeprefix(" " * len("tensor(")) for line in others)]
 

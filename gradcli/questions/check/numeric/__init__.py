@@ -16,6 +16,7 @@ from numpy.exceptions import ComplexWarning
 
 from ....autograd import grad as autograd_grad
 from ....engine import dtypes
+from ....engine.carriers import RUNTIME
 from ....engine.row import Row
 from ....engine.tensor import Tensor, plain
 from ....recording.facts.check import LeafCheck
@@ -38,7 +39,7 @@ from .points import (
 from .quotient import Quotient, Sides
 from .repeat import Repetition, undisturbed
 from .survey import Survey, survey
-from .tape import Operand, Step, Tape, Unrepeatable, operands_of
+from .tape import Operand, Step, Tape, Unrepeatable, leaves_of, operands_of
 
 MOST_ELEMENTS = 64  # of one leaf, perturbed one by one
 SAMPLED = 16  # of a leaf that has more
@@ -57,6 +58,8 @@ def checked(tape: Tape | LiveTape, asked: Result) -> tuple[LeafCheck, ...]:
         raise Unrepeatable(tape.full)
     steps = tape.behind(asked.tensor)
     root = tape.operand(asked.tensor)
+    if any(leaf.__class__ is RUNTIME.sparse for leaf in leaves_of(steps)):
+        raise Unrepeatable("a leaf is sparse")
     try:
         return tuple(_Result(tape, steps, root, asked).leaves())
     except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError) as error:
@@ -273,7 +276,7 @@ def _gradients(
     seed = plain(value._kind.xp.asarray(weights).astype(value._kind.array_dtype), value._kind)
     found = autograd_grad(value, list(leaves.values()), seed, allow_unused=True)
     gradients = {
-        key: leaf._kind.xp.zeros_like(leaf._data) if gradient is None else gradient._data
+        key: leaf._kind.xp.zeros_like(leaf._data) if gradient is None else gradient.to_dense()._data
         for (key, leaf), gradient in zip(leaves.items(), found, strict=True)
     }
     return gradients, value.detach()

@@ -13,6 +13,7 @@ from typing import Any
 
 from ....autograd.function import Function
 from ....engine import dtypes
+from ....engine.carriers import RUNTIME
 from ....engine.catalogue import catalogue
 from ....engine.dtypes import COMPLEX, FLOATING, DType
 from ....engine.mode import state
@@ -30,10 +31,19 @@ def doubled(tensor: Tensor, data: Any) -> Tensor:
     """A tensor of these values in double precision, outside any graph."""
     category = tensor._kind.dtype.category
     if category < FLOATING:
-        return plain(data, tensor._kind)
+        return around(data, tensor._kind)
     dtype = dtypes.BY_NAME["complex128" if category == COMPLEX else "float64"]
     kind = tensor._kind.of(dtype)
-    return plain(data.astype(kind.array_dtype), kind)
+    return around(data.astype(kind.array_dtype), kind)
+
+
+def around(data: Any, kind: Any) -> Tensor:
+    """A tensor around what the tape keeps of one."""
+    return RUNTIME.around(data, kind) if isinstance(data, RUNTIME.payload) else plain(data, kind)  # type: ignore[no-any-return]
+
+
+def _alike(tensor: Tensor, data: Any) -> Tensor:
+    return around(data, tensor._kind)
 
 
 def widened(value: Any) -> Any:
@@ -211,13 +221,15 @@ class Repetition:
     def _cast(self, operand: Operand, copied: bool = False) -> Tensor:
         changes = copied and hasattr(operand.data, "__setitem__")  # a scalar can't
         data = operand.data.copy() if changes else operand.data
-        return doubled(operand.tensor, data) if self.double else plain(data, operand.tensor._kind)
+        return (doubled if self.double else _alike)(operand.tensor, data)
 
     def _stray(self, operand: Operand, tensor: Tensor) -> Tensor | None:
         """What the recorded value has that the repeated one has not."""
         xp = tensor._kind.xp
         ours, theirs = tensor._data, operand.data
         if ours.shape != theirs.shape or not tensor._kind.differentiable:
+            return None
+        if isinstance(ours, RUNTIME.payload):
             return None
         difference = theirs - ours
         size = xp.abs(difference)

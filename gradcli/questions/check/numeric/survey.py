@@ -58,6 +58,8 @@ def survey(
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > SAME or step.function is None or step.is_bound or step.drawn is not None:
             continue
+        if step.is_sparse:
+            continue
         asked.look()
         for part in recorded(step, used):
             try:

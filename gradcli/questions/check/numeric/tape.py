@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ....autograd.function import FunctionNode
+from ....engine.carriers import RUNTIME
 from ....engine.mode import state
-from ....engine.row import Row
+from ....engine.row import SPARSE, Row
 from ....engine.tensor import Tensor
 from ....named import NamedTuple
 from ....numerics.random import Generator
@@ -65,6 +66,11 @@ class Step(NamedTuple):
     def name(self) -> str:
         """The node's name, as PyTorch has it."""
         return str(self.node.name().rpartition("::")[2])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether operands, results or gradients of it are sparse: they are not moved."""
+        return isinstance(self.function, Row) and self.function.layout == SPARSE
 
     @property
     def call(self) -> Call | None:
@@ -148,7 +154,7 @@ class Tape:
         self._kept.extend(out._grad_fn for out in outs if out is not None)
 
     def _argument(self, value: Any) -> Any:
-        if value.__class__ is Tensor:
+        if value.__class__ is Tensor or value.__class__ is RUNTIME.sparse:
             return self.operand(value)
         if value.__class__ in (list, tuple):
             return value.__class__([self._argument(item) for item in value])

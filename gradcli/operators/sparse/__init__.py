@@ -1,0 +1,1 @@
+"""Operators on tensors of a sparse layout."""
