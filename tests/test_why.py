@@ -290,6 +290,18 @@ outer.backward()
     assert ask(text, "rate")[1].sentence.startswith("rate.grad is None: on the way into outer,")
 
 
+def test_a_gradient_that_is_still_scaled() -> None:
+    text = """\
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+scaler.scale((w * 3).sum()).backward()
+"""
+    (fact,) = ask(text, "w")[1].facts
+    assert fact.startswith("scaler.scale((w * 3).sum()) has multiplied it: unscale_(optimizer)")
+    assert not ask(text + "scaler.unscale_(optimizer)\n", "w")[1].facts
+
+
 def test_forward_of_a_module_runs_no_hooks() -> None:
     text = """\
 net = nn.Linear(2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -44,12 +44,41 @@ def worries(ran: Ran) -> list[Worry]:
     if ran.program is None:
         return []
     read, found = place_reader(ran.program), dict[tuple[str, int], Worry]()
-    for doubt in ran.recording.losses.doubts:
+    for doubt in [*ran.recording.losses.doubts, *_divergences(ran)]:
         place = read(doubt.place)
         told = None if place is None else _WORDS[doubt.kind](doubt, place, read, ran)
         if told is not None:
             found.setdefault((doubt.kind, id(doubt.place)), told)
     return list(found.values())
+
+
+def _divergences(ran: Ran) -> Iterator[Doubt]:
+    """kl_div of what a softmax gave, by the text: it is computed by several operations."""
+    assert ran.program is not None
+    nodes = [node for body in ran.program.body for node in ast.walk(body)]
+    assigned = [
+        (target.id if isinstance(target, ast.Name) else getattr(target, "attr", ""), node.value)
+        for node in nodes if isinstance(node, ast.Assign) for target in node.targets
+    ]  # fmt: skip
+    losses = {name for name, value in assigned if _word(value) == "KLDivLoss"} | {"kl_div"}
+    passes = [*ran.recording.losses.known.values()]
+    for node in nodes:
+        if not isinstance(node, ast.Call) or len(node.args) < 2 or _word(node) not in losses:
+            if not (isinstance(node, ast.Call) and _word(node.func) == "KLDivLoss" and node.args):
+                continue
+        given: ast.expr | None = node.args[0]
+        if isinstance(given, ast.Name):
+            bound = [value for name, value in assigned if name == given.id]
+            given = bound[0] if len(bound) == 1 else None
+        after = [one for one in passes if getattr(one, "lineno", 0) >= node.lineno] or passes
+        if isinstance(given, ast.Call) and _word(given) == "softmax" and after:
+            yield Doubt("not-log", after[0], node, given, "softmax")
+
+
+def _word(node: ast.AST | None) -> str:
+    """The last word of what a call calls, or of a name."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return str(getattr(node, "attr", getattr(node, "id", "")))
 
 
 Reader = Callable[[Any], Place | None]

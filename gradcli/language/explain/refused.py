@@ -35,6 +35,8 @@ def refused(out: Explanation, error: BaseException) -> None:
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
         _unregistered(out)
+    elif message.startswith("unscale_() has already been called"):
+        out.advise("update() of the scaler in each turn, also where the step is left out")
     elif message.startswith("Only Tensors created explicitly by the user"):
         _copied(out)
     elif message == "can't optimize a non-leaf Tensor":

@@ -73,6 +73,11 @@ def _not_log(case: Case, worry: Worry, finding: Finding) -> None:
         finding.others.append(
             Remark(doubt.inner, "gives probabilities" if doubt.word else "gives scores")
         )
+    if isinstance(doubt.inner, ast.Call) and name_of(doubt.inner) == "softmax":
+        function = case.whole(doubt.inner.func)
+        edits = [replace(case, doubt.inner.func, f"{function.removesuffix('softmax')}log_softmax")]
+        finding.trials.append(Trial("log_softmax instead of softmax", tuple(edits)))
+        return
     for names in (LOGARITHMS, OF_SCORES) if doubt.word else (OF_SCORES,):
         edits = _renamed(case, names)
         if edits:

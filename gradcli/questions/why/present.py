@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from ...recording.side import INF, NAN
 from ...recording.sides import array_of, has_numbers
-from ..provenance.values import Step
+from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
@@ -76,7 +77,7 @@ def _fine(case: Case) -> Finding:
         if case.is_here(entry.origin) and len(finding.others) < MADE_IT:
             word = "assigned here" if entry.kind == "assign" else "computed it"
             remark_once(finding.others, entry.origin, word)
-    finding.facts += _first_order(case)
+    finding.facts += [*_first_order(case), *_scaled(case)]
     hidden = _hidden(case)
     if hidden is not None:
         word = "NaN" if hidden.nonfinite & NAN else "infinities"
@@ -89,6 +90,23 @@ def _fine(case: Case) -> Finding:
             f"{calls} backward calls added to it; zero_grad(), or .grad = None, starts anew"
         )
     return finding
+
+
+def _scaled(case: Case) -> list[str]:
+    """scaler.scale(loss).backward(), and nothing that divides by the scale again."""
+    call = case.added[-1].origin if case.added else None
+    root = (
+        call.func.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        else None
+    )
+    words = {part.attr for part in case.provenance.attributes}
+    if not isinstance(root, ast.Call) or name_of(root) != "scale" or "unscale_" in words:
+        return []
+    if "GradScaler" not in case.source.text or any(o.steps for o in case.passes.optimizers.all):
+        return []
+    return [f"{case.text(root)} has multiplied it: unscale_(optimizer) or step() of the scaler "
+            "divides it again"]  # fmt: skip
 
 
 def _first_order(case: Case) -> list[str]:
