@@ -32,12 +32,18 @@ def written_in(encoding: str) -> None:
     _encodings[:] = [] if encoding.startswith("utf") else [encoding]
 
 
+def as_written(text: str) -> str:
+    """The text in the characters that pages are written in."""
+    if text.isascii() or not _encodings:
+        return text
+    return text.encode(_encodings[0], WRITABLE).decode(_encodings[0])
+
+
 def width_of(text: str) -> int:
     """Columns that a terminal needs for the text."""
     if text.isascii():
         return len(text)
-    if _encodings:
-        text = text.encode(_encodings[0], WRITABLE).decode(_encodings[0])
+    text = as_written(text)
     if text.translate(DRAWN).isascii():
         return len(text)
     import unicodedata

@@ -146,3 +146,11 @@ def test_operands_are_computed_once_and_not_kept(home: Path) -> None:
     big = "for _ in range(20):\n    assert torch.ones(1000, 1000).sum() > torch.zeros(2).sum()\n"
     write(home, "a.expr", big)
     assert gradcli("check", "a.expr", "--max-memory", "12MB").returncode == 0
+
+
+def test_two_that_came_from_one_place_share_its_frame(home: Path) -> None:
+    write(home, "a.expr", "x = torch.tensor(100., requires_grad=True)\ny = torch.exp(x)\n"
+          "y.backward()\n")  # fmt: skip
+    page = gradcli("check", "a.expr").stdout
+    assert page.count("inf from here on") == 1
+    assert "  inf: y is inf\n  inf: x.grad is inf\n" in page

@@ -17,8 +17,9 @@ import warm
 from rich.color import Color
 from test_cli import ROOT, gradcli, home  # noqa: F401
 
+from gradcli.columns import written_in
 from gradcli.render import terminal
-from gradcli.render.text import CODES
+from gradcli.render.text import CODES, Look, cell, columns
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 NETWORK = """\
@@ -348,3 +349,29 @@ def test_output_is_whole_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "fail.expr").write_text(TALKATIVE + "print()\ntorch.ones(2) @ torch.ones(3)\n")
     failed = plain(on_terminal(tmp_path, 90, "grad", "fail.expr"))
     assert failed[9:12] == ["turn 9", MIDDLE, "turn 31"] and "end" in failed
+
+
+def test_a_broken_sentence_keeps_its_styles_and_its_column() -> None:
+    line = (
+        cell("    types   ", "dim"),
+        cell("floats stay as they are, others become floats", "good"),
+    )
+    shown = terminal.drawn([line], Look(color=True, width=28, rich=True))
+    assert ESCAPES.sub("", shown).splitlines() == [
+        "    types   floats stay as", "            they are, others", "            become floats"
+    ]  # fmt: skip
+    assert len([row for row in shown.splitlines() if "\x1b[" in row]) == 3
+
+
+def test_a_table_is_straight_in_ascii() -> None:
+    rows = [tuple(cell(word, "head") for word in ("", "a", "b")),
+            *[tuple(map(cell, (name, "1", "2"))) for name in ("θ", "重み", "x")]]  # fmt: skip
+    look = Look(color=True, unicode=False, rich=True)
+    written_in("ascii")
+    try:
+        page = ESCAPES.sub("", terminal.drawn(columns(rows, look), look))
+    finally:
+        written_in("utf-8")
+    assert [row.rstrip() for row in page.splitlines()][2:] == [
+        r"\u03b8        1  2", r"\u91cd\u307f  1  2", "x             1  2"
+    ]  # fmt: skip

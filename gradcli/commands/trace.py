@@ -16,6 +16,8 @@ from .environment import Environment, guarded
 from .pictures import FORMATS as PICTURE_FORMATS, OPTIONS as PICTURES, Wanted, drawn
 
 if TYPE_CHECKING:
+    from ..pipeline.request import Ran, Request
+    from ..questions.interventions import Interventions
     from ..recording.facts import Report
 
 
@@ -132,14 +134,12 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
     def body(env: Environment) -> int:
         if heading:
             env.answer([block(heading)])
-        streams = common.format == "text"
         _no_profile_of_torch(asked, common)
         request = env.request(
             wrt=tuple(asked.wrt), retain_graph=asked.retain_graph,
             create_graph=asked.create_graph, placeholders=True,
         )  # fmt: skip
-        from ..questions.interventions import Interventions, Tables
-        from ..questions.trace import Options, recorded, trace_report
+        from ..questions.interventions import Interventions
 
         interventions = Interventions(tuple(asked.hooks), tuple(asked.retain_grad),
                                       tuple(asked.wrt), tuple(asked.of))  # fmt: skip
@@ -150,35 +150,9 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
             ran = drawn(request, env, interventions, tuple(asked.of), asked.chosen, wanted,
                         common.format, env.answer)  # fmt: skip
             return env.finish(ran)
-        tables = Tables(asked.views, asked.stats, asked.saved, asked.ledger or not streams)
-        units = streams and asked.fold not in (None, "none")
-        detail = (units or (asked.all and not streams)) and not asked.profile
-        write = env.printer() if streams else None
-        if detail:
-            from ..questions.picture import recorded as recorded_in_detail
-
-            ran = recorded_in_detail(request, write, interventions, number=asked.chosen,
-                                     thorough=not units, tables=tables)  # fmt: skip
-        else:
-            ran = recorded(request, write, interventions, number=asked.chosen,
-                           profile=asked.profile, tables=tables)  # fmt: skip
-        ran = env.explained(ran)
-        report = trace_report(ran, Options(
-            tuple(asked.of), streams, streams or asked.all, asked.chosen, tables, detail,
-        ))  # fmt: skip
-        keep(report)
-        if streams:
-            from ..render import trace as render_trace
-
-            report = env.after_output(report)
-            page = render_trace.text(
-                report, env.look, depth=asked.depth, expand=asked.expand, fold=asked.fold,
-                hide=tuple(asked.hide), saved=asked.saved, ledger=asked.ledger,
-                legend=asked.legend, streamed=True,
-            )  # fmt: skip
-            env.answer([page])
-            if not common.quiet:
-                _warn_of_stale(report, env)
+        ran, report = _report(env, asked, request, interventions, streams=common.format == "text")
+        if common.format == "text":
+            _show(env, asked, report)
         else:
             from ..render import json
 
@@ -186,6 +160,49 @@ def _traced(common: Shared, asked: Arguments, heading: str = "") -> int:
         return env.finish(ran)
 
     return guarded(common, body)
+
+
+def _report(
+    env: Environment, asked: Arguments, request: Request, interventions: Interventions, *,
+    streams: bool,
+) -> tuple[Ran, Report]:  # fmt: skip
+    """Runs the program; with `streams` what it prints is shown meanwhile."""
+    from ..questions.interventions import Tables
+    from ..questions.trace import Options, recorded, trace_report
+
+    tables = Tables(asked.views, asked.stats, asked.saved, asked.ledger or not streams)
+    units = streams and asked.fold not in (None, "none")
+    detail = (units or (asked.all and not streams)) and not asked.profile
+    write = env.printer() if streams else None
+    if detail:
+        from ..questions.picture import recorded as recorded_in_detail
+
+        ran = recorded_in_detail(request, write, interventions, number=asked.chosen,
+                                 thorough=not units, tables=tables)  # fmt: skip
+    else:
+        ran = recorded(request, write, interventions, number=asked.chosen,
+                       profile=asked.profile, tables=tables)  # fmt: skip
+    ran = env.explained(ran)
+    report = trace_report(ran, Options(
+        tuple(asked.of), streams, streams or asked.all, asked.chosen, tables, detail,
+    ))  # fmt: skip
+    keep(report)
+    return ran, report
+
+
+def _show(env: Environment, asked: Arguments, report: Report) -> None:
+    """The page for people."""
+    from ..render import trace as render_trace
+
+    report = env.after_output(report)
+    page = render_trace.text(
+        report, env.look, depth=asked.depth, expand=asked.expand, fold=asked.fold,
+        hide=tuple(asked.hide), saved=asked.saved, ledger=asked.ledger,
+        legend=asked.legend, streamed=True,
+    )  # fmt: skip
+    env.answer([page])
+    if not env.common.quiet:
+        _warn_of_stale(report, env)
 
 
 def _no_tables(asked: Arguments, format: str) -> None:

@@ -44,8 +44,17 @@ def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
         [_difference_line(line, narrow, "output") for line in fact.change], narrow
     ).splitlines():
         yield Terminal(f"  {line}\n")
+    before: tuple[object, ...] = ()
     for problem in fact.problems:
-        yield _problem(fact, problem, look)
+        diagnostic = diagnostic_of(fact, problem)
+        place = diagnostic.labels, problem.shown
+        if before == place and diagnostic.labels:  # the frame above shows this one's place too
+            diagnostic, problem = (
+                diagnostic._replace(labels=(), file=""),
+                problem._replace(shown=()),
+            )
+        before = place
+        yield _problem(fact, problem, diagnostic, look)
 
 
 def is_reported(note: str) -> bool:
@@ -127,9 +136,8 @@ def _span(problem: Problem, text: str) -> Span | None:
     return Span(number, problem.column, problem.end_line or number, end)
 
 
-def _problem(fact: FileCheck, problem: Problem, look: Look) -> Terminal:
+def _problem(fact: FileCheck, problem: Problem, diagnostic: Diagnostic, look: Look) -> Terminal:
     narrow = look._replace(width=look.width - 2)
-    diagnostic = diagnostic_of(fact, problem)
     page = error_text(diagnostic, fact.text or None, narrow)
     if problem.shown:  # between the source line and the advice
         end = diagnostic._replace(labels=(), file="")

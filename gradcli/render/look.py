@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..columns import width_of
@@ -38,6 +39,21 @@ def wrap(text: str, width: int, **options: Any) -> list[str]:
         return by_characters(text, width, **options)
     wide = "".join(FILLER * (width_of(one) - 1) + one for one in text)
     return [row.replace(FILLER, "") for row in by_characters(wide, width, **options)]
+
+
+def broken_sentence(pieces: Sequence[str], width: int) -> list[str]:
+    """A sentence that is longer than a line, broken between words; it goes on where its last piece
+    begins, if there is room, or as far in as it began. A word as long as a line is not indented."""
+    sentence = "".join(pieces).rstrip()
+    start = width_of("".join(pieces[:-1]))
+    lead = len(sentence) - len(sentence.lstrip())
+    hang = start if lead < start <= width // 2 else lead
+    if max(map(width_of, sentence.split())) > width - hang:
+        hang = 0
+    return wrap(
+        sentence, width, replace_whitespace=False, break_on_hyphens=False,
+        subsequent_indent=" " * hang,
+    )  # fmt: skip
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:

@@ -22,7 +22,9 @@ from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.table import Table
 from rich.text import Text
 
+from ..columns import as_written
 from .escape import Terminal
+from .look import broken_sentence
 
 if TYPE_CHECKING:
     from .text import Cell, Grid, Line, Look
@@ -88,7 +90,8 @@ def parts(lines: Iterable[Line], look: Look) -> Iterator[RenderableType]:
         if grid is not None and rows[0][0].style == "head":
             yield _table(rows, grid, look)
         else:
-            yield from (_text(row, look, wraps=grid is None) for row in rows)
+            for row in rows:
+                yield from [_text(row, look)] if grid is not None else _broken(row, look)
 
 
 def _grid(line: Line) -> Grid | None:
@@ -109,6 +112,20 @@ def _table(rows: list[Line], grid: Grid, look: Look) -> Table:
     return table
 
 
+def _broken(line: Line, look: Look) -> Iterator[Text]:
+    """A sentence with its styles, broken where it is without them."""
+    line = tuple(piece._replace(text=as_written(piece.text)) for piece in line)
+    text = _text(line, look, wraps=True)
+    if look.whole or cell_len(text.plain) <= look.width or " " not in text.plain.strip():
+        yield text
+        return
+    at = 0
+    for row in broken_sentence([piece.text for piece in line], look.width):
+        words = row.lstrip(" ")
+        at = text.plain.index(words, at) + len(words)
+        yield Text(" " * (len(row) - len(words))).append_text(text[at - len(words) : at])
+
+
 def _text(line: Line, look: Look, *, wraps: bool = False) -> Text:
     """A line with its styles; sentences are wrapped, what is in columns is not."""
     text = Text(no_wrap=not wraps, overflow="fold" if wraps else "ignore", end="")
@@ -120,6 +137,7 @@ def _text(line: Line, look: Look, *, wraps: bool = False) -> Text:
 
 
 def _piece(piece: Cell, look: Look) -> Text:
+    piece = piece._replace(text=as_written(piece.text))
     if piece.style == "code":
         return _code(piece.text)
     style = Style.parse(STYLES.get(piece.style, ""))

@@ -14,7 +14,7 @@ from ..named import NamedTuple
 from ..recording.facts import Elsewhere
 from . import escape
 from .escape import Terminal
-from .look import Look as Look, cut as cut, ellipsis as ellipsis, wrap as wrap
+from .look import Look as Look, broken_sentence, cut as cut, ellipsis as ellipsis, wrap as wrap
 
 CODES = {
     "leaf": "32", "result": "33", "head": "2", "dim": "2", "node": "36", "error": "1;31",
@@ -101,22 +101,9 @@ def paint(lines: Iterable[Line], look: Look) -> Terminal:
         else:
             shown = "".join(piece.text for piece in line).rstrip()
             if width_of(shown) > look.width and not look.whole and " " in shown.strip():
-                shown = wrapped(line, look.width)
+                shown = "\n".join(broken_sentence([piece.text for piece in line], look.width))
         out.append(shown)
     return Terminal("\n".join(out) + "\n" if out else "")
-
-
-def wrapped(line: Line, width: int) -> str:
-    """A sentence that is longer than a line, broken between words; it goes on where its last cell
-    begins, if there is room, or as far in as it began."""
-    sentence = "".join(piece.text for piece in line).rstrip()
-    start = width_of("".join(piece.text for piece in line[:-1]))
-    lead = len(sentence) - len(sentence.lstrip())
-    space = " " * (start if lead < start <= width // 2 else lead)
-    rows = wrap(
-        sentence, width, replace_whitespace=False, break_on_hyphens=False, subsequent_indent=space
-    )
-    return "\n".join(rows)
 
 
 def after(output: str, page: Terminal, streamed: bool) -> Terminal:

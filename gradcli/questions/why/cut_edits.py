@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from itertools import islice
 
 from ...diagnostics import Edit, Span
@@ -25,54 +26,96 @@ def elsewhere(step: Step) -> str:
 
 def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
-    node = step.node
-    if elsewhere(step):
+    edits = EDITS.get(verdict)
+    if edits is None or elsewhere(step):
         return []  # only the text in question is changed
-    if verdict == "item" and isinstance(node, ast.Call) and name_of(node) not in ITEMS:
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
-    if verdict == "sampled" and isinstance(node, ast.Call):
-        text = case.whole(node)
-        place = len(case.whole(node.func)) - len(name_of(node))
-        return [replace(case, node, f"{text[:place]}r{text[place:]}")]
-    if verdict in ("detached", "data", "item"):
-        outer = case.parents.get(id(node))
-        if _is_array(case, node):
-            return []  # it would still be outside
-        if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
-            return with_keyword(case, node, "use_reentrant", "False")
-        if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
-            left = without_call(case, node)
-            return [replace(case, outer, rewritten(case, node, left))] if left else []
-        return without_call(case, node)
-    if verdict == "integer":
-        casts = ("long", "int", "short", "byte", "char", "to", "type", "bool")
-        return without_call(case, node) if name_of(node) in casts else soft_place(case, step)
-    if verdict == "copied" and isinstance(node, ast.Call) and node.args:
-        inner = node.args[0]
-        made = {id(one.node): one.node for one in map(case.step_of, step.dead) if one is not None}
-        whole = [name_of(node) for node in made.values()] == ["tolist"]  # all of one tensor
-        several = len(step.dead) > 1 and not whole
-        if several or isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)):
-            rows = [inner.elt] if isinstance(inner, ast.ListComp) else getattr(inner, "elts", ())
-            stacked = [
-                edit for row in rows if isinstance(row, (ast.List, ast.ListComp))
-                for edit in _around(case, row, row, "torch.stack(", ")")
-            ]  # fmt: skip
-            listed = "list(" * isinstance(inner, ast.Tuple)
-            return [*_around(case, node, inner, f"torch.stack({listed}", ")"), *stacked]
-        return _around(case, node, inner, *(("", "") if isinstance(inner, ATOMS) else "()"))
-    if verdict == "comparison" and isinstance(node, ast.Compare) and len(node.ops) == 1:
-        order = SMOOTH.get(type(node.ops[0]))
-        if order is not None:
-            sides = node.left, node.comparators[0]
-            text = _above(case, sides[order[0]], sides[order[1]])
-            outer = case.parents.get(id(node))
-            if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
-                one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
-                return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
-            return [Edit(within_brackets(case, node), text)]
-    return []
+    return edits(case, step)
+
+
+def _without_item(case: Case, step: Step) -> list[Edit]:
+    """x for x.item(), and torch.sqrt(x) for math.sqrt(x)."""
+    node = step.node
+    if not isinstance(node, ast.Call) or name_of(node) in ITEMS:
+        return _without_cut(case, step)
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return [replace(case, owner, "torch")] if isinstance(owner, ast.Name) else []
+
+
+def _without_cut(case: Case, step: Step) -> list[Edit]:
+    """x for x.detach(), x.data and Variable(x.data)."""
+    node, outer = step.node, case.parents.get(id(step.node))
+    if _is_array(case, node):
+        return []  # it would still be outside
+    if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
+        return with_keyword(case, node, "use_reentrant", "False")
+    if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
+        left = without_call(case, node)
+        return [replace(case, outer, rewritten(case, node, left))] if left else []
+    return without_call(case, node)
+
+
+def _resampled(case: Case, step: Step) -> list[Edit]:
+    """p.rsample() for p.sample()."""
+    node = step.node
+    if not isinstance(node, ast.Call):
+        return []
+    text = case.whole(node)
+    place = len(case.whole(node.func)) - len(name_of(node))
+    return [replace(case, node, f"{text[:place]}r{text[place:]}")]
+
+
+def _uncast(case: Case, step: Step) -> list[Edit]:
+    """x for x.long(), and softmax weights for an argmax."""
+    casts = ("long", "int", "short", "byte", "char", "to", "type", "bool")
+    return without_call(case, step.node) if name_of(step.node) in casts else soft_place(case, step)
+
+
+def _stacked(case: Case, step: Step) -> list[Edit]:
+    """torch.stack([x, y]) for torch.tensor([x, y]), and x for torch.tensor(x)."""
+    node = step.node
+    if not isinstance(node, ast.Call) or not node.args:
+        return []
+    inner = node.args[0]
+    made = {id(one.node): one.node for one in map(case.step_of, step.dead) if one is not None}
+    whole = [name_of(node) for node in made.values()] == ["tolist"]  # all of one tensor
+    several = len(step.dead) > 1 and not whole
+    if several or isinstance(inner, (ast.List, ast.Tuple, ast.ListComp)):
+        rows = [inner.elt] if isinstance(inner, ast.ListComp) else getattr(inner, "elts", ())
+        stacked = [
+            edit for row in rows if isinstance(row, (ast.List, ast.ListComp))
+            for edit in _around(case, row, row, "torch.stack(", ")")
+        ]  # fmt: skip
+        listed = "list(" * isinstance(inner, ast.Tuple)
+        return [*_around(case, node, inner, f"torch.stack({listed}", ")"), *stacked]
+    return _around(case, node, inner, *(("", "") if isinstance(inner, ATOMS) else "()"))
+
+
+def _smoothed(case: Case, step: Step) -> list[Edit]:
+    """A sigmoid for a comparison, and torch.lerp for the where that asks it."""
+    node = step.node
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return []
+    order = SMOOTH.get(type(node.ops[0]))
+    if order is None:
+        return []
+    sides = node.left, node.comparators[0]
+    text = _above(case, sides[order[0]], sides[order[1]])
+    outer = case.parents.get(id(node))
+    if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
+        one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
+        return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+    return [Edit(within_brackets(case, node), text)]
+
+
+EDITS: dict[str, Callable[[Case, Step], list[Edit]]] = {
+    "detached": _without_cut,
+    "data": _without_cut,
+    "item": _without_item,
+    "sampled": _resampled,
+    "integer": _uncast,
+    "copied": _stacked,
+    "comparison": _smoothed,
+}
 
 
 def _is_array(case: Case, node: ast.AST) -> bool:
