@@ -19,6 +19,8 @@ TOGETHER = 20
 
 _INSIDE = "PyTorch words it further inside, where a function that Python wrote calls another"
 _SLOT = "Python words it for the slot behind an operator"
+_STEP = "PyTorch names the step behind it"
+_BACKENDS = "PyTorch lists all its backends"
 _OUT = "PyTorch counts out=... among the positional arguments"
 
 # A difference that is gone fails the test: it is taken off.
@@ -30,13 +32,25 @@ DIFFERENCES = {
     "torch.nn.functional.embedding_bag": _INSIDE,
     "torch.nn.functional.normalize": _OUT,
     "torch.signal.windows.general_cosine": _INSIDE,
+    "torch.sparse.addmm": _STEP,
+    "torch.sparse.log_softmax": _STEP,
+    "torch.sparse.mm": _STEP,
+    "torch.sparse.softmax": _STEP,
+    "torch.sparse.sum": _STEP,
+    "torch.spmm": "PyTorch has it as another name of mm",
     "torch.tensordot": _OUT,
     "x.__getitem__": _SLOT,
     "x.__setitem__": _SLOT,
+    "x._dimI": _BACKENDS,
+    "x._dimV": _BACKENDS,
+    "x._indices": _BACKENDS,
+    "x._nnz": _BACKENDS,
+    "x._values": _BACKENDS,
     "x.cuda": "there is no GPU here, for one reason or another",
     "x.logical_not_": "PyTorch lets a leaf be changed where nothing is recorded",
     "x.split": _INSIDE,
     "x.stft": _INSIDE,
+    "x.to_sparse_coo": _INSIDE,
     "x.type": "there is one more overload in PyTorch, which it never shows",
     "x.unique_consecutive": _INSIDE,
 }

@@ -101,7 +101,7 @@ MODULES: dict[str, Module] = {
         "length_hint concat iconcat call itemgetter attrgetter methodcaller",
     ),
     "collections": _module(
-        "standard.collected", "OrderedDict defaultdict deque Counter namedtuple"
+        "standard.collected", "OrderedDict defaultdict deque Counter ChainMap namedtuple"
     ),
     "heapq": _module(
         "standard.collected",

@@ -20,6 +20,7 @@ from ..members import BUILDERS, TABLES, Members, members_of_type
 from ..operations import DICTS, MOVED, check_key, collect, equal, iterate, less, type_name
 from ..session import session
 from ..values import Builtin, Lazy, Type, stepwise
+from .layered import ChainMap
 from .publishing import classes, functions
 
 # ---------------------------------------------------------------- deque
@@ -413,7 +414,7 @@ def _insort(right: bool) -> Callable[..., None]:
 OF_LIBRARY[collections.Counter] = Type("Counter", collections.Counter, _counter, "collections")
 MODULES = {
     "collections": {
-        **COLLECTIONS, **classes([deque]), "Counter": OF_LIBRARY[collections.Counter],
+        **COLLECTIONS, **classes([deque, ChainMap]), "Counter": OF_LIBRARY[collections.Counter],
         **functions({"namedtuple": _namedtuple}),
     },
     "heapq": functions({
