@@ -12,6 +12,7 @@ import pytest
 from command_here import here
 from oracle import oracle, question
 from programs_under import compare, sections
+from test_language import ran
 
 import gradcli
 
@@ -100,6 +101,15 @@ def test_calls(text: str) -> None:
 @pytest.mark.parametrize("title", PROGRAMS)
 def test_programs(title: str) -> None:
     compare(PROGRAMS[title])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_programs_in_the_language(title: str) -> None:
+    out, outcome = ran(PROGRAMS[title])
+    theirs = oracle.ask("program", PROGRAMS[title])
+    error = None if outcome.error is None else f"{outcome.error.type}: {outcome.error.message}"
+    assert [out, error] == [theirs["output"], theirs["error"]]
 
 
 @pytest.mark.parametrize("title", [title for title in PROGRAMS if "backward" in PROGRAMS[title]])

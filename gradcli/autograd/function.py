@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.autograd_meta import set_mark
-from ..engine.carriers import TRANSFORMS
+from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.catalogue import catalogue
 from ..engine.class_name import NamedInTorch
 from ..engine.mode import state
@@ -237,7 +237,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         outs = []
         for place, result in enumerate(results):
             if result is not None:
-                result = plain(result._need_array(), result._kind)
+                result = _leaf(result)
                 result._requires_grad, result._grad_fn, result._output_nr = True, node, place
             outs.append(result)
         return tuple(outs)
@@ -246,6 +246,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _leaf(value: Tensor) -> Tensor:
-    out = plain(value._need_array(), value._kind)
+    make = plain if value.__class__ is not RUNTIME.sparse else RUNTIME.around
+    out: Tensor = make(value._need_array(), value._kind)
     out._requires_grad = True
     return out

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ..engine.carriers import RUNTIME
 from ..engine.class_name import name_in_messages
 from ..engine.hooks import RemovableHandle
 from ..engine.leaf import edge_of
@@ -118,7 +119,8 @@ class _AllowMutationOnSavedContext:
         """Nothing outlives the nodes here: each keeps its own copy."""
 
     def pack(self, tensor: Tensor) -> Tensor:
-        copy = plain(tensor._data.copy(), tensor._kind)
+        make = plain if tensor.__class__ is not RUNTIME.sparse else RUNTIME.around
+        copy: Tensor = make(tensor._data.copy(), tensor._kind)
         copy._requires_grad, copy._grad_fn = tensor._requires_grad, tensor._grad_fn
         copy._output_nr = tensor._output_nr
         return copy

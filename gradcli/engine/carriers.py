@@ -32,6 +32,7 @@ class _Runtime:
         "sparse",
         "around",
         "payload",
+        "tensors",
         "run_sparse",
     )
 
@@ -48,6 +49,7 @@ class _Runtime:
         # runs a row of which an operand may be sparse.
         self.sparse: Any = None
         self.payload: Any = ()
+        self.tensors: set[type] = set()  # the classes of tensors that there are by now
         self.around: Body = _nowhere
         self.run_sparse: Body | None = None
         self.into: Body = _nowhere  # a call with out=...; `assembly` puts it there

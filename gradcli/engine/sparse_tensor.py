@@ -186,6 +186,9 @@ class SparseTensor(Tensor):
             out._storage = self._need_storage()
         return out
 
+    def __copy__(self) -> Tensor:
+        return sparse_tensor(self._data, self._kind)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             return super().__deepcopy__(memo)
@@ -194,6 +197,9 @@ class SparseTensor(Tensor):
         if self._meta is not None and self._meta.grad is not None:
             out._need_meta().grad = self._meta.grad.__deepcopy__(memo)
         return out
+
+
+SparseTensor.__name__ = Tensor.__name__  # PyTorch has one class, and messages name it
 
 
 def _no_kernel(name: str) -> NotImplementedError:
@@ -223,4 +229,5 @@ def around(data: Any, kind: TensorType) -> Tensor:
 
 
 RUNTIME.sparse, RUNTIME.payload = SparseTensor, SparsePayload
+RUNTIME.tensors.add(SparseTensor)
 RUNTIME.around = around

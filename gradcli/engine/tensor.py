@@ -332,6 +332,7 @@ def from_array(array: Array) -> Tensor:
 
 
 RUNTIME.tensor = Tensor
+RUNTIME.tensors.add(Tensor)
 
 PROPERTIES = frozenset(
     "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "

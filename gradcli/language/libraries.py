@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.tensor import Tensor
+from ..engine.carriers import RUNTIME
 from ..named import NamedTuple
 
-TENSORS: set[type] = {Tensor}
+TENSORS = RUNTIME.tensors
 # Types that are neither Python's nor tensors: float(), int(), round() and format() take them.
 NUMBERS: set[type] = set()
 # Below these names the library makes tensors of other classes: samples, and duals.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function_node import FunctionContext
+from ..engine.carriers import RUNTIME
 from ..engine.class_name import name_in_messages
 from ..engine.errors import type_name
 from ..engine.hook_calls import name_of
@@ -59,6 +60,8 @@ def through(tensors: list[Tensor]) -> tuple[list[Tensor], BackwardHookNode | Non
     node.extra = [(t._data.shape, t._kind) for t in tensors]
     out = []
     for place, tensor in enumerate(tensors):
+        if tensor.__class__ is RUNTIME.sparse:
+            tensor.view(tensor.shape)  # type: ignore[attr-defined]  # refused, as by PyTorch
         new = plain(tensor._data, tensor._kind)
         new._storage, new._meta = None, None
         make_view(new, tensor, "function")  # as of a Function that returns its input

@@ -9,6 +9,7 @@ from weakref import ref
 
 from ..autograd.function import Function
 from ..engine.backward import backward
+from ..engine.carriers import RUNTIME
 from ..engine.errors import type_name
 from ..engine.leaf import refuse_inference
 from ..engine.mode import enable_grad, no_grad, state
@@ -327,7 +328,8 @@ class CheckpointFunction(Function):
             )
         inputs = list(ctx.inputs)
         for at, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
-            again = plain(tensor._need_array(), tensor._kind)
+            make = plain if tensor.__class__ is not RUNTIME.sparse else RUNTIME.around
+            again = make(tensor._need_array(), tensor._kind)
             again._requires_grad = tensor.requires_grad
             inputs[at] = again
         before = get_rng_state()
