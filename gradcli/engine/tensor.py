@@ -175,6 +175,11 @@ class Tensor(Values, Metadata, metaclass=Named):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
+        if (value.__class__ is RUNTIME.sparse) is not (self.__class__ is RUNTIME.sparse):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                "incompatible tensor type."
+            )
         if self.requires_grad and not value._kind.differentiable:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
