@@ -168,3 +168,6 @@ def test_transformations_leave_sparse_rows_to_their_kernels() -> None:
     assert (a.t() @ gradcli.ones(2, 1)).tolist() == [[1.0], [1.0]]
     assert gradcli.func.vmap(lambda x: x * 2)(gradcli.ones(2)).tolist() == [2.0, 2.0]
     assert (a + a).to_dense().tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert gradcli.vmap(lambda c: a @ c)(gradcli.ones(2, 2)).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(NotImplementedError, match="vmap has no batches of sparse tensors"):
+        gradcli.vmap(lambda c: c.to_sparse())(gradcli.ones(2, 3))

@@ -88,7 +88,7 @@ class Function(metaclass=NamedInTorch):
         context.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         tracked = state.grad_enabled and any(context.needs_input_grad)
         node = FunctionNode(cls, context, args) if tracked else None
-        before = state.grad_enabled
+        before, origin = state.grad_enabled, state.origin
         state.grad_enabled = False
         try:
             if cls.setup_context is UNSET:
@@ -98,6 +98,9 @@ class Function(metaclass=NamedInTorch):
                 cls.setup_context(context, args, result)
         finally:
             state.grad_enabled = before
+        state.origin = (
+            origin  # what the library does next belongs to the expression that applied it
+        )
         outs = result if isinstance(result, tuple) else (result,)
         wrapped = _Outputs(node, context, args, outs).all()
         if node is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from . import dtypes
+from .carriers import RUNTIME
 from .device import Device, array_module, as_device, cpu, default_device, to_numpy
 from .dtypes import OF_ARRAY, DType
 from .errors import type_name
@@ -156,6 +157,9 @@ def tensor_from(
 ) -> Tensor:
     place = default_device() if device is None else as_device(device)
     data = unwrapped(data)
+    if data.__class__ is RUNTIME.sparse and data is not None:
+        made = data.detach().clone() if dtype is None else data.detach().to(dtype)
+        return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         place = data.device if device is None and place is cpu else place
         array, inferred = data._data, data.dtype

@@ -34,7 +34,8 @@ NUMBERS = (float, int, bool, complex)
 
 
 def _key(overload: Any) -> str:
-    variant = overload.signature.overload
+    """What PyTorch calls it; overloads of compositions have names of ours."""
+    variant = "" if isinstance(overload, Composite) else overload.signature.overload
     return f"{overload.name}.{variant}" if variant else str(overload.name)
 
 

@@ -173,11 +173,6 @@ class SparseTensor(Tensor):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if not isinstance(value, SparseTensor):
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                "incompatible tensor type."
-            )
         Tensor.data.__set__(self, value)  # type: ignore[attr-defined]
 
     def detach(self) -> Tensor:

@@ -175,6 +175,11 @@ class Tensor(Values, Metadata, metaclass=Named):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
+        if (value.__class__ is RUNTIME.sparse) is not (self.__class__ is RUNTIME.sparse):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                "incompatible tensor type."
+            )
         if self.requires_grad and not value._kind.differentiable:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
@@ -269,6 +274,8 @@ class Tensor(Values, Metadata, metaclass=Named):
             out._need_meta().persistent = self._meta.persistent
         if self._meta is not None and self._meta.grad is not None:
             out._need_meta().grad = self._meta.grad.__deepcopy__(memo)
+        if out._requires_grad and state.observer is not None:
+            state.observer.required(out)
         return out
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine.carriers import RUNTIME
 from ..engine.catalogue import catalogue
 from ..engine.factories import manufacture as ordinary
 from ..engine.operator import Factory, Row
@@ -152,6 +153,8 @@ def _is_column(value: Any, level: int) -> bool:
 
 def _stacked(results: Sequence[Any], level: int) -> Any:
     first = results[0]
+    if first.__class__ is RUNTIME.sparse and first is not None:
+        raise NotImplementedError("vmap has no batches of sparse tensors: use .to_dense() before")
     if isinstance(first, Tensor):
         return batched(catalogue.functions["stack"](list(results)), 0, level)
     if isinstance(first, tuple | list):
