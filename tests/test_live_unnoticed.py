@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -149,3 +151,66 @@ def test_what_a_signal_raises_is_no_defect() -> None:
         assert [type(one) for one in found] == [KeyError]
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def patched() -> list[object]:
+    """What a recording puts into PyTorch, and modes."""
+    names = ("backward", "compile", "set_grad_enabled")
+    return [
+        torch.autograd._engine_run_backward, torch.autograd.Function.apply, step.__code__,
+        torch.nn.Module.register_full_backward_hook, torch.optim.Optimizer.add_param_group,
+        len(torch.nn.modules.module._global_forward_hooks), torch._C._len_torch_function_stack(),
+        *(getattr(torch, name, None) for name in names),
+    ]  # fmt: skip
+
+
+def step(factor: float) -> Any:
+    x = torch.ones(2, requires_grad=True)
+    (x * factor).sum().backward()
+    return x.grad.tolist()
+
+
+def test_recordings_end_in_any_order() -> None:
+    before = patched()
+    first, second = inspect.record(), inspect.record()
+    first.__enter__()
+    second.__enter__()
+    assert step(2.0) == [2.0, 2.0]
+    first.__exit__(None, None, None)
+    assert step(3.0) == [3.0, 3.0]
+    second.__exit__(None, None, None)
+    assert patched() == before
+    assert "3" in str(second.trace())
+
+    async def recorded(factor: float) -> Any:
+        with inspect.record():
+            await asyncio.sleep(0)
+            found = step(factor)
+            await asyncio.sleep(0)
+        return found
+
+    async def several() -> Any:
+        return await asyncio.gather(*map(recorded, (1.0, 2.0, 3.0)))
+
+    assert asyncio.run(several()) == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    assert patched() == before
+
+
+def test_a_recording_that_never_began_or_ends_elsewhere() -> None:
+    with pytest.raises(RuntimeError, match="nothing was recorded"):
+        inspect.record().__exit__(None, None, None)
+    found: list[str] = []
+
+    def end() -> None:
+        try:
+            run.__exit__(None, None, None)
+        except RuntimeError as error:
+            found.append(str(error))
+
+    with inspect.record() as run:
+        thread = threading.Thread(target=end)
+        thread.start()
+        thread.join()
+        step(2.0)
+    assert found == ["a recording ends in the thread in which it began"]
+    assert "x" in str(run.trace())

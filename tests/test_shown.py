@@ -474,3 +474,11 @@ def test_every_output_of_a_node_has_its_value_and_gradient() -> None:
                  "a, b = f()\ny = b.sum()\nfor i in range(4):\n    y = y * 2 + 1\n"
                  "(a * y).sum().backward()\n")  # fmt: skip
     assert [row for row in later if "Split" in row and "see #1 below" in row and "[47.]" in row]
+
+
+def test_a_copied_leaf_has_the_line_that_copied_it() -> None:
+    text = "import copy\na = nn.Linear(2, 1)\nb = copy.deepcopy(a)\n"
+    text += "enc = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 4), 2)\n"
+    text += "(b(torch.ones(2)).sum() + enc(torch.ones(1, 1, 4)).sum()).backward()\n"
+    lines = {fact.name: fact.line for fact in report(text).tensors}
+    assert (lines["a.weight"], lines["b.weight"], lines["enc.layers.1.norm1.bias"]) == (2, 3, 4)

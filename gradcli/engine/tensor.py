@@ -274,6 +274,8 @@ class Tensor(Values, Metadata, metaclass=Named):
             out._need_meta().persistent = self._meta.persistent
         if self._meta is not None and self._meta.grad is not None:
             out._need_meta().grad = self._meta.grad.__deepcopy__(memo)
+        if out._requires_grad and state.observer is not None:
+            state.observer.required(out)
         return out
 
 

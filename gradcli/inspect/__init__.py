@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class Recording:
         self._frame: FrameType | None = frame
         self._steps, self._reasons = steps, reasons
         self._session: Any = None
+        self._thread = 0
         self._recording: Any = None
         self._provenance: Provenance | None = None
         self._error: BaseException | None = None
@@ -70,7 +72,7 @@ class Recording:
             session = Session(self._frame, OwnSide(), observer, OwnRecorder)
         else:
             session = Session(self._frame, torch_side(require_torch("inspect.record")), observer)
-        self._session, self._frame = session, None
+        self._session, self._frame, self._thread = session, None, get_ident()
         session.recorder.passes.is_light = recording.is_light
         session.on_bind, session.on_local = recording.on_bind, recording.on_local
         with session.side.hands_off():
@@ -79,6 +81,10 @@ class Recording:
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if self._session is None:
+            raise RuntimeError("nothing was recorded: with inspect.record() as run: ...")
+        if get_ident() != self._thread:
+            raise RuntimeError("a recording ends in the thread in which it began")
         self._error = error
         self._session.end(error)
         _latest[:] = [self]

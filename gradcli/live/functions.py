@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from ..recording.looking import is_a, table_of
 from .code import compiled
@@ -20,13 +20,24 @@ OBSERVING = frozenset({"__torch_dispatch__", "__torch_function__"})
 Place = tuple[str, int, tuple[int, int]]  # the qualified name, the first line, the end
 
 
+class Swapped:
+    """A function, the code that it had, and the code that reports."""
+
+    __slots__ = ("function", "new", "old")
+
+    def __init__(self, function: FunctionType, old: CodeType, new: CodeType) -> None:
+        self.function, self.old, self.new = function, old, new
+
+
 class Functions:
     """The functions of a text, found from the names that a frame has."""
+
+    every: ClassVar[list[Swapped]] = []  # of all recordings, which may end in any order
 
     def __init__(self, text: Text, names: Mapping[str, Any]) -> None:
         self.text, self.names = text, names
         self.codes: dict[Place, CodeType] = {}
-        self.swapped: list[tuple[FunctionType, CodeType, CodeType]] = []
+        self.swapped: list[Swapped] = []
 
     def rewrite(self, machine: Any) -> None:
         """From here on they report what they compute to the machine's listener."""
@@ -40,13 +51,18 @@ class Functions:
             if new is not None and is_alike(old, new):
                 function.__code__ = new
                 self.text.tells(new)
-                self.swapped.append((function, old, new))
+                self.swapped.append(Swapped(function, old, new))
+                self.every.append(self.swapped[-1])
 
     def restore(self) -> None:
         """They run what they ran before."""
-        for function, old, new in self.swapped:
-            if function.__code__ is new:
-                function.__code__ = old
+        for one in self.swapped:
+            self.every.remove(one)
+            above = next((other for other in self.every if other.old is one.new), None)
+            if one.function.__code__ is one.new:
+                one.function.__code__ = one.old
+            elif above is not None:  # another recording began since, and still listens
+                above.old = one.old
         self.swapped.clear()
 
     def _functions(self) -> Iterator[FunctionType]:

@@ -10,18 +10,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import getattr_static
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 INHERITED = object()
+
+
+class Replaced:
+    """A name of an owner: its value before (INHERITED: the owner has none of its own), that of the
+    recording, and what stands there aside."""
+
+    __slots__ = ("aside", "before", "mine", "name", "owner")
+
+    def __init__(self, owner: Any, name: str, before: Any, mine: Any) -> None:
+        self.owner, self.name, self.before, self.mine = owner, name, before, mine
+        self.aside: Callable[[], Any] = lambda: self.before
 
 
 class Planted:
     """What one recording has put there."""
 
+    every: ClassVar[list[Replaced]] = []  # of all recordings, which may end in any order
+
     def __init__(self) -> None:
-        # The owner, the name, PyTorch's value (INHERITED: the owner has none of its own), that of
-        # the recording, and what stands there aside.
-        self._values: list[tuple[Any, str, Any, Any, Callable[[], Any]]] = []
+        self._values: list[Replaced] = []
         self._hooks: list[Any] = []  # their handles
         self._held: list[tuple[Any, int, Any]] = []  # tables, numbers, and the hooks from there
 
@@ -33,19 +44,25 @@ class Planted:
         """Within it the name has what is made of PyTorch's value; `aside` makes of that what
         stands there while the rest is put aside, left out, PyTorch's own."""
         plain = getattr_static(owner, name)
-        own = vars(owner).get(name, INHERITED)
         mine = made(plain)
         if isinstance(mine, FunctionType):
             functools.update_wrapper(mine, plain)
-        entry = owner, name, own, mine, functools.cache(
-            lambda: own if aside is None else aside(mine))  # fmt: skip
+        entry = Replaced(owner, name, vars(owner).get(name, INHERITED), mine)
+        if aside is not None:
+            entry.aside = functools.cache(lambda: aside(mine))
         self._values.append(entry)
+        self.every.append(entry)
         setattr(owner, name, mine)
         try:
             yield
         finally:
             self._values.remove(entry)
-            _set(owner, name, own)
+            self.every.remove(entry)
+            above = next((other for other in self.every if other.before is mine), None)
+            if above is None:
+                _set(owner, name, entry.before)
+            else:  # another recording began since, and still listens
+                above.before = entry.before
 
     @contextmanager
     def hooked(self, *handles: Any) -> Iterator[None]:
@@ -60,8 +77,8 @@ class Planted:
 
     def put_aside(self) -> None:
         """PyTorch is as it was."""
-        for owner, name, _, _, aside in self._values:
-            _set(owner, name, aside())
+        for entry in self._values:
+            _set(entry.owner, entry.name, entry.aside())
         for handle in self._hooks:
             tables = (handle.hooks_dict_ref(), *(known() for known in handle.extra_dict_ref))
             self._held += [
@@ -71,8 +88,8 @@ class Planted:
 
     def put_back(self) -> None:
         """The recording listens again."""
-        for owner, name, _, mine, _ in self._values:
-            setattr(owner, name, mine)
+        for entry in self._values:
+            setattr(entry.owner, entry.name, entry.mine)
         for table, number, hook in self._held:
             table[number] = hook
         self._held.clear()

@@ -90,8 +90,21 @@ class Recorder:
             stack.enter_context(self.passes.listening())
             self._plant(stack)
             stack.enter_context(self.compiled.watching())
-            stack.enter_context(self.operations.mode())
+            mode = self.operations.mode()
+            mode.__enter__()
+            stack.callback(self._without, mode)
             yield
+
+    def _without(self, mode: Any) -> None:
+        """PyTorch leaves the innermost mode, which may be that of a later recording."""
+        overrides = self.torch.overrides
+        if all(one is not mode for one in overrides._get_current_function_mode_stack()):
+            return
+        above = []
+        while (one := overrides._pop_mode()) is not mode:
+            above.append(one)
+        for one in reversed(above):
+            overrides._push_mode(one)
 
     @contextmanager
     def telling(self) -> Iterator[None]:

@@ -1,5 +1,5 @@
-"""Pipeline: from text to a recording; the only room that knows every other.
+"""Pipeline: from text to what a run left; it knows no question.
 
-bytes -> Source -> Program -> values of its inputs -> run -> Report. One function for each arrow:
-`run.execute`, then one of `reports` or `gradients`. Each is imported where it is needed.
+bytes -> Source -> Program -> values of its inputs -> run -> Ran: `run.execute`, and `live` where
+Python and PyTorch run the program. Each is imported where it is needed.
 """

@@ -34,7 +34,7 @@ def module_tensors(bindings: Mapping[str, Any], recording: Recording) -> list[Na
     """Tensors inside of modules and objects: names, the lines that made them, themselves."""
     lines, leaves = recording.lines, recording.names
     return [
-        Named(leaves.lasting(name, tensor), lines.of_birth(tensor) or leaves.of_birth(tensor),
+        Named(leaves.lasting(name, tensor), lines.of_birth(tensor) or leaves.line_of(tensor),
               tensor, kind)
         for name, tensor, kind in inside(bindings, AnyTensor)
     ]  # fmt: skip
