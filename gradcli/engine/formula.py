@@ -21,7 +21,15 @@ from .device import module_of, placed
 from .errors import check_gradient
 from .gradient_buffers import Ready, hand_on, receive, step_lines
 from .mode import no_grad, state
-from .node import AccumulateGrad, Node, Packed, SavedOutput, Several, SharedExtras
+from .node import (
+    AccumulateGrad,
+    Node,
+    Packed,
+    SavedOutput,
+    Several,
+    SharedExtras,
+    SparseNode,
+)
 from .row import Row
 from .saved import check_version, freed, misfit, unpack
 from .tensor import Tensor, plain, wrap
@@ -420,6 +428,10 @@ def apply_tensors(node: Node, grads: Sequence[Any]) -> tuple[Any, ...]:
         results = row.gradients(values, wanted)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise misfit(node, values) or error from None
+    except AttributeError as error:  # a kernel for one layout met another
+        if node.__class__ is not SparseNode:
+            raise
+        raise misfit(node, values) or RuntimeError(str(error)) from None
     finally:
         state.formula = before
     out = by_edges(node, row, results)

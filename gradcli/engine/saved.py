@@ -23,7 +23,7 @@ from .node import (
     WrittenOutput,
 )
 from .tensor import Tensor, plain
-from .tensor_type import kind_of_array
+from .tensor_type import TensorType, kind_of_array
 
 DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
@@ -229,7 +229,7 @@ def _placed(node: Node, found: Tensor, packed: Packed) -> Tensor:
         raise _unlike(found, packed, f"{node.name()} saved")
     if edge.__class__ is AccumulateGrad and not found._kind.differentiable:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    out = plain(found._need_array(), found._kind)
+    out = _around(found._need_array(), found._kind)
     out._requires_grad = True
     if edge.__class__ is AccumulateGrad:
         out._need_meta().accumulator = weakref.ref(edge)
@@ -260,10 +260,15 @@ def kept_result(tensor: Tensor) -> SavedOutput | None:
     return saved_output(node)
 
 
+def _around(data: Any, kind: TensorType) -> Tensor:
+    """A tensor around what was saved of one, of whatever layout."""
+    make = plain if data.__class__ in RUNTIME.arrays else RUNTIME.around
+    return make(data, kind)  # type: ignore[no-any-return]
+
+
 def _restored(node: Node, value: SavedOutput) -> Tensor:
     """An output saved without its tensor, as a tensor at the same place of the graph."""
-    make = plain if value.data.__class__ in RUNTIME.arrays else RUNTIME.around
-    out: Tensor = make(value.data, value.kind)
+    out = _around(value.data, value.kind)
     out._storage = value._storage
     if value.kind.differentiable:
         out._requires_grad, out._grad_fn = True, _made_by(node, value)
@@ -328,14 +333,14 @@ def pack_value(node: Node, value: Any) -> Any:
     pack, unpack_hook = state.saved_hooks[-1]
     if value.__class__ is list:
         return [pack_value(node, item) for item in value]
-    if value.__class__ is Tensor:
+    if value.__class__ is Tensor or value.__class__ is RUNTIME.sparse:
         return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value)
     if isinstance(value, SavedOutput):
         own = True if value.kind.differentiable else None
         given = _restored(node, value)
         result = _unchanged(pack, given)
         if result is given:  # else the node would hold itself
-            result = plain(value.data, value.kind)
+            result = _around(value.data, value.kind)
         return Packed(result, unpack_hook, own, given)
     return value
 
