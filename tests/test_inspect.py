@@ -392,6 +392,7 @@ def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path
 
 
 # A question runs no code of a module, so it has no tensor to answer about.
+EACH_ROW = "a function's derivative for each row, of what requires no grad"
 COMPUTED = "a weight that a parametrisation computes of a direction and a length"
 # Python's own work is not seen, nor hooks of nodes and modules, nor what makes a parameter, nor
 # what torch.func differentiates.
@@ -406,7 +407,7 @@ OTHERWISE = {
     "hook | x | 3 | node prehook": "cancelled",
     "flat | x.grad[2] | 4 | behind an index": "masked",
     "data | x | 3 | a Variable of data": "unused",
-    "grad-call | x | 2 | a function's derivative for each row, of what requires no grad": "not-requires-grad",
+    f"grad-call | x | 2 | {EACH_ROW}": "not-requires-grad",
 }
 
 
