@@ -107,6 +107,10 @@ def _inner(
                 return _member(value, word), f"{name}.{word}"
             except (MissingAttribute, AttributeError):
                 pass
+        if parts := _parametrized(value, word):
+            listed = " or ".join(f"{name}.parametrizations.{word}.{part}" for part in parts)
+            told = f"{text}: {name} computes {word} of its parameters whenever it is read"
+            raise UsageError(told, f"ask for {listed}")
         raise UsageError(f"{text}: {name} has no {word}", _near(text, bindings, others))
     key: Any = part[2]
     if _NUMBER.match(key):
@@ -122,6 +126,13 @@ def _inner(
     except (KeyError, IndexError, TypeError):
         pass
     raise UsageError(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))
+
+
+def _parametrized(value: Any, word: str) -> list[str]:
+    """The parameters that a parametrized module computes one of its tensors of."""
+    tables = value._modules.get("parametrizations") if is_module(value) else None
+    held = None if tables is None else tables._modules.get(word)
+    return [] if held is None else list(held._parameters)
 
 
 def _member(value: Any, word: str) -> Any:
