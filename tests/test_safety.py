@@ -237,7 +237,7 @@ def test_two_runs_print_the_same() -> None:
 
 def test_no_table_offers_two_underscores() -> None:
     """Names from tables are the only ones after a dot; the few with underscores are known."""
-    allowed = {"_version", "_base", "_is_view", "__len__", "__cause__"}
+    allowed = {"_version", "_base", "_is_view", "_grad", "__len__", "__cause__"}
     allowed |= {"_replace", "_asdict", "_fields"}  # Python's own, of named tuples
     allowed |= {"_tensor_name"}  # of a pruning method, which programs look for among hooks
     # What a program's own transforms and distributions write, or ask of PyTorch's.
