@@ -635,6 +635,7 @@ def test_what_nobody_asks_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) 
     assert len(told) == 1
 
 
+@needs_torch
 @pytest.mark.parametrize(("line", "why"), [
     ("w * 1e5 * 1e10", "at w * 1e5 the gradient grows beyond the largest number of float32"),
     ("1 / (w - 1)", "the slope of 1 / (w - 1) is infinite there"),
