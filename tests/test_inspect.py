@@ -24,7 +24,6 @@ from gradcli import inspect
 from gradcli.live.arrays import Arrays
 from gradcli.live.planted import Planted
 from gradcli.live.printed import Printer
-from gradcli.opening import UsageError
 
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
 PROGRAMS = Path(__file__).parent / "programs"
@@ -377,10 +376,6 @@ def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path
     except Exception as error:
         assert space["run"] is not None, error
     torch.set_grad_enabled(True)
-    if title.endswith(COMPUTED):
-        with pytest.raises(UsageError, match="computes weight of its parameters"):
-            space["run"].why(name)
-        return
     answer = space["run"].why(name)
     asked = {int(line) + SHIFT for line in lines.split()}
     if title in OTHERWISE:
@@ -391,9 +386,7 @@ def test_a_verdict_is_right_or_unexplained(title: str, text: str, tmp_path: Path
             assert set(answer.lines) <= asked
 
 
-# A question runs no code of a module, so it has no tensor to answer about.
 EACH_ROW = "a function's derivative for each row, of what requires no grad"
-COMPUTED = "a weight that a parametrisation computes of a direction and a length"
 # Python's own work is not seen, nor hooks of nodes and modules, nor what makes a parameter, nor
 # what torch.func differentiates.
 OTHERWISE = {

@@ -22,6 +22,7 @@ from gradcli.command_line import read
 from gradcli.live.captured import Capturing
 from gradcli.live.passes import PassTeller
 from gradcli.numerics.twister import DEFAULT_SEED
+from gradcli.opening import UsageError
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.questions import paths
@@ -634,6 +635,7 @@ def test_what_nobody_asks_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) 
     assert len(told) == 1
 
 
+@needs_torch
 @pytest.mark.parametrize(("line", "why"), [
     ("w * 1e5 * 1e10", "at w * 1e5 the gradient grows beyond the largest number of float32"),
     ("1 / (w - 1)", "the slope of 1 / (w - 1) is infinite there"),
@@ -661,3 +663,18 @@ def test_lines_are_right_where_python_keeps_no_columns(tmp_path: Path) -> None:
         "MulBackward0": (5, "item * 2"), "UnbindBackward0": (4, "y"),
         "ExpBackward0": (3, "x.exp()"), "AccumulateGrad": (None, None),
     }  # fmt: skip
+
+
+@needs_torch
+def test_a_parametrization_of_the_program_does_not_run_for_a_question() -> None:
+    text = """class Twice(nn.Module):
+    def forward(self, x):
+        return 2 * x
+net = nn.Linear(2, 1)
+nn.utils.parametrize.register_parametrization(net, "weight", Twice())
+net(torch.ones(2)).sum().backward()
+"""
+    request = Request(text.encode(), "p.expr", engine="torch")
+    with pytest.raises(UsageError, match="net computes weight of its parameters") as refused:
+        why_report(request, "net.weight", trials=False)
+    assert refused.value.advice == "ask for net.parametrizations.weight.original"

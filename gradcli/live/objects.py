@@ -26,7 +26,18 @@ class ProgramObjects:
         for table in (*map(held.get, ("_parameters", "_buffers", "_modules")), held):
             if table is not None and name in table:
                 return table[name]
+        if self._is_computed_by_pytorch(value, name):
+            return getattr(value, name)
         raise AttributeError(name)
+
+    def _is_computed_by_pytorch(self, value: Any, name: str) -> bool:
+        """Whether it is a tensor that PyTorch's own parametrizations compute: no code of the
+        program runs then."""
+        tables = (table_of(value).get("_modules") or {}).get("parametrizations")
+        steps = (table_of(tables).get("_modules") or {}).get(name)
+        return steps is not None and all(
+            type(step).__module__.startswith("torch.") for step in steps.modules()
+        )
 
     def is_made(self, value: Any) -> bool:
         is_one = is_a(value, self.module)  # super() says that it is one

@@ -23,6 +23,10 @@ _PART = re.compile(r"\s*(?:\.\s*(\w+)|\[\s*([^\]]*?)\s*\])")
 _NUMBER = re.compile(r"[+-]?\d+$")
 
 
+class Computed(UsageError):
+    """A name of what code of the program computes whenever it is read."""
+
+
 class Row(tuple[int, ...]):
     """The first places of an element: a row of a matrix is requested."""
 
@@ -110,7 +114,7 @@ def _inner(
         if parts := _parametrized(value, word):
             listed = " or ".join(f"{name}.parametrizations.{word}.{part}" for part in parts)
             told = f"{text}: {name} computes {word} of its parameters whenever it is read"
-            raise UsageError(told, f"ask for {listed}")
+            raise Computed(told, f"ask for {listed}")
         raise UsageError(f"{text}: {name} has no {word}", _near(text, bindings, others))
     key: Any = part[2]
     if _NUMBER.match(key):

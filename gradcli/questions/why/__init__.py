@@ -28,7 +28,7 @@ from ..asked_names import AskedNames
 from ..cure import Room, attempt
 from ..errors import error_fact
 from ..provenance import Provenance
-from ..question import Question, names_in, question_of
+from ..question import Computed, Question, names_in, question_of
 from .case import Case, Finding, Remark, Trial
 from .doubtful import doubtful
 from .escaped import compiled, escaped
@@ -101,6 +101,8 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
     former = ran.recording.find(AskedNames)
     try:
         asked = question_of(question, bindings, others, former)
+    except Computed:
+        raise  # though a leaf of that name was there before
     except UsageError:
         first = first_name(question).strip()
         if ran.error is not None and first in (*ran.program.bindings, *ran.program.inputs):
