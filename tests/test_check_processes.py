@@ -146,6 +146,23 @@ def test_no_room_for_a_process(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert done.returncode == 4 and "no room" in doc["files"][0]["problems"][0]["message"]
 
 
+def test_few_files_may_be_open(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """As many work as the system has room for."""
+    for name in "abcd":
+        write(home, f"{name}.expr", GOOD)
+    pipe, made = os.pipe, []
+
+    def few() -> tuple[int, int]:
+        if len(made) == 7:  # two processes, and a third that gets one of its three
+            raise OSError(24, "Too many open files")
+        made.append(1)
+        return pipe()
+
+    monkeypatch.setattr(os, "pipe", few)
+    doc, done = document(*(f"{name}.expr" for name in "abcd"), "-j", "4")
+    assert done.returncode == 0 and [file["status"] for file in doc["files"]] == ["passed"] * 4
+
+
 # ---------------------------------------------------------------- what ends with a program
 
 CHANGES = """\

@@ -56,6 +56,17 @@ def test_changed_since_a_revision(home: Path) -> None:
     assert sorted(checked("in", "--changed-since", "HEAD~1")) == expected
 
 
+def test_what_waits_or_is_no_name_does_not_stop_the_selection(home: Path) -> None:
+    write(home, "a.expr", GOOD)
+    write(home, "b.expr", "# set: x=@a\0b.npy\n" + GOOD)
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "a")
+    write(home, "a.expr", GOOD + "\n")
+    os.mkfifo("pipe.expr")
+    assert checked("a.expr", "b.expr", "pipe.expr", "--changed-since", "HEAD") == ["a"]
+
+
 def test_nothing_has_changed(home: Path) -> None:
     write(home, "a.expr", GOOD)
     git("init")
@@ -96,8 +107,9 @@ def test_what_failed_last(home: Path, memory: Path) -> None:
     assert checked("in", "--lf") == ["c"]
     write(home, "in/c.expr", GOOD)
     assert checked("in", "--lf") == ["c"] and json.loads(memory.read_text()) == {}
-    memory.write_text("[nonsense")
-    assert checked("in", "--lf") == ["a", "b", "c"]
+    for damaged in ("[nonsense", json.dumps({str(home): [["in/a.expr"]]}), "[" * 100_000):
+        memory.write_text(damaged)
+        assert checked("in", "--lf") == ["a", "b", "c"]
 
 
 def test_as_many_jobs_as_processors(home: Path) -> None:

@@ -244,6 +244,11 @@ HOSTILE = {
     "true.npy": npy_of("(True,)", bytes(4)),
     "order.npy": npy_of("(2,)", bytes(8), order="[1]"),
     "digits.npy": npy_of(f"({'9' * 60000},)"),
+    "hexadecimal.npy": npy_of(f"(0x{'f' * 60000},)"),
+    "below.npy": npy_of(f"(0, -0x{'f' * 60000})"),
+    "type_of_digits.npy": npy(
+        f"{{'descr': 0x{'f' * 60000}, 'fortran_order': False, 'shape': (1,)}}", bytes(8)
+    ),
     "date.npy": npy_of("(1,)", bytes(8), "<M8[s]"),
     "text.npy": npy_of("(1,)", bytes(8), "|S8"),
     "power.npy": npy_of("(2**62,)"),
@@ -292,6 +297,8 @@ HOSTILE = {
     "deep_beside.safetensors": header(
         '{"__metadata__": ' + "[" * 99_999 + "]" * 99_999 + f', "x": {ROW}}}'
     ),
+    "product.safetensors": one(shape=[1 << 62] * 400_000),
+    "end.safetensors": one(dtype="X", data_offsets=[0, 10**4000]),
     "digits.safetensors": header(ROW.replace("[2]", f"[{'9' * 99_999}]").join(('{"x": ', "}"))),
     "nan.safetensors": header(f'{{"x": {ROW.replace("[2]", "[NaN]")}}}'),
     "utf16.safetensors": header(f'{{"x": {ROW}}}'.encode("utf-16")),
@@ -313,6 +320,7 @@ HOSTILE = {
     "escape.csv": b"1\n\x1b[31mred\n",
     "long_word.csv": b"1\n" + b"x" * 1_000_000,
     "names.csv": b"a,b\n",
+    "comma_at_the_end.csv": b"1,2,\n",
     "lines.csv": b"\n\n",
     "quoted.csv": b'1\n"2"\n',
     "wide.csv": b"1,2\n" + b"," * (1 << 23),
@@ -445,8 +453,9 @@ def test_a_bomb_in_an_archive(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", header + bytes(9_000_000))
     assert read(str(path), "x").nbytes == 9_000_000
-    with pytest.raises(InputError, match="--max-memory"):
-        read(str(path), "x", most=1_000_000)
+    for key in ("x", ""):
+        with pytest.raises(InputError, match=r"bomb\.npz:x: 9,000,000 bytes.*--max-memory"):
+            read(str(path), key, most=1_000_000)
     raw = path.read_bytes().replace(struct.pack("<I", 9_000_000 + len(header)), b"\xff\xff\xff\x7f")
     path.write_bytes(raw)
     with pytest.raises(InputError):
@@ -460,6 +469,16 @@ def test_too_large_for_the_budget(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1\n" * 1000)
     with pytest.raises(InputError, match="--max-memory"):
         read(str(tmp_path / "a.csv"), most=100)
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.safetensors", "x-idx", "x.gz"])
+def test_a_disk_that_fails(tmp_path: Path, name: str) -> None:
+    """The system opens it, and refuses to read it."""
+    if not os.path.exists("/proc/self/mem"):
+        pytest.skip("no file here that opens and can't be read")
+    (tmp_path / name).symlink_to("/proc/self/mem")
+    with pytest.raises(InputError):
+        read(str(tmp_path / name))
 
 
 def test_not_a_file(tmp_path: Path) -> None:

@@ -109,6 +109,9 @@ class Hostile:
         return print, ("ran",)
 
 
+ONE_BLACK = numpy.zeros((1, 3072), numpy.uint8)
+
+
 def nested(depth: int) -> bytes:
     """Lists in a list that share their items: a text of it would never end."""
     return b"\x80\x02]" + b"".join(b"q%c](h%ch%ce" % (n, n, n) for n in range(depth)) + b"."
@@ -125,8 +128,12 @@ def nested(depth: int) -> bytes:
         (b"\x80\x02(" * 5 + b"u.", "not a file of CIFAR"),
         (b"\x80\x02}", "not a file of CIFAR"),
         (b"", "not a file of CIFAR"),
+        (
+            of_python_2({"labels": [1]}, ONE_BLACK).replace(b"(K\x01M\x01\x00", b"(K\x01N"),
+            "not a file of CIFAR",
+        ),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_foreign_pickles_are_refused(content: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "test_batch").write_bytes(content)

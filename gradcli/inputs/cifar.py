@@ -59,12 +59,12 @@ def pickled(path: str, most: int) -> dict[str, Any]:
         raw = exactly(file, size, path)
     try:
         found = _built(raw, path)
+        if type(found) is not dict:
+            raise TypeError
+        return {key: _array(value, path) if type(value) is _Call else value
+                for key, value in found.items()}  # fmt: skip
     except (ValueError, IndexError, KeyError, TypeError, AttributeError):
         raise damaged(path, "not a file of CIFAR") from None
-    if type(found) is not dict:
-        raise damaged(path, "not a file of CIFAR")
-    return {key: _array(value, path) if type(value) is _Call else value
-            for key, value in found.items()}  # fmt: skip
 
 
 def _within(need: int, most: int, path: str) -> None:

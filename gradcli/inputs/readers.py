@@ -9,10 +9,12 @@ import ast
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any, cast
 
 from ..opening import at_once
-from .bounds import DIMENSIONS, at_the_end, bytes_for, damaged, exactly, filled
+from .bounds import DIMENSIONS, LARGEST, at_the_end, bytes_for, damaged, exactly, filled
 from .refused import InputError, shortened
 from .safetensors import read_safetensors
 from .table import read_csv
@@ -74,18 +76,22 @@ def _below(folder: str, path: str) -> str:
     return place
 
 
-def opened(place: str, path: str, anywhere: bool) -> IO[bytes]:
+@contextmanager
+def opened(place: str, path: str, anywhere: bool) -> Iterator[IO[bytes]]:
     """A file to read; a pipe or a device is none, and is not waited for."""
     try:
-        file = open(place, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
+        file = open(place, "rb", opener=at_once)  # noqa: SIM115 - `with` is below
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "no such file"
         start = "the current folder" if anywhere else "the program's folder"
         raise InputError(f"{path}: {why}", f"the path counts from {start}") from None
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise InputError(f"{path}: not a file", _HOW)
-    return file
+    with file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise InputError(f"{path}: not a file", _HOW)
+        try:
+            yield file
+        except OSError as error:  # a broken disk, a folder of the network that is gone
+            raise InputError(f"{path}: {error.strerror or 'the file cannot be read'}") from None
 
 
 # ---- .npy, .npz
@@ -112,15 +118,16 @@ def read_npy(file: IO[bytes], size: int, most: int, path: str) -> Array:
 def _npy_header(raw: bytes, path: str) -> tuple[str, bool, tuple[int, ...]]:
     try:
         header = ast.literal_eval(raw.decode("utf-8").strip())
-        descr, fortran, shape = header["descr"], header["fortran_order"], header["shape"]
+        descr, fortran, shape = str(header["descr"]), header["fortran_order"], header["shape"]
     except Exception:
         raise damaged(path, "the header can't be read") from None
-    if not isinstance(descr, str) or not _DESCR.fullmatch(descr):
+    if not _DESCR.fullmatch(descr):
         raise InputError(
-            f"{path}: elements of type '{shortened(str(descr))}' are not numbers",
+            f"{path}: elements of type '{shortened(descr)}' are not numbers",
             "save floats, integers or booleans; Python objects are never read",
         )
-    if not isinstance(shape, tuple) or not all(type(length) is int for length in shape):
+    whole = isinstance(shape, tuple) and all(type(length) is int for length in shape)
+    if not whole or any(abs(length) > LARGEST for length in shape):
         raise damaged(path, "the shape can't be read")
     if not isinstance(fortran, bool):
         raise damaged(path, "the header can't be read")
@@ -136,13 +143,14 @@ def _npz(file: IO[bytes], key: str, most: int, path: str) -> Array:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             if len(members) != len(archive.infolist()):
                 raise damaged(path, "a name stands in it twice")
-            info = members[_chosen(key, list(members), path)]
+            key = _chosen(key, list(members), path)
+            info = members[key]
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise InputError(f"{path}: the compression of {info.filename} is not known")
+                raise InputError(f"{path}: the compression of {shortened(key)} is not known")
             if info.file_size > max(1, info.compress_size) * DEFLATE_RATIO:
-                raise damaged(path, f"{info.filename} claims {info.file_size:,} bytes")
+                raise damaged(path, f"{shortened(key)} claims {info.file_size:,} bytes")
             with archive.open(info) as member:
-                return read_npy(member, info.file_size, most, f"{path}:{key}")
+                return read_npy(member, info.file_size, most, f"{path}:{shortened(key)}")
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError):
         raise damaged(path, "not a .npz file") from None
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple
 
-from .bounds import bytes_for, damaged, exactly, filled
+from .bounds import DIMENSIONS, LARGEST, bytes_for, damaged, exactly, filled
 from .refused import InputError, shortened
 
 LONGEST_INDEX = 1 << 24
@@ -71,8 +71,10 @@ def _entry(dtype: object, shape: object, data_offsets: object) -> Entry:
     start, end = data_offsets
     if not isinstance(dtype, str) or any(type(n) is not int for n in (*shape, start, end)):
         raise ValueError("not a number")
-    if not 0 <= start <= end:
+    if not 0 <= start <= end <= LARGEST:
         raise ValueError("not a place")
+    if len(shape) > DIMENSIONS or any(abs(n) > LARGEST for n in shape):
+        raise ValueError("not a shape")  # before lengths by the thousand are multiplied
     return Entry(dtype, tuple(shape), start, end)
 
 

@@ -91,10 +91,10 @@ class Table:
         import numpy
 
         if not self.rows:
-            what = (
-                "it names columns and holds no number" if self.heads else "there is nothing in it"
-            )
-            raise damaged(self.path, what)
+            if not self.heads:
+                raise damaged(self.path, "there is nothing in it")
+            word = next(head for head in self.heads if not _is_number(head))
+            raise damaged(self.path, f"its only row names columns: '{word}' is not a number")
         if self.too_large is not None:
             raise self.too_large
         flat = numpy.frombuffer(self.numbers, self.numbers.typecode).reshape(self.rows, self.width)

@@ -213,16 +213,17 @@ class Workers:
 
     def _new(self) -> Worker | None:
         """One more process; None where the system refuses it."""
-        asked, ask = os.pipe()
-        hear, say = os.pipe()
-        lives, life = os.pipe()  # the end that we hold is open as long as the command lives
-        shared = Shared()
+        ends: list[int] = []
         try:
+            for _ in range(3):
+                ends += os.pipe()
+            shared = Shared()
             pid = os.fork()
-        except OSError:
-            for end in (asked, ask, hear, say, lives, life):
+        except OSError:  # no room for processes, for memory, or for open files
+            for end in ends:
                 os.close(end)
             return None
+        asked, ask, hear, say, lives, life = ends  # `life` is open as long as the command lives
         if pid == 0:
             others = (*self.at_work.values(), *self.idle)
             ours = [ask, hear, life, *(end for worker in others for end in worker.ends)]

@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from ...opening import UsageError
+from ...opening import UsageError, at_once
 from ...output import put_in_place
 from ...recording.facts.check import FileCheck
 from ...render.escape import Terminal
@@ -16,7 +16,7 @@ from .answer import recorded_path
 from .files import Place
 
 HEAD = 1 << 16  # bytes of a program in which its first comments stand
-SET = re.compile(r"#\s*set:\s*\w+\s*=\s*@([^\s,:]+)")
+SET = re.compile(r"#\s*set:\s*\w+\s*=\s*@([^\s,:\0]+)")
 MOST_FOLDERS = 200  # whose failures are remembered
 
 
@@ -54,7 +54,7 @@ def _parts(place: Place) -> Iterator[str]:
     yield os.path.realpath(recorded_path(place.path))
     folder = os.path.dirname(place.path)
     try:
-        with open(place.path, encoding="utf-8", errors="replace") as file:
+        with open(place.path, encoding="utf-8", errors="replace", opener=at_once) as file:
             head = file.read(HEAD)
     except OSError:
         return
@@ -107,9 +107,13 @@ def _memory() -> dict[str, list[str]]:
     try:
         if path is None:
             return {}
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=at_once) as file:
             found = json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    whole = isinstance(found, dict) and all(isinstance(value, list) for value in found.values())
+    whole = isinstance(found, dict) and all(map(_all_text, found.values()))
     return found if whole else {}
+
+
+def _all_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
