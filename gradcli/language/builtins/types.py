@@ -16,6 +16,7 @@ from ..operations import VIEWS, type_name
 from ..session import session
 from ..sets import FrozenSet, Set
 from ..values import Bound, Builtin, ErrorValue, Function, Lazy, Namespace, Plain, Type
+from .abstract_types import belongs
 from .arguments import name_inherited
 
 CONSTRUCT: dict[str, Callable[..., Any]] = {}  # filled by the rooms that make the values
@@ -149,6 +150,9 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
         answer = next(
             (found for ask in custom_isinstance if (found := ask(value, kind)) is not None), None
         )
+        if not answer and type(kind) is Annotation:
+            found = belongs(value, kind)
+            answer = answer if found is None else found
         if answer is None:
             if type(kind) is not Type:
                 raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
