@@ -164,7 +164,7 @@ def running() -> Iterator[None]:
     yield
 
 
-def test_every_class_can_be_made() -> None:
+def test_every_class_can_be_made(running: None) -> None:
     classes = library_classes()
     found = [path for home in HOMES for path, _ in made_at(home)]
     missing = [path for path, _ in classes if path not in found]

@@ -325,13 +325,16 @@ _FIRST = pattern(r"[^.\[]*")
 _STEP = pattern(r"\.([^.\[]+)|\[([^\]]+)\]")
 
 
-def format_method(pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """pattern.format(*args, **kwargs); fields are looked up in the language's own tables."""
+def format_method(pattern: str, args: tuple[Any, ...] | None, kwargs: Any) -> str:
+    """pattern.format(*args, **kwargs); fields are looked up in the language's own tables.
+
+    Without args it is pattern.format_map(kwargs), whose mapping may be of any kind.
+    """
     return _fill(pattern, args, kwargs, [0], 2)
 
 
 def _fill(
-    pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int], depth: int
+    pattern: str, args: tuple[Any, ...] | None, kwargs: Any, counter: list[int], depth: int
 ) -> str:
     if depth == 0:
         raise ValueError("Max string recursion exceeded")
@@ -355,7 +358,7 @@ def _fill(
     return joined(parts)
 
 
-def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: list[int]) -> Any:
+def _field(field: str, args: tuple[Any, ...] | None, kwargs: Any, counter: list[int]) -> Any:
     first = _FIRST.match(field)
     assert first is not None
     key = first.group()
@@ -373,11 +376,13 @@ def _field(field: str, args: tuple[Any, ...], kwargs: dict[str, Any], counter: l
             )
         counter[0] = -1
     if key.isdigit():
+        if args is None:
+            raise ValueError("Format string contains positional fields")
         if len(key) > 9 or int(key) >= len(args):
             raise IndexError(f"Replacement index {key} out of range for positional args tuple")
         value = args[int(key)]
     else:
-        value = kwargs[key]
+        value = get_item(kwargs, key)
     rest = field[first.end() :]
     place = 0
     while place < len(rest):

@@ -215,6 +215,7 @@ METHODS.update(
     expandtabs=_expand_tabs,
     translate=_translate,
     format=lambda text, *args, **kwargs: format_method(text, args, kwargs),
+    format_map=lambda text, mapping, /: format_method(text, None, mapping),
 )
 STATICS["str", "maketrans"] = _make_table
 METHODS = all_named("str", METHODS)

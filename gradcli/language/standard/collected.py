@@ -191,7 +191,7 @@ class Record(tuple):  # type: ignore[type-arg]
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
-    shown = ""
+    _shown = ""
 
     def __new__(cls, *args: Any) -> Record:
         return super().__new__(cls, args)
@@ -204,23 +204,29 @@ class Record(tuple):  # type: ignore[type-arg]
             ]
         finally:
             session.budget.depth -= 1
-        return f"{self.shown}({', '.join(parts)})"
+        return f"{self._shown}({', '.join(parts)})"
 
 
-def make_record(name: str, fields: list[str], defaults: dict[str, Any]) -> Type:
-    """The class of a named tuple."""
+def make_record(
+    name: str, fields: list[str], defaults: dict[str, Any], renamed: bool = False
+) -> Type:
+    """The class of a named tuple; names that Python made (renamed) may begin with an underscore."""
     for field in (name, *fields):
-        if type(field) is not str or not field.isidentifier() or keyword.iskeyword(field):
+        if type(field) is not str or not field.isidentifier():
             raise ValueError(
                 f"Type names and field names must be valid identifiers: {quoted(field)}"
             )
-    for place, field in enumerate(fields):
-        if field.startswith("_"):
+        if keyword.iskeyword(field):
+            raise ValueError(f"Type names and field names cannot be a keyword: {quoted(field)}")
+    seen: set[str] = set()
+    for field in fields:
+        if field.startswith("_") and not renamed:
             raise ValueError(f"Field names cannot start with an underscore: {quoted(field)}")
-        if field in fields[:place]:
+        if field in seen:
             raise ValueError(f"Encountered duplicate field name: {quoted(field)}")
+        seen.add(field)
     session.budget.charge_bytes(HOST_BYTES)
-    own: dict[str, Any] = {"__slots__": (), "_fields": tuple(fields), "shown": name}
+    own: dict[str, Any] = {"__slots__": (), "_fields": tuple(fields), "_shown": name}
     own["__module__"] = __name__
     own.update({field: property(itemgetter(place)) for place, field in enumerate(fields)})
     kind: Any = type(name, (Record,), own)
@@ -299,12 +305,22 @@ def _namedtuple(
     if type(fields) is str:
         fields = fields.replace(",", " ").split()
     fields = collect(fields)
+    if rename:
+        first = {name: place for place, name in reversed([*enumerate(fields)]) if _is_field(name)}
+        fields = [
+            name if _is_field(name) and first[name] == place else f"_{place}"
+            for place, name in enumerate(fields)
+        ]
     last = [] if defaults is None else collect(defaults)
     if len(last) > len(fields):
         raise TypeError("Got more default values than field names")
-    return make_record(
-        typename, fields, dict(zip(fields[len(fields) - len(last) :], last, strict=True))
-    )
+    with_default = dict(zip(fields[len(fields) - len(last) :], last, strict=True))
+    return make_record(typename, fields, with_default, bool(rename))
+
+
+def _is_field(name: Any) -> bool:
+    usable = type(name) is str and name.isidentifier() and not keyword.iskeyword(name)
+    return usable and not name.startswith("_")
 
 
 # ---------------------------------------------------------------- heapq, bisect

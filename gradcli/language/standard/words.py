@@ -354,25 +354,37 @@ class JSONDecodeError(ValueError):
     _torch_name = "json.decoder.JSONDecodeError"
 
 
-def _loads(s: Any) -> Any:
+def _loads(
+    s: Any, *, object_hook: Any = None, parse_float: Any = None, parse_int: Any = None,
+    parse_constant: Any = None, object_pairs_hook: Any = None,
+) -> Any:  # fmt: skip
     if type(s) is bytes:
         s = decode(s)
     if type(s) is not str:
         raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type_name(s)}")
     session.budget.charge(len(s) >> 3)
     session.budget.charge_bytes(40 * len(s))
+    hooks: Any = {
+        "object_hook": object_hook, "parse_float": parse_float, "parse_int": parse_int,
+        "parse_constant": parse_constant, "object_pairs_hook": object_pairs_hook,
+    }  # fmt: skip
     try:
-        return json.loads(s)
+        return json.loads(s, **{name: _calling(hook) for name, hook in hooks.items()})
     except json.JSONDecodeError as error:
         raise JSONDecodeError(str(error)) from None
+
+
+def _calling(hook: Any) -> Any:
+    """What the program does with a part that was read; None where it leaves it as it is."""
+    return None if hook is None else lambda part: call(hook, (part,), {})
 
 
 def _dump(obj: Any, fp: Any, **options: Any) -> None:
     call(get_attribute(fp, "write"), (_dumps(obj, **options),), {})
 
 
-def _load(fp: Any) -> Any:
-    return _loads(call(get_attribute(fp, "read"), (), {}))
+def _load(fp: Any, **hooks: Any) -> Any:
+    return _loads(call(get_attribute(fp, "read"), (), {}), **hooks)
 
 
 # ---------------------------------------------------------------- pprint, textwrap
