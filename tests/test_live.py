@@ -25,7 +25,7 @@ from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Ran, Request
 from gradcli.pipeline.run import execute
-from gradcli.questions import paths
+from gradcli.questions import paths, picture
 from gradcli.questions.interventions import watching
 from gradcli.questions.shown_pass import keep
 from gradcli.questions.trace import Options, recorded, trace_report
@@ -678,3 +678,27 @@ net(torch.ones(2)).sum().backward()
     with pytest.raises(UsageError, match="net computes weight of its parameters") as refused:
         why_report(request, "net.weight", trials=False)
     assert refused.value.advice == "ask for net.parametrizations.weight.original"
+
+
+@needs_torch
+def test_calls_of_modules_stand_where_both_engines_have_them() -> None:
+    text = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 2)
+    def forward(self, x):
+        for _ in range(3):
+            x = torch.tanh(self.a(x))
+        return x
+net = Net()
+x = torch.ones(3, 2)
+loss = net(x).sum()
+loss.backward()
+"""
+    requests = (Request(text.encode(), "p.expr", engine=engine) for engine in ("own", "torch"))
+    runs = (picture.recorded(request, None) for request in requests)
+    own, live = (trace_report(ran, Options(detail=True)).detail for ran in runs)
+    assert own is not None and live is not None
+    assert [(frame.name, frame.line) for frame in live.frames] == [
+        (frame.name, frame.line) for frame in own.frames
+    ]

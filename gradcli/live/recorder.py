@@ -162,9 +162,11 @@ class Recorder:
     def _entering(self, module: Any, given: Any) -> None:
         if self.stepping is not None:
             self.end_step()  # by an error
+        frame = sys._getframe(1)
+        spot = self.stand(frame)
         self.observer.entering(module)
         self.labels.modules.append(module)
-        self.text.callers.append([sys._getframe(1), None])
+        self.text.callers.append((frame, spot))
         if type(module).__name__ in FAST and not module.training and not self.side.switched():
             held = self.side.hands_off()
             held.__enter__()

@@ -44,7 +44,7 @@ class Spot:
 NOWHERE = Spot(None, _call)
 CELL = "<ipython-input"
 NO_POSITION = (None,) * 4
-NOBODY: list[Any] = [None, None]  # calls a module
+NOBODY = None, NOWHERE  # calls a module
 
 
 class Text:
@@ -59,7 +59,7 @@ class Text:
         self._others: dict[int, tuple[CodeType, bool]] = {}  # codes of other files, by identity
         self._inner: dict[tuple[int, int, int], tuple[CodeType, Spot, Spot]] = {}
         # Calls of modules that are running: the frame that makes each, and where the text is then.
-        self.callers: list[list[Any]] = []
+        self.callers: list[tuple[FrameType, Spot]] = []
         self.told: dict[int, CodeType] = {}  # what runs rewritten, by its identity
         self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
 
@@ -85,19 +85,17 @@ class Text:
             yield frame
             start = frame.f_back
 
-    def spot(self, frame: FrameType | None, outside: int = 0) -> Spot:
-        """Where the text is, seen from a frame that it called, `outside` of so many modules. Behind
-        the frame of a module's call the text stands still until the module returns."""
+    def spot(self, frame: FrameType | None) -> Spot:
+        """Where the text is, seen from a frame that it called. Behind the frame of a module's call
+        the text stands still until the module returns."""
         filename, callers = self.filename, self.callers
-        caller = callers[-1 - outside] if len(callers) > outside else NOBODY
+        caller, standing = callers[-1] if callers else NOBODY
         found, inner = NOWHERE, None
         for _ in range(DEEPEST):
             if frame is None:
                 break
-            if frame is caller[0]:
-                if caller[1] is None:
-                    caller[1] = self.spot(frame.f_back, outside + 1)
-                found = caller[1]
+            if frame is caller:
+                found = standing
                 break
             code = frame.f_code
             if code.co_filename == filename and code.co_name != CALLER:
