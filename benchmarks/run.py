@@ -37,7 +37,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The checkout beside this file is measured, installed or not.
 SEARCHED = os.pathsep.join([str(HERE.parent), *sys.path[2:]])
 ENVIRONMENT = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": SEARCHED}
-ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # who uses a tool has its bytecode
+# Who uses a tool has its bytecode, and leaves the choice of routines to NumPy's library.
+for name in ("PYTHONDONTWRITEBYTECODE", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+    ENVIRONMENT.pop(name, None)
 
 
 MISTAKE = 3  # the exit code of a program with an error
