@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import struct
 from pathlib import Path
 
@@ -108,6 +109,25 @@ def test_damaged_files_are_reported(tmp_path: Path) -> None:
     file.write_text("from torchvision.datasets import MNIST\nMNIST('data')\n")
     done = command("run", str(file), "--data", str(tmp_path))
     assert done.returncode == 3 and "RuntimeError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pictures", "labels"),
+    [
+        (b"\0\0\x08\x03" + struct.pack(">3I", 1, 1, 1) + b"a",
+         b"\0\0\x0e\x01" + struct.pack(">Id", 1, math.nan)),
+        (b"\0\0\x0d\x03" + struct.pack(">3If", 1, 1, 1, 0.5),
+         b"\0\0\x08\x01" + struct.pack(">I", 1) + b"a"),
+    ],
+)  # fmt: skip
+def test_pictures_and_labels_are_bytes(tmp_path: Path, pictures: bytes, labels: bytes) -> None:
+    """A label that is NaN would be another number on each processor."""
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(pictures)
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(labels)
+    file = tmp_path / "program.py"
+    file.write_text("from torchvision.datasets import MNIST\nMNIST('data', train=False)\n")
+    done = command("run", str(file), "--data", str(tmp_path))
+    assert done.returncode == 3 and "not a set of pictures with labels" in done.stderr
 
 
 def test_a_transform_refuses_what_it_can_not_read() -> None:

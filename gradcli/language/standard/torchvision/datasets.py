@@ -114,7 +114,8 @@ class MNIST(VisionDataset):
         images, labels = (
             _read(name, f"{part}-{what}-ubyte") for what in ("images-idx3", "labels-idx1")
         )
-        if images.ndim != 3 or labels.ndim != 1 or len(images) != len(labels):
+        fits = (images.ndim, labels.ndim) == (3, 1) and len(images) == len(labels)
+        if not fits or not images.dtype == labels.dtype == numpy.uint8:
             raise RuntimeError("the files of --data are not a set of pictures with labels")
         self.data = from_numpy(images)
         self.targets = from_numpy(labels.astype("int64"))
