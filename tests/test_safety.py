@@ -166,9 +166,9 @@ f"{torch.ones(1)._data}"
 ----
 "".join.__self__
 ----
-str.format_map
+str.format_map("{a.__class__.__base__}", {"a": 1})
 ----
-"{a}".format_map({"a": 1})
+"{a[0].__globals__}".format_map({"a": [len]})
 ----
 ----
 (1).__class__(5).__class__.__base__
