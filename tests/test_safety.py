@@ -252,6 +252,8 @@ def test_no_table_offers_two_underscores() -> None:
     for kind, members in TABLES.items():
         names = {*members.methods, *members.properties, *members.settable}
         hidden = {name for name in names if name.startswith("_")}
+        if issubclass(kind, tuple):  # a named tuple of a program that ran before: _1, renamed
+            hidden -= {*getattr(kind, "_fields", ())}
         saved = {name for name in hidden if name.startswith(("_saved_", "_raw_saved_"))}
         assert hidden - saved <= allowed, kind
 
