@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..autograd.function_node import FunctionNode
@@ -158,27 +158,9 @@ class Search:
             return
         called = places.called(value)
         if isinstance(value, ast.Call) and called is not None:
-            word = called[0]
-            if word in CUTS and called[1] and isinstance(value.func, ast.Attribute):
-                yield self._without(value, f".{word}()", f".{word}() cuts it off the graph")
-                return
-            if isinstance(value.func, ast.Name) and word == "float" and len(called[1]) == 1:
-                yield from self._number(value, called[1][0])
-                return
-            if word in CHOICES or (word in INTEGERS and isinstance(value.func, ast.Attribute)):
-                what = (
-                    f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
-                )
-                yield Reason(
-                    value, what, CHOSEN if word.startswith("arg") else None, is_choice=True
-                )
-                return
-            if word == "grad" and self._is_library(value.func):
-                yield from self._differentiated(value)
-                return
-            if word in MAKERS and self._is_library(value.func):
-                copied = self._copied(value) if word == "tensor" else []
-                yield from copied or self._leaf_reasons(value, name, tensor)
+            known = self._of_call(value, *called, name, tensor)
+            if known is not None:
+                yield from known
                 return
         if called is not None and called[0] in places.program.bindings:
             yield from self._of_function(called[0], depth)
@@ -188,6 +170,28 @@ class Search:
             parts = [*parts, value.slice]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _of_call(
+        self, value: ast.Call, word: str, given: Sequence[ast.expr], name: str | None,
+        tensor: Tensor | None,
+    ) -> Iterable[Reason] | None:  # fmt: skip
+        """What a call of the library keeps out by itself; None where its operands have to be
+        looked at."""
+        is_method = isinstance(value.func, ast.Attribute)
+        if word in CUTS and given and is_method:
+            return [self._without(value, f".{word}()", f".{word}() cuts it off the graph")]
+        if isinstance(value.func, ast.Name) and word == "float" and len(given) == 1:
+            return self._number(value, given[0])
+        if word in CHOICES or (word in INTEGERS and is_method):
+            what = f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
+            advice = CHOSEN if word.startswith("arg") else None
+            return [Reason(value, what, advice, is_choice=True)]
+        if word == "grad" and self._is_library(value.func):
+            return self._differentiated(value)
+        if word in MAKERS and self._is_library(value.func):
+            copied = self._copied(value) if word == "tensor" else []
+            return copied or self._leaf_reasons(value, name, tensor)
+        return None
 
     def _number(self, value: ast.Call, given: ast.expr) -> Iterator[Reason]:
         """float(x) of what requires grad."""
