@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...diagnostics import Edit
-from ...engine.causes import Cause
+from ...engine.schema.causes import Cause
 from ...operators import catalogue
 from ..explanation import (
     Explanation,

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.invented_names import kept_on
-from ...engine.tensor import Tensor
+from ...engine.tensors.invented_names import kept_on
+from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ..explanation import Explanation, replaced
 
