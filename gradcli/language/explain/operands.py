@@ -371,10 +371,49 @@ def _probabilities(out: Explanation) -> None:
         out.advise(f"torch.sigmoid({code}) on line {line}, or BCEWithLogitsLoss without it", edits)
 
 
+def _chosen(out: Explanation) -> None:
+    """`if x.sum() > 0` in a function of vmap: a tensor holds the answers of all samples."""
+    places, condition = out.places, out.places.text(out.place)
+    branch = next((part for part in places.ancestors(out.place) if isinstance(part, ast.If)), None)
+    out.primary = "differs from sample to sample, and an if goes one way"
+    if branch is None or condition is None or branch.test is not out.place:
+        out.advise("torch.where, which chooses for each sample")
+        return
+    body = getattr(places.parents.get(id(branch)), "body", [])
+    later = body[body.index(branch) + 1 :] if branch in body else []
+    ends = [branch.body[:1], branch.orelse[:1] or later[:1]]
+    values = [places.text(end[0].value, 80) if end and isinstance(end[0], ast.Return) else None
+              for end in ends]  # fmt: skip
+    if None in values:
+        out.advise("torch.where, which chooses for each sample")
+        return
+    whole = f"return torch.where({condition}, {values[0]}, {values[1]})"
+    out.advise(f"{whole}, which chooses for each sample", replaced(places, branch, whole))
+
+
+def _several(out: Explanation) -> None:
+    """torch.func.grad of a function with several results: its Jacobian."""
+    made = out.place.func if isinstance(out.place, ast.Call) else None
+    if isinstance(made, ast.Call) and made.args and (text := out.places.text(made.args[0])):
+        edits = replaced(out.places, made.func, "torch.func.jacrev")
+        out.advise(f"torch.func.jacrev({text}), or a sum in {text}", edits)
+
+
+def _whole_numbers(out: Explanation) -> None:
+    """torch.func.grad at whole numbers."""
+    given = out.place.args if isinstance(out.place, ast.Call) else []
+    if len(given) == 1 and (text := out.places.text(given[0])):
+        out.advise(f"{text}.float() on line {out.places.line(given[0])}",
+                   suffixed(out.places, given[0], ".float()"))  # fmt: skip
+
+
 _SPECIAL: dict[str, Callable[[Explanation], None]] = {
     "all elements of input should be between 0 and 1": _probabilities,
     "Only Tensors of floating point and complex dtype can require gradients": _needs_floats,
     "Can't call numpy() on Tensor that requires grad": _numpy,
     "tensors used as indices must be": _float_index,
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent": _chosen,
+    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor": _several,
+    "only Tensors of floating point dtype can require gradients": _whole_numbers,
     "you can only change requires_grad flags of leaf variables": _flag,
 }
