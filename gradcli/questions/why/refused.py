@@ -11,6 +11,7 @@ from .case import Case
 from .cut_findings import cut_finding
 from .cuts import cut_behind
 from .none import constant_finding
+from .rebound import update_trial
 
 MOST = 3  # places that are named
 
@@ -28,8 +29,11 @@ def cures_of_refusal(ran: Ran, provenance: Provenance) -> list[Cure]:
     cut = None if case is None else cut_behind(case, case.value)
     if case is None or cut is None:
         return []
-    trials = cut_finding(case, [cut], "").trials[:MOST]
-    return [Cure(f"help: {one.advice}", one.edits) for one in trials if one.edits]
+    finding = cut_finding(case, [cut], "")
+    bare = finding.verdict == "no-grad"
+    update = update_trial(case, case.statement(cut.node), bare=bare)
+    trials = [one for one in (update, *finding.trials) if one is not None and one.edits]
+    return [Cure(f"help: {one.advice}", one.edits) for one in trials[:1]]
 
 
 def _case_of_root(ran: Ran, provenance: Provenance) -> Case | None:
