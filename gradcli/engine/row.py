@@ -136,6 +136,7 @@ class Row(Declaration):
         # Of its in-place twin, where a tensor can't hold the result.
         self.cast_words: str = options["cast_words"] or _CAST_WORDS
         self.holomorphic: bool = options["holomorphic"]
+        self.linear: bool = options.get("linear", False)
         self.layout: str = options["layout"]  # of its results in memory: see layout.LAYOUTS
         self.overlap: str = options["overlap"]  # may its twin write into expanded tensors?
         self.symbol: str = options["symbol"]  # how Python writes it: x + y

@@ -152,6 +152,7 @@ index_put_impl = operator(
     layout="like",
     forward=_put,
     reduced=_PUT_REDUCED,
+    linear=True,
     self=lambda grad: grad,
     values=lambda grad, indices, values_shape: sum_to(index(grad, indices), values_shape),
     jacobian="placement",
@@ -211,6 +212,7 @@ index_put = operator(
     layout="like",
     forward=_put,
     reduced=_PUT_REDUCED,
+    linear=True,
     self=lambda grad, indices, values_shape, accumulate: (
         grad if accumulate else index_put(grad, indices, zeros_of(grad, values_shape), False)
     ),

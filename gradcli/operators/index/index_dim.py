@@ -254,6 +254,7 @@ index_copy = operator(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     node="IndexCopyBackward0",
     inplace="index_copy_",
+    linear=True,
     overlap="apart",
     check=_check_copy,
     forward=_replaced,

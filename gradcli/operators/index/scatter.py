@@ -149,6 +149,7 @@ scatter = operator(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     node="ScatterBackward0",
     inplace="scatter_",
+    linear=True,
     overlap="apart",
     check=check_scatter,
     layout="row-major",

@@ -71,7 +71,8 @@ def _batch_norm(
 
 
 def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum: float) -> None:
-    """Moves the running statistics towards this batch's."""
+    """Moves the running statistics towards this batch's; they have no tangent."""
+    input, mean = input.detach(), mean.detach()
     dims = [place for place in range(input.ndim) if place != 1]
     with no_grad():
         # Through .data: PyTorch's kernel writes the statistics without a new version.
@@ -79,7 +80,7 @@ def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum:
             _move(running_mean, mean, momentum)
         if running_var is not None:
             wide = input.float() if input.dtype.is_reduced else input
-            _move(running_var, wide.detach().var(dims), momentum, once=True)
+            _move(running_var, wide.var(dims), momentum, once=True)
 
 
 def _move(running: Any, batch: Any, momentum: float, *, once: bool = False) -> None:
