@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engine.schema.catalogue import catalogue
 from ..engine.tensors.tensor_type import contiguous_format, wrap_dim
-from .batched import is_batched
+from .batched import alike, is_batched
 from .batched_call import Call
 from .carrier import run
 from .levels import randomness_at
@@ -212,7 +212,7 @@ def folded(call: Call) -> Any:
 def statistics(call: Call) -> Any:
     """Batch norm: samples share no statistics that each of them would move."""
     whole = call.whole
-    if call.values["training"] and whole["input"]:
+    if call.values["training"] and whole["input"] and not alike(call.values["input"]):
         for name in ("running_mean", "running_var"):
             if call.values[name] is not None and not whole[name]:
                 raise RuntimeError(

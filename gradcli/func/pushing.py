@@ -18,10 +18,22 @@ from ..engine.schema.mode import state
 from ..engine.schema.operator import Factory, Row
 from ..engine.schema.returns import Named
 from ..engine.schema.row import Inplace
+from ..engine.tensors.autograd_meta import AutogradMeta
 from ..engine.tensors.tensor import Tensor, plain
-from .carrier import run, standing
+from .carrier import run, same, standing
 from .composed import COMPOSED
-from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of
+from .dual import (
+    Dual,
+    DualMeta,
+    dual,
+    forward,
+    is_dual,
+    is_view_of,
+    mirror,
+    primal_of,
+    tangent_of,
+    unwrapped,
+)
 from .release import asks
 from .reverse import gradient, unchosen
 from .told import unheard
@@ -67,6 +79,8 @@ def _push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         item if tangent is None else dual(item, tangent, level)
         for item, tangent in zip(outs, pushed, strict=True)
     ]
+    if row.view:
+        is_view_of(results, values[0])
     if not isinstance(out, tuple):
         return results[0]
     return type(out)(results) if isinstance(out, Named) else tuple(results)
@@ -258,28 +272,29 @@ def _turn(tensor: Any, tangent: Any, level: int) -> None:
     it begins with have samples where the tangent has them."""
     zeros = catalogue.functions["zeros_like"]
     none: Any = 0 if tangent is None else catalogue.methods["sum"](zeros(tangent))
-    base = tensor._base
+    base, around = unwrapped(tensor, level)
     if base is None:
         _turned(tensor, zeros(tensor.detach()) + none, level)
         return
     if not is_dual(base, level):
         _turned(base, zeros(base.detach()) + none, level)
+        for outer in around:
+            mirror(outer)
     place = (tuple(tensor._data.shape), tensor.stride(), tensor.storage_offset())
-    _turned(tensor, run(catalogue.rows["as_strided"], (base._meta.tangent, *place)), level)
+    viewed = run(catalogue.rows["as_strided"], (base._meta.tangent, *place))
+    ordinary = tensor.__class__ is Tensor
+    version = tensor._meta.view_version if ordinary else 0
+    _turned(tensor, viewed, level)
+    tensor._meta.origin = base
+    if ordinary:
+        tensor._meta.primal._meta = AutogradMeta(base._meta.primal, version)
 
 
-def _turned(tensor: Any, tangent: Any, level: int) -> Any:
+def _turned(tensor: Any, tangent: Any, level: int) -> None:
     """The tensor itself becomes a dual, for all its holders."""
-    if tensor.__class__ is not Tensor:
-        return dual(tensor, tangent, level)
-    tensor._need_array()
-    tensor._need_storage()
-    primal: Tensor = object.__new__(Tensor)
-    for name in ("_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta"):
-        setattr(primal, name, getattr(tensor, name))
-    primal._form, tensor._form = None, False
+    primal = same(tensor)
     tensor.__class__ = Dual
     tensor._meta = DualMeta(primal, tangent, level)
+    mirror(tensor)
     if level == 0:
         forward.alive.add(tensor)
-    return tensor
