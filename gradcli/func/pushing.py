@@ -61,9 +61,13 @@ def _push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         if name in row.differentiable and (tangent := tangent_of(value, level)) is not None
     }
     if row.underivable and any(tangent_of(value, level) is not None for value in values):
-        raise NotImplementedError(_no_forward(row))
+        raise NotImplementedError(
+            f"Trying to use forward AD with aten::{row.name} that does not support it."
+        )
     if not tangents:
         return out
+    if row.tangent == "none":
+        raise NotImplementedError(_no_forward(row))
     outs = list(out) if isinstance(out, tuple) else [out]
     try:
         if row.name in COMPOSED:
@@ -100,9 +104,11 @@ def _pushed(
 ) -> Sequence[Any]:
     names = row.signature.names
     if row.view:
+        if row.name == "as_strided":  # it counts in memory: the tangent has to lie as the primal
+            tangents = {"self": catalogue.functions["zeros_like"](primals[0]) + tangents["self"]}
         viewed = run(row, [tangents.get(n, p) for n, p in zip(names, primals, strict=True)])
         return list(viewed) if isinstance(viewed, tuple) else [viewed]
-    if row.linear:
+    if row.tangent == "linear":
         return [run(row, [_direction(n, p, row, tangents) for n, p in zip(names, primals)])]
     floating = [o is not None and o._kind.dtype.category >= FLOATING for o in outs]
     if not any(floating):

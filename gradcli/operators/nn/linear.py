@@ -207,7 +207,7 @@ embedding_table = operator(
     node="EmbeddingBackward0",
     where="hidden",
     forward=_embedding,
-    linear=True,
+    tangent="linear",
     weight=lambda grad, indices, weight_sym_argsize_0, padding_idx, scale_grad_by_freq, sparse: (
         embedding_dense_backward(
             grad, indices, weight_sym_argsize_0, padding_idx, scale_grad_by_freq

@@ -125,6 +125,12 @@ def _instance_norm(
                 "Expected more than 1 spatial element when training, got input size "
                 f"{shape_text(input)}"
             )
+    if use_input_stats and (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     batch, channels = input.shape[0], input.shape[1]
     repeated = [
         None if value is None else value.repeat(batch)
