@@ -24,31 +24,31 @@ LENGTH, TIMES = 100, 300  # operations of a chain, and how often it is walked: t
 
 
 def _no_plain_formulas() -> None:
-    import gradcli.engine.formula as formula
+    import gradcli.engine.compile.formula as formula
 
     formula.plain_expression = lambda one: None
 
 
 def _no_kernels_in_formulas() -> None:
-    import gradcli.engine.formula as formula
+    import gradcli.engine.compile.formula as formula
 
     formula.on_arrays = lambda one: one.function
 
 
 def _no_ordinary_pass() -> None:
-    import gradcli.engine.backward as backward
+    import gradcli.engine.passes.backward as backward
 
     backward.is_ordinary = lambda tensors: False
 
 
 def _no_lanes() -> None:
-    import gradcli.engine.lane as lane
+    import gradcli.engine.compile.lane as lane
 
     lane.has_lanes = lambda row: False
 
 
 def _no_index() -> None:
-    import gradcli.engine.declaration_index as index
+    import gradcli.engine.schema.declaration_index as index
 
     index._read = lambda place, stamp: None
     index._write = lambda place, table: None
@@ -118,15 +118,15 @@ CHAINS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "hypot(y, a)": lambda lib, y, a, b: lib.hypot(y, a),
 }
 TRICKS: dict[str, Trick] = {
-    "lanes": Trick("engine/lane: an operation on tensors of one form asks nothing",
+    "lanes": Trick("engine/compile/lane: an operation on tensors of one form asks nothing",
                    _no_lanes, forward, ("sin(y)", "hypot(y, a)")),
-    "ordinary": Trick("engine/fast_backward: a pass that nobody watches",
+    "ordinary": Trick("engine/passes/fast_backward: a pass that nobody watches",
                       _no_ordinary_pass, backward, ("y * a + b", "tanh(y)")),
-    "plain": Trick("engine/arrays: plain formulas stand in the function of the way back",
+    "plain": Trick("engine/compile/arrays: plain formulas stand in the function of the way back",
                    _no_plain_formulas, backward, ("y * a + b",)),
-    "kernels": Trick("engine/arrays: formulas call kernels of arrays, not rows",
+    "kernels": Trick("engine/compile/arrays: formulas call kernels of arrays, not rows",
                      _no_kernels_in_formulas, backward, ("tanh(y)", "sin(y)")),
-    "index": Trick("engine/declaration_index: a program reads the declarations that it uses",
+    "index": Trick("engine/schema/declaration_index: a program reads the declarations that it uses",
                    _no_index, whole, ("run", "trace")),
     "reader": Trick("reading: a command line that is in order is read without typer",
                     _no_reader, whole, ("run", "trace")),

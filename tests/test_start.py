@@ -55,7 +55,7 @@ def test_what_a_question_loads(home: Path, words: tuple[str, ...]) -> None:  # n
 def test_a_wrong_program_waits_for_no_library(home: Path) -> None:  # noqa: F811
     (home / "wrong.expr").write_text("x = torch.tensor(1.0)\ny = = x\n")
     loaded = modules_after("run", "wrong.expr")
-    assert not {"numpy", "gradcli.engine.tensor", "gradcli.operators"} & loaded
+    assert not {"numpy", "gradcli.engine.tensors.tensor", "gradcli.operators"} & loaded
 
 
 def test_who_loads_scipy(home: Path) -> None:  # noqa: F811

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.observer import EVENTS, Observer, OfNodes
+from ..engine.graph.observer import EVENTS, Observer, OfNodes
+from ..engine.schema.mode import state
 from .carrier import Carrier
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, ref
 
-from ..engine.mode import sequence_so_far
-from ..engine.origin import current_line, current_origin
+from ..engine.schema.mode import sequence_so_far
+from ..engine.schema.origin import current_line, current_origin
 from .facts import BackwardFact
 from .lines import Lines
 from .sides import mark_of

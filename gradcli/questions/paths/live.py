@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 
 from ...diagnostics import Enough
-from ...engine.origin import current_origin
+from ...engine.schema.origin import current_origin
 from ...language.interpreter import Machine, Outcome
 from ...language.program import parse
 from ...language.source import Source
