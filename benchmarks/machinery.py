@@ -60,6 +60,12 @@ def _no_reader() -> None:
     reading.read = lambda words: None
 
 
+def _no_finder() -> None:
+    from gradcli.process.modules import Finder
+
+    Finder.find_spec = lambda self, name, path=None, target=None: None
+
+
 def forward(chain: str) -> float:
     """Microseconds for each operation of a chain."""
     return _walked(chain)[0]
@@ -91,7 +97,9 @@ def _walked(chain: str) -> tuple[float, float]:
 def whole(command: str) -> float:
     """Milliseconds of processor time that a command takes in a process."""
     from gradcli.door import main
+    from gradcli.process.ending import begin
 
+    begin()
     sys.argv = ["gradcli", command, str(PROGRAM)]
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
@@ -128,8 +136,10 @@ TRICKS: dict[str, Trick] = {
                      _no_kernels_in_formulas, backward, ("tanh(y)", "sin(y)")),
     "index": Trick("engine/schema/declaration_index: a program reads the declarations that it uses",
                    _no_index, whole, ("run", "trace")),
-    "reader": Trick("reading: a command line that is in order is read without typer",
+    "reader": Trick("command_line: a command line that is in order is read without typer",
                     _no_reader, whole, ("run", "trace")),
+    "finder": Trick("process/modules: the package's own modules are found by their names",
+                    _no_finder, whole, ("run", "trace")),
 }  # fmt: skip
 
 

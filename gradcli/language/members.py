@@ -43,8 +43,8 @@ class Members:
     """What a type offers: methods take the value first, properties are read from it.
 
     `settable` writes a name of the table. Where `keeps` says so, any other name that a program
-    sets is kept beside the object (`engine.tensors.invented_names`), out of the library's sight; it may
-    hide a method, so only `direct` methods are called without a look at the object.
+    sets is kept beside the object (`engine.tensors.invented_names`), out of the library's sight;
+    it may hide a method, so only `direct` methods are called without a look at the object.
     """
 
     __slots__ = ("constants", "direct", "keeps", "methods", "properties", "settable", "statics")
