@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engine.schema.catalogue import catalogue
 from ..engine.tensors.tensor_type import contiguous_format, wrap_dim
-from .batched import alike, is_batched
+from .batched import is_batched
 from .batched_call import Call
 from .carrier import run
 from .levels import randomness_at
@@ -209,23 +209,6 @@ def folded(call: Call) -> Any:
     return tuple(map(unfolded, out)) if isinstance(out, tuple) else unfolded(out)
 
 
-def statistics(call: Call) -> Any:
-    """Batch norm: samples share no statistics that each of them would move."""
-    whole = call.whole
-    if call.values["training"] and whole["input"] and not alike(call.values["input"]):
-        for name in ("running_mean", "running_var"):
-            if call.values[name] is not None and not whole[name]:
-                raise RuntimeError(
-                    "Batch norm got a batched tensor as input while the running_mean or "
-                    "running_var, which will be updated in place, were not batched.\nIf you are "
-                    "using a module and do not need eval mode, please set "
-                    "`track_running_stats` to be False.If you are using a prebuilt module and do "
-                    "not need eval mode, please see the functorch website for resources on how to "
-                    "patch your module to work with vmap"
-                )
-    return NotImplemented
-
-
 def masked_fill(call: Call) -> Any:
     """A number for each sample: chosen by where, which broadcasts."""
     if not call.whole["value"]:
@@ -270,7 +253,6 @@ OWN: dict[str, Any] = {
     "mv": product, "addmm": addmm, "linear": linear, "cat": cat, "stack": stack,
     "index_select": index_select, "embedding.table": embedding, "max_pool2d_with_indices": folded,
     "avg_pool2d.kernel": folded, "_adaptive_avg_pool2d": folded, "convolution": folded,
-    "native_batch_norm": statistics,
     "max": full("amax"), "min": full("amin"), "masked_fill.Tensor": masked_fill,
     "all": full("all.dims"), "any": full("any.dims"),
 }  # fmt: skip

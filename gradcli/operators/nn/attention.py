@@ -8,10 +8,10 @@ from typing import Any
 from ...engine.schema.dtypes import FLOATING
 from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ...engine.schema.run_state import run_state
-from ...engine.tensors.tensor_type import wrap_dim
 from ...numerics.rounding import precise
 from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native
+from ..geometry import wrap_dim
 from ..reduce.softmax import safe_softmax
 from .dropout import _drop
 

@@ -66,8 +66,22 @@ def _batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if training and (running_mean is not None or running_var is not None):
-        _track(input, running_mean, running_var, mean, momentum)
+        try:
+            _track(input, running_mean, running_var, mean, momentum)
+        except RuntimeError as error:
+            if str(error).startswith("vmap: inplace"):
+                raise RuntimeError(_SHARED) from None
+            raise
     return out
+
+
+_SHARED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+    "updated in place, were not batched.\nIf you are using a module and do not need eval mode, "
+    "please set `track_running_stats` to be False.If you are using a prebuilt module and do not "
+    "need eval mode, please see the functorch website for resources on how to patch your module to "
+    "work with vmap"
+)
 
 
 def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum: float) -> None:

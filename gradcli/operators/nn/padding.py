@@ -221,7 +221,11 @@ def _pad(input: Any, pad: Any, mode: str, value: float | None) -> Any:
     ndim = len(pad) // 2
     if ndim not in (1, 2, 3) or input.ndim not in (ndim + 1, ndim + 2):
         raise NotImplementedError(
-            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor."
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
         return _circular(input, pad)
