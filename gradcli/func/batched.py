@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.schema.catalogue import catalogue
 from ..engine.tensors.tensor import Tensor, plain
 from ..engine.tensors.tensor_type import TensorType
-from .carrier import SLOTS, Carrier, run
+from .carrier import Carrier, fill, run
 
 ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -223,8 +223,7 @@ def become_batched(tensor: Tensor, whole: Any, level: int) -> None:
     """The tensor itself stands for the samples of `whole` from now on."""
     sample = batched(whole, 0, level)
     tensor.__class__ = Batched  # type: ignore[assignment]
-    for name in SLOTS:
-        setattr(tensor, name, getattr(sample, name))
+    fill(tensor, sample)
 
 
 def is_batched(value: Any, level: int) -> bool:

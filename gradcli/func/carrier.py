@@ -116,14 +116,19 @@ SLOTS = (
 )  # fmt: skip
 
 
+def fill(tensor: Tensor, like: Tensor) -> None:
+    """Gives a tensor all that another one is made of."""
+    for name in SLOTS:
+        setattr(tensor, name, getattr(like, name))
+
+
 def same(tensor: Tensor) -> Tensor:
     """Another object of a tensor, which is about to become another carrier for its holders."""
     if tensor.__class__ is Tensor:
         tensor._need_array()
         tensor._need_storage()
     out: Tensor = object.__new__(tensor.__class__)
-    for name in SLOTS:
-        setattr(out, name, getattr(tensor, name))
+    fill(out, tensor)
     if tensor.__class__ is Tensor:
         out._form = None
     return out
