@@ -15,7 +15,7 @@ from ..engine.schema.origin import current_line
 from ..named import NamedTuple
 from .facts.ledger import AccountFact, EntryFact, MarkFact, StaleFact
 from .memory import key_of, memory
-from .numbers import numbers, text_of
+from .numbers import numbers, range_of, text_of
 from .passes import Pass, Passes
 from .sides import alone, is_alone, sides
 from .snapshot import restored
@@ -59,6 +59,8 @@ class Entry:
             *self.mark,
             None if amount is None else text_of(amount),
             None if after is None else text_of(after),
+            amount_range=None if amount is None else range_of(amount),
+            after_range=None if after is None else range_of(after),
         )  # fmt: skip
 
 
