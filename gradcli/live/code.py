@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -25,12 +26,28 @@ def echo(value: Any) -> None:
         print(shown(value, repr, lambda count: None))
 
 
-def compiled(text: Text, machine: Any) -> CodeType:
+def rewriter_of(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
+    """One that reports names, or every expression where a listener is attached."""
+    if machine.listener is None:
+        rewriter = NodeHookRewriter(text, machine)
+        return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
+    tracer = Tracer(text, machine)
+    recorder = machine.recorder
+    teller = Reporter(tracer.nodes, machine.listener, recorder.side, recorder.defects)
+    machine.teller = teller
+    teller.on_handle = machine.recorder.passes.hooks.noticed
+    return tracer, teller.table
+
+
+def compiled(
+    text: Text, machine: Any,
+    rewriter_of: Callable[[Text, Any], tuple[Rewriter, dict[str, Any]]] = rewriter_of,
+) -> CodeType:  # fmt: skip
     """The program's code with calls in it that lead to the machine.
 
     What is called stands among the constants of the code, where no program meets it.
     """
-    rewriter, more = _rewriter(text, machine)
+    rewriter, more = rewriter_of(text, machine)
     if machine.log is not None:
         rewriter.expecting = Expecting(machine.log)
         more = {**more, **rewriter.expecting.table()}
@@ -49,19 +66,6 @@ def compiled(text: Text, machine: Any) -> CodeType:
     planted = {STORED: stored, GIVEN: given, CAUGHT: catching(text), ECHO: echo}
     table = {f"gradcli: {name}": called for name, called in planted.items()}
     return _planted(code, {**table, **rewriter.values, **more})
-
-
-def _rewriter(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
-    """One that reports names, or every expression where a listener is attached."""
-    if machine.listener is None:
-        rewriter = NodeHookRewriter(text, machine)
-        return rewriter, {f"gradcli: {REGISTERING}": rewriter.registering()}
-    tracer = Tracer(text, machine)
-    recorder = machine.recorder
-    teller = Reporter(tracer.nodes, machine.listener, recorder.side, recorder.defects)
-    machine.teller = teller
-    teller.on_handle = machine.recorder.passes.hooks.noticed
-    return tracer, teller.table
 
 
 def _planted(code: CodeType, values: dict[str, Any]) -> CodeType:

@@ -16,10 +16,17 @@ from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
     from .expectations import Expecting
-    from .program import Globals
     from .text import Text
 
 STORED, GIVEN, CAUGHT = "stored", "given", "caught"
+
+
+class Globals:
+    """The names of the program, as the spectators of an interpreted one know them."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+        self.nodes: dict[str, ast.AST] = {}
 
 
 class Listeners:
@@ -85,6 +92,7 @@ class Rewriter(ast.NodeTransformer):
         self.globals: list[set[str]] = []
         self.tree = text.tree
         self.twins: dict[int, ast.AST] = {}
+        self.is_imported = False  # no name of it is a global one of the program
         self.expecting: Expecting | None = None  # where the text has expectations
 
     def module(self) -> ast.Module:
@@ -162,7 +170,8 @@ class Rewriter(ast.NodeTransformer):
     def reporting(self, target: Any, name: str, value: ast.expr) -> ast.Call:
         """The same as an expression, which is what was bound."""
         number = self.number(target)
-        if isinstance(target, ast.arg) or (self.depth and name not in self.globals[-1]):
+        is_inside = self.is_imported or isinstance(target, ast.arg)
+        if is_inside or (self.depth and name not in self.globals[-1]):
             number = -number
         return planted_call(STORED, target, ast.Constant(number), value)
 
