@@ -24,31 +24,31 @@ LENGTH, TIMES = 100, 300  # operations of a chain, and how often it is walked: t
 
 
 def _no_plain_formulas() -> None:
-    import gradcli.engine.formula as formula
+    import gradcli.engine.compile.formula as formula
 
     formula.plain_expression = lambda one: None
 
 
 def _no_kernels_in_formulas() -> None:
-    import gradcli.engine.formula as formula
+    import gradcli.engine.compile.formula as formula
 
     formula.on_arrays = lambda one: one.function
 
 
 def _no_ordinary_pass() -> None:
-    import gradcli.engine.backward as backward
+    import gradcli.engine.passes.backward as backward
 
     backward.is_ordinary = lambda tensors: False
 
 
 def _no_lanes() -> None:
-    import gradcli.engine.lane as lane
+    import gradcli.engine.compile.lane as lane
 
     lane.has_lanes = lambda row: False
 
 
 def _no_index() -> None:
-    import gradcli.engine.declaration_index as index
+    import gradcli.engine.schema.declaration_index as index
 
     index._read = lambda place, stamp: None
     index._write = lambda place, table: None
@@ -58,6 +58,12 @@ def _no_reader() -> None:
     import gradcli.command_line as reading
 
     reading.read = lambda words: None
+
+
+def _no_finder() -> None:
+    from gradcli.process.modules import Finder
+
+    Finder.find_spec = lambda self, name, path=None, target=None: None
 
 
 def forward(chain: str) -> float:
@@ -91,7 +97,9 @@ def _walked(chain: str) -> tuple[float, float]:
 def whole(command: str) -> float:
     """Milliseconds of processor time that a command takes in a process."""
     from gradcli.door import main
+    from gradcli.process.ending import begin
 
+    begin()
     sys.argv = ["gradcli", command, str(PROGRAM)]
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
@@ -118,18 +126,20 @@ CHAINS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "hypot(y, a)": lambda lib, y, a, b: lib.hypot(y, a),
 }
 TRICKS: dict[str, Trick] = {
-    "lanes": Trick("engine/lane: an operation on tensors of one form asks nothing",
+    "lanes": Trick("engine/compile/lane: an operation on tensors of one form asks nothing",
                    _no_lanes, forward, ("sin(y)", "hypot(y, a)")),
-    "ordinary": Trick("engine/fast_backward: a pass that nobody watches",
+    "ordinary": Trick("engine/passes/fast_backward: a pass that nobody watches",
                       _no_ordinary_pass, backward, ("y * a + b", "tanh(y)")),
-    "plain": Trick("engine/arrays: plain formulas stand in the function of the way back",
+    "plain": Trick("engine/compile/arrays: plain formulas stand in the function of the way back",
                    _no_plain_formulas, backward, ("y * a + b",)),
-    "kernels": Trick("engine/arrays: formulas call kernels of arrays, not rows",
+    "kernels": Trick("engine/compile/arrays: formulas call kernels of arrays, not rows",
                      _no_kernels_in_formulas, backward, ("tanh(y)", "sin(y)")),
-    "index": Trick("engine/declaration_index: a program reads the declarations that it uses",
+    "index": Trick("engine/schema/declaration_index: a program reads the declarations that it uses",
                    _no_index, whole, ("run", "trace")),
-    "reader": Trick("reading: a command line that is in order is read without typer",
+    "reader": Trick("command_line: a command line that is in order is read without typer",
                     _no_reader, whole, ("run", "trace")),
+    "finder": Trick("process/modules: the package's own modules are found by their names",
+                    _no_finder, whole, ("run", "trace")),
 }  # fmt: skip
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, overload
 
 from . import autograd as autograd, func as func, nn as nn, optim as optim
 from . import utils as utils
-from .engine.tensor import Tensor as _Tensor
-from .engine.device import Device as _device
-from .engine.dtypes import DType as _dtype
-from .engine.size import Size as Size
+from .engine.tensors.tensor import Tensor as _Tensor
+from .engine.memory.device import Device as _device
+from .engine.schema.dtypes import DType as _dtype
+from .engine.schema.size import Size as Size
 
 _Number = _int | _float | _bool | _complex
 __version__: str

@@ -14,9 +14,9 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import Any
 
-from .engine.carriers import RUNTIME
-from .engine.catalogue import Function
-from .engine.signature import REQUIRED
+from .engine.schema.carriers import RUNTIME
+from .engine.schema.catalogue import Function
+from .engine.schema.signature import REQUIRED
 
 
 class Text(str):

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .engine.catalogue import Function
-from .engine.signature import REQUIRED, Parameter, Signature
+from .engine.schema.catalogue import Function
+from .engine.schema.signature import REQUIRED, Parameter, Signature
 from .namespace import resolve
 from .namespace.table import PLACES
 from .operators import catalogue
@@ -104,7 +104,7 @@ class Results:
 
 def _function(name: str, function: Function, results: Results, head: str = "") -> Iterator[str]:
     """The declarations of one operator under one name, an overload each."""
-    from .engine.call_errors import takes_out
+    from .engine.schema.call_errors import takes_out
 
     out = takes_out(function.path, function.method)
     written: dict[str, tuple[str, str]] = {}
@@ -224,7 +224,7 @@ def _tensor(results: Results) -> Iterator[str]:
         if name not in known:
             known.add(name)
             yield f"    {name}: Tensor"
-    from .engine.tensor import Tensor
+    from .engine.tensors.tensor import Tensor
 
     yield from _members(Tensor, known)
 
@@ -240,10 +240,10 @@ def _face() -> Iterator[str]:
     yield "from typing import Any, NamedTuple, overload\n"
     yield "from . import autograd as autograd, func as func, nn as nn, optim as optim"
     yield "from . import utils as utils"
-    yield "from .engine.tensor import Tensor as _Tensor"
-    yield "from .engine.device import Device as _device"
-    yield "from .engine.dtypes import DType as _dtype"
-    yield "from .engine.size import Size as Size\n"
+    yield "from .engine.tensors.tensor import Tensor as _Tensor"
+    yield "from .engine.memory.device import Device as _device"
+    yield "from .engine.schema.dtypes import DType as _dtype"
+    yield "from .engine.schema.size import Size as Size\n"
     yield "_Number = _int | _float | _bool | _complex"
     yield "__version__: str"
     yield "device = _device\ndtype = _dtype"
@@ -258,7 +258,7 @@ def _face() -> Iterator[str]:
             if head == space:
                 body += _function(last, function, results, "    ")
         body.append("    LinAlgError: type[RuntimeError]" if space == "linalg" else "")
-    from .engine.dtypes import BY_NAME
+    from .engine.schema.dtypes import BY_NAME
 
     body += [f"{name}: _dtype" for name in sorted(BY_NAME) if name.isidentifier()]
     body += ["pi: _float", "e: _float", "inf: _float", "nan: _float", "newaxis: None"]
@@ -341,9 +341,9 @@ def _functional() -> Iterator[str]:
     yield "from collections.abc import Sequence"
     yield "from typing import Any, NamedTuple, overload\n"
     yield "from gradcli import Tensor"
-    yield "from gradcli.engine.device import Device as _device"
-    yield "from gradcli.engine.dtypes import DType as _dtype"
-    yield "from gradcli.engine.tensor import Tensor as _Tensor\n"
+    yield "from gradcli.engine.memory.device import Device as _device"
+    yield "from gradcli.engine.schema.dtypes import DType as _dtype"
+    yield "from gradcli.engine.tensors.tensor import Tensor as _Tensor\n"
     yield "_Number = _int | _float | _bool | _complex"
     yield from results.written()
     yield from body

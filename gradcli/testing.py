@@ -90,7 +90,7 @@ class GradientCheck(NamedTuple):
 
 
 def _is_ours(value: Any) -> bool:
-    engine = sys.modules.get("gradcli.engine.tensor")
+    engine = sys.modules.get("gradcli.engine.tensors.tensor")
     return engine is not None and isinstance(value, engine.Tensor)
 
 

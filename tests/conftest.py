@@ -121,7 +121,7 @@ def fresh_modes() -> Iterator[None]:
     its own engine and, where programs run under it, in PyTorch."""
     from oracle import oracle
 
-    from gradcli.engine.run_state import as_new
+    from gradcli.engine.schema.run_state import as_new
 
     with as_new():
         yield

@@ -17,9 +17,9 @@ from typing import Any
 import numpy
 import pytest
 
-from gradcli.engine import device as devices
-from gradcli.engine.carriers import RUNTIME
-from gradcli.engine.tensor_type import FastShape, TensorType, _kind_on
+from gradcli.engine.memory import device as devices
+from gradcli.engine.schema.carriers import RUNTIME
+from gradcli.engine.tensors.tensor_type import FastShape, TensorType, _kind_on
 
 STAND_IN = Path(__file__).parent / "stand_in"
 # How far numbers may be from the CPU's, which alone sums gradients in PyTorch's order.

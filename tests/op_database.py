@@ -21,7 +21,7 @@ from oracle import torch
 
 import gradcli
 from gradcli import namespace
-from gradcli.engine.device import memory_of
+from gradcli.engine.memory.device import memory_of
 
 SEED = 42
 Fault = tuple[str, str]  # the aspect that differs, and how

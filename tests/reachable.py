@@ -18,14 +18,14 @@ from typing import Any
 import gradcli
 from gradcli.autograd.function import FunctionContext
 from gradcli.defects import Defect
-from gradcli.engine.device import Device
-from gradcli.engine.dtypes import DType
-from gradcli.engine.hooks import RemovableHandle
-from gradcli.engine.node import Node
-from gradcli.engine.returns import Named
-from gradcli.engine.size import Size
-from gradcli.engine.tensor import Tensor
-from gradcli.engine.tensor_type import Layout, MemoryFormat
+from gradcli.engine.graph.hooks import RemovableHandle
+from gradcli.engine.graph.node import Node
+from gradcli.engine.memory.device import Device
+from gradcli.engine.schema.dtypes import DType
+from gradcli.engine.schema.returns import Named
+from gradcli.engine.schema.size import Size
+from gradcli.engine.tensors.tensor import Tensor
+from gradcli.engine.tensors.tensor_type import Layout, MemoryFormat
 from gradcli.language import sets, values
 from gradcli.language.adoption import adopt
 from gradcli.language.attributes import MISSING, get_attribute

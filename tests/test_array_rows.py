@@ -14,7 +14,7 @@ from gradcli.arrays import names
 from gradcli.arrays.streams import Generator, RandomState
 from gradcli.arrays.table import LEGACY, METHODS, MODERN, functions, rows
 from gradcli.arrays.values import wrap
-from gradcli.engine.mode import state
+from gradcli.engine.schema.mode import state
 
 # v a line of 60,000, w another, i whole numbers below 60,000, b truths, z complex, m 300 x 200,
 # q 200 x 200 and regular, s three stacked matrices, t texts.

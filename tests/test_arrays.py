@@ -13,7 +13,7 @@ from test_language import level, ran
 from test_pasted import pasted
 
 from gradcli.diagnostics import ExitStatus
-from gradcli.engine.mode import state
+from gradcli.engine.schema.mode import state
 from gradcli.language.budget import Budget
 
 SECTIONS = sections(Path(__file__).parent / "programs" / "arrays.txt")

@@ -11,7 +11,7 @@ from programs_under import sections
 from test_cli import gradcli
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
-from gradcli.engine.mode import state
+from gradcli.engine.schema.mode import state
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
 from gradcli.language.program import parse

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gradcli as torch
-from gradcli.engine.blocks import MANY
+from gradcli.engine.graph.blocks import MANY
 
 SIZE = MANY + 7
 FORMULAS: dict[str, Callable[[Any, Any], Any]] = {

@@ -137,7 +137,7 @@ def test_inputs() -> None:
 def test_the_first_difference_is_reported_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """A derivative of ours is broken for the length of the test."""
     from gradcli import namespace
-    from gradcli.engine.row import Formula
+    from gradcli.engine.schema.row import Formula
     from gradcli.operators import catalogue
 
     namespace.resolve("tensor")

@@ -15,7 +15,7 @@ from cuda_here import STAND_IN, on, standing_in
 from oracle import torch
 
 import gradcli
-from gradcli.engine import device as devices
+from gradcli.engine.memory import device as devices
 
 F = gradcli.nn.functional
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ from command_here import here as gradcli
 from cuda_here import apart, has_gpu
 from programs_under import sections
 
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 
 ROOT = Path(__file__).parent
 EXPRESSIONS = sorted((ROOT.parent / "expressions").rglob("*.expr"))

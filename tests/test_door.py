@@ -17,7 +17,7 @@ import pytest
 from reachable import OTHERS, leaf, made_by_a_program, optimizer, parameters
 
 import gradcli
-from gradcli.engine.invented_names import KEPT
+from gradcli.engine.tensors.invented_names import KEPT
 from gradcli.language import values
 from gradcli.language.adoption import adopt
 from gradcli.language.attributes import SPECIAL_SET, set_attribute

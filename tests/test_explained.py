@@ -24,7 +24,7 @@ from test_cli import gradcli
 from test_errors import PLAIN, failure  # noqa: F401 - the question that is asked below
 
 from gradcli.diagnostics import ExitStatus
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute

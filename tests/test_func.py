@@ -11,7 +11,7 @@ from oracle import oracle, question
 from transformations import close, described, scope as transformation_scope, transformed
 
 import gradcli
-from gradcli.engine.operator import Row
+from gradcli.engine.schema.operator import Row
 from gradcli.func.batching import rule_of
 from gradcli.operators import catalogue
 

@@ -17,10 +17,11 @@ import pytest
 from examine import examine, inplace_twin, refuse
 
 import gradcli
-from gradcli.engine import backward, inplace, lane
-from gradcli.engine.mode import state
-from gradcli.engine.row import Inplace, Row
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.compile import inplace, lane
+from gradcli.engine.passes import backward
+from gradcli.engine.schema.mode import state
+from gradcli.engine.schema.row import Inplace, Row
+from gradcli.engine.tensors.tensor import Tensor
 from gradcli.operators import catalogue
 
 ARITHMETIC = (("add", (1,)), ("sub", (1,)), ("mul", ()), ("div", ()))

@@ -19,7 +19,7 @@ from oracle import oracle, question
 from programs_under import sections
 
 from gradcli.diagnostics import Diagnostic, ExitStatus, ProgramError
-from gradcli.engine.mode import state
+from gradcli.engine.schema.mode import state
 from gradcli.language import grammar
 from gradcli.language.budget import Budget
 from gradcli.language.builtins.types import host_type

@@ -9,7 +9,7 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
-from gradcli.engine.layout import empty
+from gradcli.engine.memory.layout import empty
 
 # A tensor of three dimensions, seen otherwise; each is of size 4, 3, 2.
 ORDERS = {

@@ -14,7 +14,7 @@ from test_language import level, ran, refused
 from test_pasted import pasted
 
 from gradcli.diagnostics import ProgramError
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.language.budget import Budget
 from gradcli.language.interpreter import run
 from gradcli.language.modules import DRAWING, INSTEAD, MODULES, ROOTS

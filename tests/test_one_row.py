@@ -12,7 +12,7 @@ from test_why import ask
 
 import gradcli
 from gradcli.autograd import forward_ad
-from gradcli.engine.operator import Domain, catalogue, operator
+from gradcli.engine.schema.operator import Domain, catalogue, operator
 from gradcli.questions.ops.detail import detail
 from gradcli.questions.ops.rows import named, operators
 from gradcli.recording.facts.operators import CatalogueFact

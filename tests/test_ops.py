@@ -13,7 +13,7 @@ import warm
 from detailed import everything, without_examples
 from schemas import fits
 
-from gradcli.engine.operator import Row
+from gradcli.engine.schema.operator import Row
 from gradcli.operators import catalogue
 from gradcli.questions.ops.detail import detail
 from gradcli.questions.ops.rows import is_form, matching, named, near, operators

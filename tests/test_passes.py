@@ -20,7 +20,7 @@ from command_here import here
 from oracle import oracle
 from programs_under import sections
 
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.pipeline.request import Request
 from gradcli.questions import paths
 from gradcli.questions.trace import Options, recorded, trace_report

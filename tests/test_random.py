@@ -12,7 +12,7 @@ import numpy
 import pytest
 from oracle import oracle, question
 
-from gradcli.engine import dtypes
+from gradcli.engine.schema import dtypes
 from gradcli.numerics.random import Generator
 
 SIZES = [(), (1,), (3,), (2, 3), (15,), (16,), (17,), (5, 7), (100,), (4, 4, 4)]

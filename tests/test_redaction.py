@@ -10,7 +10,7 @@ import pytest
 from test_cli import gradcli
 
 from gradcli import namespace
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.language.redaction import published
 from gradcli.pipeline.request import Limits, Request
 from gradcli.pipeline.run import execute
@@ -103,11 +103,11 @@ def test_errors_that_are_caught_say_the_same() -> None:
 
 
 @pytest.mark.parametrize(("said", "shown"), [
-    ("<class 'gradcli.engine.dtypes.DType'>", "<class 'torch.dtype'>"),
+    ("<class 'gradcli.engine.schema.dtypes.DType'>", "<class 'torch.dtype'>"),
     ("<class 'gradcli.nn.linear.Linear'>", "<class 'torch.nn.modules.linear.Linear'>"),
     ("<class 'gradcli.language.sets.set'>", "<class 'set'>"),
     ("<class 'gradcli.nowhere.to.be.found'>", "<class 'nowhere.to.be.found'>"),
-    ("[<gradcli.engine.mode.no_grad object at 0x7f86446f3b80>]",
+    ("[<gradcli.engine.schema.mode.no_grad object at 0x7f86446f3b80>]",
      "[<torch.autograd.grad_mode.no_grad object at 0x000000000000>]"),
     ("<MulBackward0 object at 0x000000000002>", "<MulBackward0 object at 0x000000000002>"),
     ("gradcli. is a name", "gradcli. is a name"),

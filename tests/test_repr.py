@@ -11,14 +11,14 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
-from gradcli.engine import dtypes
-from gradcli.engine.repr import (
+from gradcli.engine.memory.repr import (
     PrintOptions,
     get_printoptions,
     printoptions,
     set_printoptions,
     tensor_text,
 )
+from gradcli.engine.schema import dtypes
 
 BLOCK = 25
 SHAPES = [

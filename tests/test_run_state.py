@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.pipeline.request import Request
 from gradcli.pipeline.run import execute
 
@@ -217,7 +217,7 @@ def test_they_change_something() -> None:
 
 def test_what_was_before_is_there_again() -> None:
     """A run inside another's questions leaves that one's state as it was."""
-    from gradcli.engine.mode import state
+    from gradcli.engine.schema.mode import state
     from gradcli.numerics.random import default_generator
 
     state.grad_enabled = False
@@ -235,7 +235,7 @@ def test_what_was_before_is_there_again() -> None:
 
 def test_reduced_precision_ends_with_its_program() -> None:
     """Behind it passes run on arrays again; a second such program is known as one."""
-    from gradcli.engine.mode import state
+    from gradcli.engine.schema.mode import state
 
     for name, met in (("numbers of reduced precision", True), ("draws", False)) * 2:
         with as_new():
@@ -249,7 +249,7 @@ def test_reduced_precision_ends_with_its_program() -> None:
 # Objects of modules that functions change, and that are no part of a run.
 OUTLIVES = {
     # caches: the same whoever asks
-    "engine/device.py _cuda",
+    "engine/memory/device.py _cuda",
     "func/batching.py _RULES", "language/adoption.py VALUES", "language/adoption.py ADOPTERS",
     "language/adoption.py _LIBRARY", "language/builtins/types.py OF_LIBRARY",
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",
@@ -259,13 +259,13 @@ OUTLIVES = {
     "arrays/values.py _CLASSES",
     "language/builtins/arguments.py FUNCTIONS",
     # by the identity of objects that end with the program
-    "engine/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
+    "engine/tensors/invented_names.py _ON_TENSORS", "autograd/graph.py _shapes",
     "language/classes/__init__.py ERROR_CLASSES",
     # of the command, not of the program
     "process/deadline.py _in_force", "process/deadline.py _listening",
     "process/deadline.py _places", "process/ending.py _kept", "output/progress.py _shown",
     "columns.py _encodings",
-    "engine/run_state.py _PARTS", "language/libraries.py TENSORS",
+    "engine/schema/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language
     "recording/sides.py sides", "inspect/__init__.py _latest", "live/session.py _read",

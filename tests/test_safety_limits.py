@@ -9,7 +9,7 @@ import pytest
 from test_safety import outcome_of
 
 from gradcli.diagnostics import ExitStatus
-from gradcli.engine.mode import state
+from gradcli.engine.schema.mode import state
 from gradcli.language.budget import Budget
 
 HOGS = r'''

@@ -148,7 +148,7 @@ def test_names_load_no_engine() -> None:
                           text=True, check=True)  # fmt: skip
     assert done.stdout == "w1\n"
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert not {"numpy", "rich", "gradcli.operators", "gradcli.engine.tensor"} & loaded
+    assert not {"numpy", "rich", "gradcli.operators", "gradcli.engine.tensors.tensor"} & loaded
 
 
 # ---------------------------------------------------------------- help and manual pages

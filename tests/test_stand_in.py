@@ -11,8 +11,8 @@ import numpy
 import pytest
 from cuda_here import STAND_IN, standing_in
 
-from gradcli.engine.device import Device, array_module
-from gradcli.engine.library import ON_HOST
+from gradcli.engine.memory.device import Device, array_module
+from gradcli.engine.memory.library import ON_HOST
 
 
 @pytest.fixture(scope="module")

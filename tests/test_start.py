@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import py_compile
+import shutil
 import subprocess
 import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 from test_cli import ROOT, answer, home  # noqa: F401
+
+import gradcli
+from gradcli.process.modules import Finder, Loader
+
+CHECKED = py_compile.PycInvalidationMode.CHECKED_HASH
 
 
 def modules_after(*words: str) -> set[str]:
@@ -55,7 +66,7 @@ def test_what_a_question_loads(home: Path, words: tuple[str, ...]) -> None:  # n
 def test_a_wrong_program_waits_for_no_library(home: Path) -> None:  # noqa: F811
     (home / "wrong.expr").write_text("x = torch.tensor(1.0)\ny = = x\n")
     loaded = modules_after("run", "wrong.expr")
-    assert not {"numpy", "gradcli.engine.tensor", "gradcli.operators"} & loaded
+    assert not {"numpy", "gradcli.engine.tensors.tensor", "gradcli.operators"} & loaded
 
 
 def test_who_loads_scipy(home: Path) -> None:  # noqa: F811
@@ -73,3 +84,48 @@ def test_help_fits_and_teaches() -> None:
         assert max(map(len, page.splitlines())) <= 96
         assert "gradcli " in page
     assert "gradcli 0." in answer("--version")
+
+
+def test_the_finder_finds_what_python_finds() -> None:
+    finder = Finder()
+    for module in walk_packages(gradcli.__path__, "gradcli."):
+        package = module.name.rpartition(".")[0]
+        path = import_module(package).__path__
+        expected = PathFinder.find_spec(module.name, path)
+        found = finder.find_spec(module.name, path)
+        assert found is not None and expected is not None
+        for what in ("name", "origin", "cached", "submodule_search_locations", "parent"):
+            assert getattr(found, what) == getattr(expected, what), module.name
+    assert finder.find_spec("gradcli.absent", gradcli.__path__) is None
+    assert finder.find_spec("gradcli.named", ["/nowhere.zip/gradcli"]) is None
+    assert finder.find_spec("json.decoder", json.__path__) is None
+    assert finder.find_spec("gradcli", None) is None
+
+
+def test_bytecode_is_taken_while_it_is_that_of_the_source(tmp_path: Path) -> None:
+    def answer_of(path: Path) -> object:
+        code = Loader("gradcli.part", str(path)).get_code("gradcli.part")
+        assert code is not None and code.co_filename == str(path)
+        found: dict[str, object] = {}
+        exec(code, found)
+        return found["answer"]
+
+    path = tmp_path / "part.py"
+    path.write_text("answer = 1\n")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    kept = Path(py_compile.compile(str(path), doraise=True) or "")
+    assert answer_of(path) == 1
+    path.write_text("answer = 2\n")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    assert answer_of(path) == 1  # as Python: time and size are the same
+    os.utime(path, (1_000_000_001, 1_000_000_001))
+    assert answer_of(path) == 2
+    path.write_text("answer = 10\n")
+    assert answer_of(path) == 10
+    kept.write_bytes(b"no bytecode")
+    assert answer_of(path) == 10
+    py_compile.compile(str(path), doraise=True, invalidation_mode=CHECKED)
+    path.write_text("answer = 11\n")
+    assert answer_of(path) == 11
+    shutil.copytree(tmp_path, tmp_path / "moved")
+    assert answer_of(tmp_path / "moved" / "part.py") == 11

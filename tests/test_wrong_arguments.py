@@ -15,7 +15,7 @@ import pytest
 
 from gradcli.defects import Defect, message_of
 from gradcli.diagnostics import LimitReached
-from gradcli.engine.run_state import as_new
+from gradcli.engine.schema.run_state import as_new
 from gradcli.language.adoption import adopt
 from gradcli.language.budget import Budget
 from gradcli.language.builtins.errors import value_of

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.function_node import FunctionContext
-from ..engine.class_name import NamedInTorch, name_in_messages
-from ..engine.device import Device, cuda_available
-from ..engine.dtypes import DType, bfloat16, float16
-from ..engine.mode import state
+from ..engine.memory.device import Device, cuda_available
+from ..engine.schema.class_name import NamedInTorch, name_in_messages
+from ..engine.schema.dtypes import DType, bfloat16, float16
+from ..engine.schema.mode import state
 from .casting import cast, casting, install
 
 FAST = {"cuda": float16, "cpu": bfloat16}

@@ -10,11 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.call import specialise
-from ..engine.dtypes import FLOATING, DType, float32, float64
-from ..engine.row import Composite
-from ..engine.run_state import run_state
-from ..engine.tensor import Tensor
+from ..engine.compile.call import specialise
+from ..engine.schema.dtypes import FLOATING, DType, float32, float64
+from ..engine.schema.row import Composite
+from ..engine.schema.run_state import run_state
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 
 IN_FAST = (

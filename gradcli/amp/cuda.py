@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.dtypes import DType
+from ..engine.schema.dtypes import DType
 from . import autocast_mode
 from .autocast_mode import deprecated, older_autocast
 from .grad_scaler import OlderScaler

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.class_name import NamedInTorch
-from ..engine.construct import tensor
-from ..engine.device import Device, cuda_available
-from ..engine.dtypes import float16, float32
-from ..engine.mode import no_grad, state
-from ..engine.tensor import Tensor
+from ..engine.memory.device import Device, cuda_available
+from ..engine.schema.class_name import NamedInTorch
+from ..engine.schema.dtypes import float16, float32
+from ..engine.schema.mode import no_grad, state
+from ..engine.tensors.construct import tensor
+from ..engine.tensors.tensor import Tensor
 from ..optim.optimizer import Optimizer
 from .autocast_mode import deprecated
 

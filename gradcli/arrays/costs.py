@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ..engine.layout import once
+from ..engine.memory.layout import once
 from . import algebra_costs, random_costs
 from .extents import (
     WIDEST,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from ..engine.construct import from_numpy
-from ..engine.mode import state
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import state
+from ..engine.tensors.construct import from_numpy
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from .costs import COSTS
 from .extents import Given

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ..engine.run_state import run_state
+from ..engine.schema.run_state import run_state
 from .values import element_type, wrap
 
 WORDS = ("ignore", "warn", "raise", "call", "print", "log")

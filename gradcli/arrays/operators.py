@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy
 
-from ..engine.mode import state
-from ..engine.numpy_wrappers import WITH_NUMPY, Wrapped
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import state
+from ..engine.schema.numpy_wrappers import WITH_NUMPY, Wrapped
+from ..engine.tensors.tensor import Tensor
 from .algebra_costs import multiplied
 from .costs import elementwise
 from .extents import count, spread, width

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 
 PER_STEP = 6  # so many bits of a number of elements: a step looks at 64
 

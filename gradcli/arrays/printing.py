@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy
 
-from ..engine.mode import state
-from ..engine.run_state import run_state
+from ..engine.schema.mode import state
+from ..engine.schema.run_state import run_state
 from .extents import number
 from .payment import pay
 from .values import Array, Number, host, wrap

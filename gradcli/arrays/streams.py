@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ..engine.run_state import run_state
+from ..engine.schema.run_state import run_state
 from .costs import COSTS
 from .functions import Signature, converted, run
 from .payment import pay

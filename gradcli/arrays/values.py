@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ..engine.dtypes import DType
-from ..engine.errors import type_name
-from ..engine.mode import state
-from ..engine.numpy_wrappers import WITH_NUMPY, Wrapped, WrappedNumber
-from ..engine.tensor import Tensor
+from ..engine.schema.dtypes import DType
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.schema.numpy_wrappers import WITH_NUMPY, Wrapped, WrappedNumber
+from ..engine.tensors.tensor import Tensor
 
 HELD = "biufcU"  # the kinds of elements that arrays have; objects, bytes and dates are none
 LONGEST = 1 << 20  # characters of a text in an array

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.backward import backward, grad as single_grad
-from ..engine.mode import (
+from ..engine.passes.backward import backward, grad as single_grad
+from ..engine.schema.mode import (
     detect_anomaly,
     enable_grad,
     inference_mode,
@@ -14,7 +14,7 @@ from ..engine.mode import (
     set_grad_enabled,
     state,
 )
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 
 __all__ = [
     "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "inference_mode", "no_grad",

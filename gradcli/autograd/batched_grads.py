@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.backward import grad as ordinary, materialized
-from ..engine.catalogue import catalogue
-from ..engine.mode import state
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.passes.backward import grad as ordinary, materialized
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.mode import state
+from ..engine.schema.size import Size
+from ..engine.tensors.tensor import Tensor
 from ..func.batched import batched, is_batched
 from ..func.carrier import run
 from ..func.reverse import at_once

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..engine.carriers import TRANSFORMS
-from ..engine.catalogue import catalogue
+from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.catalogue import catalogue
 from ..func.batched import batched, is_batched, split
 from ..func.carrier import highest
 from ..func.dual import dual, is_dual, primal_of

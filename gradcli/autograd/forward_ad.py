@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..engine.carriers import TRANSFORMS
-from ..engine.catalogue import catalogue
-from ..engine.mode import no_grad
+from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.mode import no_grad
 from ..func import transformation  # noqa: F401 (defines the operations of duals)
 from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
 from ..func.reverse import Identity, gradient

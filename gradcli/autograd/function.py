@@ -7,13 +7,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.autograd_meta import set_mark
-from ..engine.carriers import RUNTIME, TRANSFORMS
-from ..engine.catalogue import catalogue
-from ..engine.class_name import NamedInTorch
-from ..engine.mode import state
-from ..engine.tensor import Tensor, plain
-from ..engine.views import rebase
+from ..engine.schema.carriers import RUNTIME, TRANSFORMS
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.class_name import NamedInTorch
+from ..engine.schema.mode import state
+from ..engine.tensors.autograd_meta import set_mark
+from ..engine.tensors.tensor import Tensor, plain
+from ..engine.tensors.views import rebase
 from .function_node import UNSET, DelayedError, FunctionContext, FunctionNode
 
 __all__ = ["Function", "FunctionContext", "FunctionNode", "once_differentiable"]

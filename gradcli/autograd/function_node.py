@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..engine.causes import Freed
-from ..engine.errors import type_name
-from ..engine.formula import fit_tensor
-from ..engine.hook_calls import charged
-from ..engine.leaf import edge_of
-from ..engine.mode import state
-from ..engine.node import CustomNode
-from ..engine.saved import freed, keep, kept_array, taken
-from ..engine.tensor import Tensor, plain
+from ..engine.compile.formula import fit_tensor
+from ..engine.graph.leaf import edge_of
+from ..engine.graph.node import CustomNode
+from ..engine.passes.hook_calls import charged
+from ..engine.schema.causes import Freed
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.tensors.saved import freed, keep, kept_array, taken
+from ..engine.tensors.tensor import Tensor, plain
 
 if TYPE_CHECKING:
     from .function import Function

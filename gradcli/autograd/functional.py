@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.mode import enable_grad, set_grad_enabled, state
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import enable_grad, set_grad_enabled, state
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from .whole_jacobian import all_rows, forward_hessian, forward_jacobian
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.backward import grad
-from ..engine.catalogue import catalogue
-from ..engine.dtypes import float64
-from ..engine.mode import state
-from ..engine.tensor import Tensor, plain
+from ..engine.passes.backward import grad
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.dtypes import float64
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor, plain
 from . import numerical
 from .numerical import Columns
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..engine.carriers import RUNTIME
-from ..engine.class_name import name_in_messages
-from ..engine.hooks import RemovableHandle
-from ..engine.leaf import edge_of
-from ..engine.mode import state
-from ..engine.node import AccumulateGrad, Node
-from ..engine.run_state import run_state
-from ..engine.tensor import Tensor, plain
+from ..engine.graph.hooks import RemovableHandle
+from ..engine.graph.leaf import edge_of
+from ..engine.graph.node import AccumulateGrad, Node
+from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.mode import state
+from ..engine.schema.run_state import run_state
+from ..engine.tensors.tensor import Tensor, plain
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",

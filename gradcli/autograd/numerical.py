@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..engine.backward import grad
-from ..engine.dtypes import OF_ARRAY
-from ..engine.tensor import Tensor, plain
-from ..engine.tensor_type import kind_of
+from ..engine.passes.backward import grad
+from ..engine.schema.dtypes import OF_ARRAY
+from ..engine.tensors.tensor import Tensor, plain
+from ..engine.tensors.tensor_type import kind_of
 from ..numerics.random import Generator
 
 Columns = list[Any]  # a Jacobian for each input that asks: (elements of input, elements of output)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.tensor import Tensor, plain
+from ..engine.schema.catalogue import catalogue
+from ..engine.tensors.tensor import Tensor, plain
 from ..func.batched import batched, is_batched
 from ..func.jacobians import basis_of
 from ..func.reverse import at_once, nodes_below

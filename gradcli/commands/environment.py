@@ -315,7 +315,7 @@ def _limited(env: Environment, error: LimitReached) -> Diagnostic:
 def _so_far(seconds: float) -> str:
     """How far the program has come; nothing before it has started and once it is over."""
     session = sys.modules.get("gradcli.language.session")
-    mode = sys.modules.get("gradcli.engine.mode")
+    mode = sys.modules.get("gradcli.engine.schema.mode")
     place = _place_in_progress()
     if session is None or mode is None or place is None:
         return ""
@@ -326,7 +326,7 @@ def _so_far(seconds: float) -> str:
 
 def _place_in_progress() -> tuple[int, int] | None:
     """Where the program is, if it has started."""
-    origin = sys.modules.get("gradcli.engine.origin")
+    origin = sys.modules.get("gradcli.engine.schema.origin")
     return None if origin is None else origin.current_place()
 
 

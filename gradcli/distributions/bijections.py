@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.limits import finfo
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.schema.limits import finfo
+from ..engine.schema.size import Size
+from ..engine.tensors.tensor import Tensor
 from ..namespace.functions import broadcast_shapes
 from . import constraints
 from .operations import clipped_sigmoid, numbers_of, run, together

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..engine.mode import enable_grad
+from ..engine.schema.mode import enable_grad
 from . import constraints
 from .distribution import Distribution
 from .operations import clipped_probs, run, together

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.limits import finfo
+from ..engine.schema.limits import finfo
 from .operations import run
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.limits import finfo
-from ..engine.mode import no_grad
+from ..engine.schema.limits import finfo
+from ..engine.schema.mode import no_grad
 from . import constraints
 from .distribution import Distribution
 from .exp_family import ExponentialFamily

@@ -6,7 +6,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-from ..engine.mode import enable_grad, no_grad
+from ..engine.schema.mode import enable_grad, no_grad
 from . import constraints
 from .chances import Toss, binary_entropy
 from .exp_family import ExponentialFamily

@@ -6,9 +6,9 @@ import math
 from functools import cached_property
 from typing import Any
 
-from ..engine.limits import finfo
-from ..engine.mode import enable_grad, no_grad
-from ..engine.size import Size
+from ..engine.schema.limits import finfo
+from ..engine.schema.mode import enable_grad, no_grad
+from ..engine.schema.size import Size
 from . import constraints, drawing
 from .chances import Chances, Toss, binary_entropy
 from .constraints import Constraint

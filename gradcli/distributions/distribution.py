@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from inspect import getattr_static
 from typing import Any
 
-from ..engine.invented_names import KEPT, kept_on
-from ..engine.mode import no_grad, state
-from ..engine.run_state import run_state
-from ..engine.settable import Takes
-from ..engine.size import Size
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import no_grad, state
+from ..engine.schema.run_state import run_state
+from ..engine.schema.settable import Takes
+from ..engine.schema.size import Size
+from ..engine.tensors.invented_names import KEPT, kept_on
+from ..engine.tensors.tensor import Tensor
 from .constraints import Constraint
 from .operations import expanded
 

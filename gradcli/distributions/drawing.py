@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy
 
-from ..engine.class_name import name_in_messages
-from ..engine.dtypes import FLOATING, float64
-from ..engine.mode import state
-from ..engine.tensor import Tensor, from_array
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.dtypes import FLOATING, float64
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor, from_array
 from ..numerics import gamma_binomial
 from ..numerics.gamma_binomial import DRAWN
 from ..numerics.random import Generator, default_generator

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..autograd.function import Function
-from ..engine.limits import finfo
+from ..engine.schema.limits import finfo
 from . import constraints
 from .distribution import Distribution
 from .exp_family import ExponentialFamily

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from ..engine.class_name import name_in_messages
+from ..engine.schema.class_name import name_in_messages
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution

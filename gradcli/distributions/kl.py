@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.run_state import run_state
+from ..engine.schema.run_state import run_state
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .continuous_bernoulli import ContinuousBernoulli
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson

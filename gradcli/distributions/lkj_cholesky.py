@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.limits import finfo
-from ..engine.mode import no_grad
+from ..engine.schema.limits import finfo
+from ..engine.schema.mode import no_grad
 from . import constraints
 from .distribution import Distribution
 from .gammas import Beta

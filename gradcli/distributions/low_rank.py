@@ -10,7 +10,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-from ..engine.mode import enable_grad
+from ..engine.schema.mode import enable_grad
 from . import constraints
 from .distribution import Distribution
 from .operations import run, standard_normal

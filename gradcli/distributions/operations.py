@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.construct import tensor
-from ..engine.dtypes import default_dtype
-from ..engine.limits import finfo
-from ..engine.numpy_wrappers import WrappedNumber
-from ..engine.tensor import Tensor
+from ..engine.schema.dtypes import default_dtype
+from ..engine.schema.limits import finfo
+from ..engine.schema.numpy_wrappers import WrappedNumber
+from ..engine.tensors.construct import tensor
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 
 

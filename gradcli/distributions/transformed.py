@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine.mode import no_grad
-from ..engine.settable import Takes
-from ..engine.size import Size
+from ..engine.schema.mode import no_grad
+from ..engine.schema.settable import Takes
+from ..engine.schema.size import Size
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution

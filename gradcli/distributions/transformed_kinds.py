@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.construct import as_tensor
-from ..engine.limits import finfo
+from ..engine.schema.limits import finfo
+from ..engine.tensors.construct import as_tensor
 from . import constraints
 from .bijections import (
     AbsTransform,

@@ -7,9 +7,9 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..engine.invented_names import KEPT
-from ..engine.settable import Takes
-from ..engine.size import Size
+from ..engine.schema.settable import Takes
+from ..engine.schema.size import Size
+from ..engine.tensors.invented_names import KEPT
 from . import constraints
 from .constraints import Constraint
 from .operations import run, sum_rightmost

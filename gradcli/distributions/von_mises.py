@@ -6,8 +6,8 @@ import math
 from functools import cached_property
 from typing import Any
 
-from ..engine.dtypes import bool_, float64
-from ..engine.mode import enable_grad, no_grad
+from ..engine.schema.dtypes import bool_, float64
+from ..engine.schema.mode import enable_grad, no_grad
 from . import constraints
 from .distribution import Distribution
 from .operations import run, together, type_of

@@ -1,11 +1,11 @@
 """The engine: tensors, nodes and the backward pass; no operator, no program text, no report.
 
-Its files stand on floors, from the bottom up, and none asks upwards. To read first:
+Its folders are floors, from the bottom up, and none asks upwards. To read first:
 
     schema    `operator`, `row`, `signature`: what a declaration says, and what it becomes
     memory    `device`, `layout`: where arrays live, and how they lie
     graph     `node`, `leaf`, `hooks`
-    tensor    `tensor`, `saved`, `views`, `construct`
+    tensors   `tensor`, `saved`, `views`, `construct`
     compile   `call` and `fast_path` forward, `formula` backward: functions written from rows
     passes    `backward`, `fast_backward`, `full_backward`
 

@@ -9,24 +9,24 @@ from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
-from . import arrays, call, formula
-from .backward import backward_of_tensor
-from .carriers import RUNTIME, Body
-from .construct import new, new_alike
-from .factories import run_factory
-from .hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
-from .mapped import apply, map_other, map_others
-from .node import Node, SparseNode
-from .reduced import ReducedNode
-from .row import SPARSE, Factory, Inplace, Row
-from .saved import kept, kept_result
-from .tensor import Tensor
-from .text import text_of
-from .views import refresh
+from .compile import arrays, call, formula
+from .graph.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
+from .graph.node import Node, SparseNode
+from .graph.reduced import ReducedNode
+from .passes.backward import backward_of_tensor
+from .schema.carriers import RUNTIME, Body
+from .schema.row import SPARSE, Factory, Inplace, Row
+from .tensors.construct import new, new_alike
+from .tensors.factories import run_factory
+from .tensors.mapped import apply, map_other, map_others
+from .tensors.saved import kept, kept_result
+from .tensors.tensor import Tensor
+from .tensors.text import text_of
+from .tensors.views import refresh
 
 
 def _run_in_place(twin: Inplace) -> Body:
-    from .inplace import run_of
+    from .compile.inplace import run_of
 
     return run_of(twin)
 
@@ -34,26 +34,26 @@ def _run_in_place(twin: Inplace) -> Body:
 def run_of_row(row: Row) -> Body:
     """The function that runs a row."""
     if row.layout == SPARSE:
-        from .sparse_call import specialise
+        from .compile.sparse_call import specialise
 
         return specialise(row)
     return call.specialise(row)
 
 
 def _resize(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    from .resize import resize
+    from .tensors.resize import resize
 
     return resize(tensor, sizes)
 
 
 def _call_into(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    from .out_arguments import call_into
+    from .tensors.out_arguments import call_into
 
     return call_into(function, args, kwargs)
 
 
 def _storage(tensor: Tensor) -> Any:
-    from .typed_storage import storage_of
+    from .tensors.typed_storage import storage_of
 
     return storage_of(tensor)
 

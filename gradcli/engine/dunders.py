@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import dtypes
 from .assembly import assemble
-from .call import lanes, python_operator
-from .carriers import RUNTIME
-from .catalogue import Function, catalogue
-from .construct import from_numpy
-from .errors import unbound
-from .mode import state
-from .numpy_wrappers import WrappedNumber
-from .tensor import Tensor
+from .compile.call import lanes, python_operator
+from .schema import dtypes
+from .schema.carriers import RUNTIME
+from .schema.catalogue import Function, catalogue
+from .schema.errors import unbound
+from .schema.mode import state
+from .schema.numpy_wrappers import WrappedNumber
+from .tensors.construct import from_numpy
+from .tensors.tensor import Tensor
 
 NUMBERS = (float, int, bool, complex)
 COMMON = frozenset({float, int, bool})  # what the lane for numbers takes

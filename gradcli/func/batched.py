@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.tensor import Tensor, plain
-from ..engine.tensor_type import TensorType
+from ..engine.schema.catalogue import catalogue
+from ..engine.tensors.tensor import Tensor, plain
+from ..engine.tensors.tensor_type import TensorType
 from .carrier import Carrier, run
 
 ITEM = (

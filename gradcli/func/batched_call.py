@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.operator import Row
-from ..engine.tensor import Tensor
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.operator import Row
+from ..engine.tensors.tensor import Tensor
 from .batched import Batched, is_batched
 from .carrier import run
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.carriers import RUNTIME
-from ..engine.catalogue import catalogue
-from ..engine.factories import manufacture as ordinary
-from ..engine.operator import Factory, Row
-from ..engine.promotion import result_dtype
-from ..engine.results import refused
-from ..engine.returns import Named
-from ..engine.row import Inplace
-from ..engine.tensor import Tensor, plain
-from ..engine.tensor_type import wrap_dim
+from ..engine.compile.results import refused
+from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.operator import Factory, Row
+from ..engine.schema.returns import Named
+from ..engine.schema.row import Inplace
+from ..engine.tensors.factories import manufacture as ordinary
+from ..engine.tensors.promotion import result_dtype
+from ..engine.tensors.tensor import Tensor, plain
+from ..engine.tensors.tensor_type import wrap_dim
 from . import batching_rules
 from .batched import Batched, batched, is_batched, split
 from .batched_call import Call

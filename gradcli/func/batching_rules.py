@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.tensor_type import contiguous_format, wrap_dim
+from ..engine.schema.catalogue import catalogue
+from ..engine.tensors.tensor_type import contiguous_format, wrap_dim
 from .batched import is_batched
 from .batched_call import Call
 from .carrier import run

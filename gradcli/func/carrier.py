@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..engine.assembly import run_of_row
-from ..engine.carriers import RUNTIME, TRANSFORMS
 from ..engine.dunders import install
-from ..engine.factories import manufacture as ordinary
-from ..engine.mode import state
-from ..engine.operator import Composite, Factory, Row
-from ..engine.row import Inplace
-from ..engine.stand_ins import call
-from ..engine.tensor import Tensor
+from ..engine.schema.carriers import RUNTIME, TRANSFORMS
+from ..engine.schema.mode import state
+from ..engine.schema.operator import Composite, Factory, Row
+from ..engine.schema.row import Inplace
+from ..engine.tensors.factories import manufacture as ordinary
+from ..engine.tensors.stand_ins import call
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 
 NUMBERS = (float, int, bool, complex)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
+from ..engine.schema.catalogue import catalogue
 
 
 def _normalised(x: Any, dims: Sequence[int], eps: float) -> Any:

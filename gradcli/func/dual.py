@@ -6,10 +6,10 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.autograd_meta import AutogradMeta
-from ..engine.overlap import WRITTEN_TWICE, is_expanded
-from ..engine.run_state import run_state
-from ..engine.tensor import Tensor, plain
+from ..engine.schema.run_state import run_state
+from ..engine.tensors.autograd_meta import AutogradMeta
+from ..engine.tensors.overlap import WRITTEN_TWICE, is_expanded
+from ..engine.tensors.tensor import Tensor, plain
 from .batched import Batched
 from .carrier import Carrier
 

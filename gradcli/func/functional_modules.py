@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
+from ..engine.schema.catalogue import catalogue
 from ..nn.module import Module
 from .stateless import functional_call
 

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.tensor import Tensor, plain
+from ..engine.schema.catalogue import catalogue
+from ..engine.tensors.tensor import Tensor, plain
 from .transforms import chosen, pulled_back, pushed_forward
 from .tree import Spec, flatten, unflatten
 from .vectorised import vmapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.carriers import TRANSFORMS
+from ..engine.schema.carriers import TRANSFORMS
 
 
 def batches() -> list[Any]:

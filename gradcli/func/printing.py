@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.carriers import TRANSFORMS
-from ..engine.leaf import edge_of
-from ..engine.text import text_of
+from ..engine.graph.leaf import edge_of
+from ..engine.schema.carriers import TRANSFORMS
+from ..engine.tensors.text import text_of
 from .batched import Batched
 from .carrier import Carrier
 from .dual import Dual, with_tangent

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.call import facts_of
-from ..engine.catalogue import catalogue
-from ..engine.dtypes import FLOATING
-from ..engine.mode import state
-from ..engine.operator import Factory, Row
-from ..engine.returns import Named
-from ..engine.row import Inplace
-from ..engine.tensor import Tensor, plain
+from ..engine.compile.call import facts_of
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.dtypes import FLOATING
+from ..engine.schema.mode import state
+from ..engine.schema.operator import Factory, Row
+from ..engine.schema.returns import Named
+from ..engine.schema.row import Inplace
+from ..engine.tensors.tensor import Tensor, plain
 from .carrier import run, standing
 from .composed import COMPOSED
 from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of

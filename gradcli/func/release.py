@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.causes import Freed
-from ..engine.leaf import edge_of
-from ..engine.mode import next_sequence, state
-from ..engine.node import AccumulateGrad, Node
-from ..engine.tensor import Tensor
+from ..engine.graph.leaf import edge_of
+from ..engine.graph.node import AccumulateGrad, Node
+from ..engine.schema.causes import Freed
+from ..engine.schema.mode import next_sequence, state
+from ..engine.tensors.tensor import Tensor
 from .batched import Batched, batched
 from .dual import Dual, dual
 from .reverse import UNCHOSEN, nodes_below

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.leaf import edge_of
-from ..engine.mode import state
-from ..engine.node import AccumulateGrad, CustomNode, Node
-from ..engine.tensor import Tensor, plain
+from ..engine.graph.leaf import edge_of
+from ..engine.graph.node import AccumulateGrad, CustomNode, Node
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor, plain
 from .batched import batched, is_batched
 from .carrier import highest, run
 from .dual import dual, is_dual
@@ -98,7 +98,7 @@ def _ordinary(
     pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if o.requires_grad]
     if not pairs:
         return [None] * len(inputs)
-    from ..engine.backward import grad
+    from ..engine.passes.backward import grad
 
     before = state.grad_enabled
     try:
@@ -223,7 +223,7 @@ def at_once(
         return [None] * len(inputs)
     if state.anomaly or not _is_plain([o for o, _ in pairs]):
         return None
-    from ..engine.backward import run_backward
+    from ..engine.passes.backward import run_backward
 
     with with_all_samples():
         roots, seeds = [o for o, _ in pairs], [g for _, g in pairs]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.invented_names import kept
-from ..engine.tensor import Tensor
+from ..engine.schema.catalogue import catalogue
+from ..engine.tensors.invented_names import kept
+from ..engine.tensors.tensor import Tensor
 from ..nn.module import Module
 
 

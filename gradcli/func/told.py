@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.observer import EVENTS, Observer, OfNodes
+from ..engine.graph.observer import EVENTS, Observer, OfNodes
+from ..engine.schema.mode import state
 from .carrier import Carrier
 
 
@@ -39,12 +39,18 @@ class _Making(_Other):
     """Passes that make a graph of the gradients."""
 
     def started(
-        self, roots: Any, gradients: Any, keep: bool, create_graph: bool, inputs: Any, capture: bool
+        self,
+        roots: Any,
+        gradients: Any,
+        retain_graph: bool,
+        create_graph: bool,
+        inputs: Any,
+        capture: bool,
     ) -> None:
-        self.observer.started(roots, gradients, keep, True, inputs, capture)
+        self.observer.started(roots, gradients, retain_graph, True, inputs, capture)
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        self.observer.walked(freed, keep, True)
+    def walked(self, freed: list[Any], retain_graph: bool, create_graph: bool) -> None:
+        self.observer.walked(freed, retain_graph, True)
 
 
 class _Bare(_Other):

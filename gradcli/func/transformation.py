@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.carriers import TRANSFORMS
+from ..engine.schema.carriers import TRANSFORMS
 from . import batching, pushing
 from .batched import Batched
 from .carrier import CONDUCT, Conduct

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.mode import enable_grad, state
-from ..engine.tensor import Tensor
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.mode import enable_grad, state
+from ..engine.tensors.tensor import Tensor
 from .batched import batched, is_batched
 from .carrier import run
 from .dual import check_tangent, dual, is_dual

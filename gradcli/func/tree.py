@@ -6,9 +6,9 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..engine.mode import state
-from ..engine.returns import Named
-from ..engine.size import Size
+from ..engine.schema.mode import state
+from ..engine.schema.returns import Named
+from ..engine.schema.size import Size
 
 
 class Spec(NamedTuple):

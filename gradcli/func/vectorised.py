@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.catalogue import catalogue
-from ..engine.factories import manufacture
-from ..engine.operator import Factory
-from ..engine.tensor import Tensor
-from ..engine.tensor_type import wrap_dim
+from ..engine.schema.catalogue import catalogue
+from ..engine.schema.operator import Factory
+from ..engine.tensors.factories import manufacture
+from ..engine.tensors.tensor import Tensor
+from ..engine.tensors.tensor_type import wrap_dim
 from .batched import Batched, batched, is_batched
 from .carrier import makers, run
 from .levels import batches

@@ -15,14 +15,14 @@ from typing import Any
 from numpy import generic
 
 from ..defects import Defect
-from ..engine.catalogue import Function as Operator
-from ..engine.device import Device
-from ..engine.dtypes import DType
-from ..engine.hooks import RemovableHandle
-from ..engine.node import Node
-from ..engine.size import Size
-from ..engine.tensor import Tensor
-from ..engine.tensor_type import Layout, MemoryFormat
+from ..engine.graph.hooks import RemovableHandle
+from ..engine.graph.node import Node
+from ..engine.memory.device import Device
+from ..engine.schema.catalogue import Function as Operator
+from ..engine.schema.dtypes import DType
+from ..engine.schema.size import Size
+from ..engine.tensors.tensor import Tensor
+from ..engine.tensors.tensor_type import Layout, MemoryFormat
 from .annotations import Annotation
 from .libraries import HOMES, TENSORS, publishes
 from .operations import VIEWS

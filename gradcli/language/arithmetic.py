@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 from .costs import (
     BIG,
     COPIED,

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..engine.invented_names import keep, kept_on
-from ..engine.node import Node
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.tensors.invented_names import keep, kept_on
+from ..engine.tensors.tensor import Tensor
 from ..namespace.absent import absence
 from ..nn.derived import derived
 from ..nn.module import Module, is_part

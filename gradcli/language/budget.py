@@ -6,7 +6,7 @@ import gc
 import sys
 
 from ..diagnostics import LimitReached
-from ..engine.mode import sequence_so_far
+from ..engine.schema.mode import sequence_so_far
 from ..process.deadline import Clock
 from ..process.memory import give_back
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from .operations import type_handlers, type_name
 from .session import session
 from .values import CALLER, UNBOUND, Bound, Builtin, Function, Type

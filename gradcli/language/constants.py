@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..autograd.function_node import FunctionNode
 from ..diagnostics import Edit
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from ..recording.below import nodes_below
 from .explanation import is_alone, replaced, with_argument

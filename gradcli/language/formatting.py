@@ -8,8 +8,8 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.node import Node
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.tensors.tensor import Tensor
 from ..nn.module import Module
 from ..nn.registered import Registered
 from ..pattern import pattern

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from .budget import Budget
 from .builtins.errors import name_of
 

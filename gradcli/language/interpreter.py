@@ -11,8 +11,8 @@ from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
-from ..engine.errors import DeviceMissing
-from ..engine.mode import state
+from ..engine.schema.errors import DeviceMissing
+from ..engine.schema.mode import state
 from ..named import NamedTuple
 from . import names
 from .attributes import MissingAttribute
@@ -35,7 +35,7 @@ from .values import stands_for
 if TYPE_CHECKING:
     from weakref import ref
 
-    from ..engine.tensor import Tensor
+    from ..engine.tensors.tensor import Tensor
     from ..recording.side import Side
     from .expectations import Log
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.carriers import RUNTIME
+from ..engine.schema.carriers import RUNTIME
 from ..named import NamedTuple
 
 TENSORS = RUNTIME.tensors

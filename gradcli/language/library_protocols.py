@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.node import Node
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.tensors.tensor import Tensor
 from .adoption import adopt, adopting, is_library
 from .annotations import Annotation, within
 from .members import members_of

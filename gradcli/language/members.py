@@ -7,14 +7,14 @@ from operator import attrgetter
 from typing import Any
 
 from ..engine.assembly import assemble
-from ..engine.device import Device
-from ..engine.dtypes import DType
-from ..engine.hooks import RemovableHandle
-from ..engine.node import AccumulateGrad, Node
-from ..engine.returns import Named
-from ..engine.settable import Takes, takes
-from ..engine.size import Size
-from ..engine.tensor import METHODS, PROPERTIES, Tensor
+from ..engine.graph.hooks import RemovableHandle
+from ..engine.graph.node import AccumulateGrad, Node
+from ..engine.memory.device import Device
+from ..engine.schema.dtypes import DType
+from ..engine.schema.returns import Named
+from ..engine.schema.settable import Takes, takes
+from ..engine.schema.size import Size
+from ..engine.tensors.tensor import METHODS, PROPERTIES, Tensor
 from ..operators import catalogue
 from .adoption import adopting, is_plain
 from .annotations import Annotation
@@ -43,8 +43,8 @@ class Members:
     """What a type offers: methods take the value first, properties are read from it.
 
     `settable` writes a name of the table. Where `keeps` says so, any other name that a program
-    sets is kept beside the object (`engine.invented_names`), out of the library's sight; it may
-    hide a method, so only `direct` methods are called without a look at the object.
+    sets is kept beside the object (`engine.tensors.invented_names`), out of the library's sight;
+    it may hide a method, so only `direct` methods are called without a look at the object.
     """
 
     __slots__ = ("constants", "direct", "keeps", "methods", "properties", "settable", "statics")

@@ -7,8 +7,8 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.class_name import name_in_messages
-from ..engine.tensor import Tensor
+from ..engine.schema.class_name import name_in_messages
+from ..engine.tensors.tensor import Tensor
 from .costs import (
     COPIED,
     SMALL,

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from ..diagnostics import Span
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 from ..nn.module import Module
 from ..recording.modules import named_parameters
 from . import names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..diagnostics import Diagnostic
-from ..engine.origin import current_line
+from ..engine.schema.origin import current_line
 from .budget import Budget
 
 MAX_DEPTH = 500  # levels of containers in a repr

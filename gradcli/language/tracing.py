@@ -11,8 +11,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .attributes import set_attribute
 from .compile.expressions import EXPRESSIONS

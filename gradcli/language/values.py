@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..engine.class_name import name_in_messages
-from ..engine.mode import state
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.mode import state
 from .annotations import Annotation, Joined
 from .session import session
 

@@ -22,7 +22,7 @@ from .labels import mark_within, tell_within
 from .side import KEY
 
 if TYPE_CHECKING:
-    from ..engine.observer import Observer, OfNodes
+    from ..engine.graph.observer import Observer, OfNodes
     from .recorder import Recorder
 
 STORES = {"allow_unreachable": True, "accumulate_grad": True}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..named import NamedTuple
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..named import NamedTuple
 from .own_code import OwnCode
 from .planted import Planted

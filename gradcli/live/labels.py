@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from .again import operands
 from .side import KEY, Mark
 
 if TYPE_CHECKING:
-    from ..engine.observer import Observer
+    from ..engine.graph.observer import Observer
     from ..recording.facts.basic import Elsewhere
     from .recorder import Recorder
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..language.tracing import Inner
 from .again import LOST
 from .causes import SCALAR, Change, Refusal

@@ -12,9 +12,9 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.observer import EVENTS, Observer
-from ..engine.tensor import Tensor
+from ..engine.graph.observer import EVENTS, Observer
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor
 from ..recording.side import Side
 from .defects import Defects
 from .library import Homes

@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
-from ..engine.mode import state
-from ..engine.node import FREED_MESSAGE
+from ..engine.graph.node import FREED_MESSAGE
+from ..engine.schema.mode import state
 from ..recording.captured_pass import Graph
 from .captured import STORES, Capturing
 from .causes import causes_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.construct import from_numpy
-from ..engine.text import text_of
+from ..engine.tensors.construct import from_numpy
+from ..engine.tensors.text import text_of
 
 PLAIN = ("float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool")
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..engine.hooks import muted
-from ..engine.mode import state
+from ..engine.graph.hooks import muted
+from ..engine.schema.mode import state
 from .labels import hook_of_program
 from .registered import KINDS, OF_NODES, OF_TABLES, TABLES, Registered
 

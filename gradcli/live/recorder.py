@@ -16,8 +16,8 @@ from typing import Any
 from weakref import WeakSet, ref
 
 from ..diagnostics import Enough
-from ..engine.mode import state
-from ..engine.observer import Observer
+from ..engine.graph.observer import Observer
+from ..engine.schema.mode import state
 from .causes import Change, Refusal
 from .compiled_regions import CompiledRegions
 from .defects import Defects

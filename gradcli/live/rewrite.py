@@ -10,7 +10,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..language.tracing import Inner
 from ..recording.sides import AnyTensor
 

@@ -16,8 +16,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ..diagnostics import ProgramError
-from ..engine.mode import state
-from ..engine.observer import Observer
+from ..engine.graph.observer import Observer
+from ..engine.schema.mode import state
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..language.source import Source

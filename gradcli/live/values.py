@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy
 
-from ..engine import dtypes
-from ..engine.device import to_numpy
-from ..engine.tensor import Tensor, plain
-from ..engine.tensor_type import kind_of
+from ..engine.memory.device import to_numpy
+from ..engine.schema import dtypes
+from ..engine.tensors.tensor import Tensor, plain
+from ..engine.tensors.tensor_type import kind_of
 from ..opening import DeviceMissing, UsageError
 from ..recording.sides import array_of
 

@@ -85,19 +85,19 @@ def resolve(name: str) -> Any:
         return CONSTANTS[name]
     if name in PLACES:
         module, _, attribute = PLACES[name].partition(":")
-        if module.startswith("gradcli.engine.dtypes"):
-            from ..engine.dtypes import BY_NAME
+        if module.startswith("gradcli.engine.schema.dtypes"):
+            from ..engine.schema.dtypes import BY_NAME
 
             return BY_NAME[name] if name in BY_NAME else getattr(import_module(module), attribute)
         return getattr(import_module(module), attribute)
     if name in catalogue.functions:
         return catalogue.functions[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in LEGACY:
-        from ..engine.typed_tensors import typed_tensor
+        from ..engine.tensors.typed_tensors import typed_tensor
 
         return typed_tensor(name.removesuffix("Tensor"))
     if has(name) and name.startswith("sparse."):
-        from ..engine.typed_tensors import sparse_typed_tensor
+        from ..engine.tensors.typed_tensors import sparse_typed_tensor
 
         return sparse_typed_tensor(name.removeprefix("sparse.").removesuffix("Tensor"))
     space, _, last = name.rpartition(".")

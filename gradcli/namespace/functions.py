@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.run_state import run_state
+from ..engine.schema.run_state import run_state
 from .table import FLAGS
 
 
@@ -32,13 +32,13 @@ def set_flag(name: str, value: Any) -> None:
 
 
 def is_tensor(value: Any) -> bool:
-    from ..engine.tensor import Tensor
+    from ..engine.tensors.tensor import Tensor
 
     return isinstance(value, Tensor)
 
 
 def is_storage(obj: Any) -> bool:
-    from ..engine.typed_storage import UntypedStorage
+    from ..engine.tensors.typed_storage import UntypedStorage
 
     return isinstance(obj, UntypedStorage)
 
@@ -67,7 +67,7 @@ def numel(input: Any) -> int:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """torch.broadcast_shapes: the shape that several shapes broadcast to."""
-    from ..engine.size import Size
+    from ..engine.schema.size import Size
 
     given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     width = max((len(s) for s in given), default=0)
@@ -128,7 +128,7 @@ def get_float32_matmul_precision() -> str:
 
 def set_default_tensor_type(t: Any) -> None:
     """torch.set_default_tensor_type: by its name or by the type itself."""
-    from ..engine.dtypes import BY_NAME, set_default_dtype
+    from ..engine.schema.dtypes import BY_NAME, set_default_dtype
 
     # the language hands a value of its own over, which has the name as well
     word = t if isinstance(t, str) else str(getattr(t, "name", getattr(t, "__name__", "")))

@@ -10,14 +10,14 @@ from .deeper_paths import INNER
 # Where the objects behind names are, by module; `=` stands before a name of its own there. Nothing
 # is loaded until a name is used.
 _HOMES: dict[str, str] = {
-    "engine.tensor": "Tensor",
-    "engine.size": "Size",
-    "engine.device": (
+    "engine.tensors.tensor": "Tensor",
+    "engine.schema.size": "Size",
+    "engine.memory.device": (
         "device=Device cuda.is_available=cuda_available cuda.device_count=cuda_count "
         "accelerator.is_available=cuda_available accelerator.device_count=cuda_count "
         "get_default_device=default_device set_default_device"
     ),
-    "engine.dtypes": (
+    "engine.schema.dtypes": (
         "dtype=DType get_default_dtype=default_dtype set_default_dtype promote_types can_cast "
         "float16 bfloat16 float32 float64 half float double uint8 int8 int16 int32 int64 short int "
         "long complex64 complex128 cfloat cdouble bool=bool_"
@@ -27,17 +27,17 @@ _HOMES: dict[str, str] = {
         "random.default_generator random.manual_seed random.seed random.initial_seed "
         "random.get_rng_state random.set_rng_state random.fork_rng"
     ),
-    "engine.tensor_type": (
+    "engine.tensors.tensor_type": (
         "strided sparse_coo sparse_csr contiguous_format preserve_format channels_last "
         "channels_last_3d"
     ),
-    "engine.construct": "tensor as_tensor asarray from_numpy from_dlpack",
+    "engine.tensors.construct": "tensor as_tensor asarray from_numpy from_dlpack",
     "utils.sparse_checks": "sparse.check_sparse_tensor_invariants",
     "utils.removed": "symeig eig solve lstsq matrix_rank",
-    "engine.limits": "finfo iinfo",
-    "engine.promotion": "result_type=result_dtype",
-    "engine.repr": "set_printoptions",
-    "engine.mode": (
+    "engine.schema.limits": "finfo iinfo",
+    "engine.tensors.promotion": "result_type=result_dtype",
+    "engine.memory.repr": "set_printoptions",
+    "engine.schema.mode": (
         "no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled "
         "is_inference_mode_enabled is_anomaly_enabled is_anomaly_check_nan_enabled "
         "autograd.no_grad autograd.enable_grad autograd.set_grad_enabled autograd.inference_mode "
@@ -46,8 +46,10 @@ _HOMES: dict[str, str] = {
         "autograd.grad_mode.inference_mode"
     ),
     "distributions.drawing": "binomial poisson",
-    "engine.errors": "OutOfMemoryError linalg.LinAlgError=_LinAlgError cuda.OutOfMemoryError",
-    "engine.cuda": (
+    "engine.schema.errors": (
+        "OutOfMemoryError linalg.LinAlgError=_LinAlgError cuda.OutOfMemoryError"
+    ),
+    "engine.memory.cuda": (
         "cuda.manual_seed_all=manual_seed accelerator.current_accelerator cuda.current_device "
         "cuda.set_device cuda.synchronize cuda.get_device_name cuda.get_device_capability "
         "cuda.empty_cache cuda.memory_allocated cuda.max_memory_allocated cuda.memory_reserved "
@@ -70,7 +72,7 @@ _HOMES: dict[str, str] = {
         "autograd.Function autograd.function.Function autograd.function.once_differentiable"
     ),
     "autograd.gradient_check": "autograd.gradcheck autograd.gradgradcheck",
-    "engine.node": "autograd.graph.Node",
+    "engine.graph.node": "autograd.graph.Node",
     "autograd.graph": (
         "autograd.graph.GradientEdge autograd.graph.get_gradient_edge "
         "autograd.graph.saved_tensors_hooks autograd.graph.save_on_cpu "

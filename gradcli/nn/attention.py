@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..operators.nn.attention import KERNELS, kernels
 
 

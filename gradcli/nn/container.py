@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..engine.invented_names import keep, kept_on
-from ..engine.mode import state
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import state
+from ..engine.tensors.invented_names import keep, kept_on
+from ..engine.tensors.tensor import Tensor
 from .module import Module, _indented
 from .parameter import Parameter
 from .registered import TABLES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.invented_names import KEPT
+from ..engine.tensors.invented_names import KEPT
 
 DERIVED = "_derived"  # the place of the first kind in a module's dictionary
 COMPUTES = "_computes"  # in that of the ModuleDict whose modules compute the second kind

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 from gradcli import Tensor
-from gradcli.engine.device import Device as _device
-from gradcli.engine.dtypes import DType as _dtype
-from gradcli.engine.tensor import Tensor as _Tensor
+from gradcli.engine.memory.device import Device as _device
+from gradcli.engine.schema.dtypes import DType as _dtype
+from gradcli.engine.tensors.tensor import Tensor as _Tensor
 
 _Number = _int | _float | _bool | _complex
 def adaptive_avg_pool1d(input: _Tensor, output_size: _int | Sequence[_int]) -> Tensor: """Adaptive average pooling: the means of windows, this many of them."""

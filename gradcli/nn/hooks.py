@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function_node import FunctionContext
-from ..engine.carriers import RUNTIME
-from ..engine.class_name import name_in_messages
-from ..engine.errors import type_name
-from ..engine.hook_calls import name_of
-from ..engine.leaf import edge_of
-from ..engine.mode import state
-from ..engine.node import CustomNode
-from ..engine.results import make_view
-from ..engine.tensor import Tensor, plain
+from ..engine.compile.results import make_view
+from ..engine.graph.leaf import edge_of
+from ..engine.graph.node import CustomNode
+from ..engine.passes.hook_calls import name_of
+from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor, plain
 
 if TYPE_CHECKING:
     from .module import Module

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.class_name import name_in_messages
-from ..engine.mode import no_grad, state
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.mode import no_grad, state
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.construct import tensor
-from ..engine.mode import no_grad
+from ..engine.schema.mode import no_grad
+from ..engine.tensors.construct import tensor
 from . import uninitialized
 from .convolution import Conv1d, Conv2d, Conv3d
 from .linear import Linear

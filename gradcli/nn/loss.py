@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.settable import Takes
+from ..engine.schema.mode import state
+from ..engine.schema.settable import Takes
 from . import functional
 from .configured import Configured
 

@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.class_name import NamedInTorch
-from ..engine.dtypes import BY_NAME, DType
-from ..engine.hooks import RemovableHandle, add
-from ..engine.leaf import reset_gradient
-from ..engine.mode import state as mode
-from ..engine.settable import Takes
-from ..engine.tensor import Tensor
+from ..engine.graph.hooks import RemovableHandle, add
+from ..engine.graph.leaf import reset_gradient
+from ..engine.schema.class_name import NamedInTorch
+from ..engine.schema.dtypes import BY_NAME, DType
+from ..engine.schema.mode import state as mode
+from ..engine.schema.settable import Takes
+from ..engine.tensors.tensor import Tensor
 from . import state
 from .derived import derived, parametrizations
 from .parameter import Buffer, persistence

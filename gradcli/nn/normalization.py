@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.construct import tensor
-from ..engine.mode import no_grad
+from ..engine.schema.mode import no_grad
+from ..engine.tensors.construct import tensor
 from . import functional, init
 from .configured import REQUIRED, Configured
 from .create import empty, ones, zeros

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.mode import as_bool, state
-from ..engine.tensor import Tensor, plain
+from ..engine.schema.mode import as_bool, state
+from ..engine.tensors.tensor import Tensor, plain
 
 
 class _ParameterType(type):
@@ -42,7 +42,7 @@ class Parameter(metaclass=_ParameterType):
 
 
 def _empty() -> Tensor:
-    from ..engine.construct import tensor
+    from ..engine.tensors.construct import tensor
 
     return tensor([])
 

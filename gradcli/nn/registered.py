@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine.class_name import NamedInC
-from ..engine.invented_names import KEPT, kept_on
-from ..engine.tensor import Tensor
+from ..engine.schema.class_name import NamedInC
+from ..engine.tensors.invented_names import KEPT, kept_on
+from ..engine.tensors.tensor import Tensor
 from .derived import DERIVED, is_derived
 
 if TYPE_CHECKING:

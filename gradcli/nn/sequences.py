@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..operators import catalogue
 from . import init
 from .create import empty, zeros

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.mode import no_grad
+from ..engine.schema.mode import no_grad
 from . import functional, init
 from .create import empty
 from .module import Module

@@ -6,8 +6,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..engine.mode import no_grad
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import no_grad
+from ..engine.tensors.tensor import Tensor
 from .registered import table_of
 
 if TYPE_CHECKING:

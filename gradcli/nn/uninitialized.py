@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.tensor import METHODS, Tensor, plain
+from ..engine.tensors.tensor import METHODS, Tensor, plain
 from ..operators import catalogue
 from .create import empty
 from .parameter import Parameter

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from ..engine.dtypes import float64
+from ..engine.schema.dtypes import float64
 
 Draw = Callable[[], float]
 _THIRD = float(numpy.float32(1) / numpy.float32(3))

@@ -21,7 +21,7 @@ ROWS, COLUMNS = 4, 12  # of the result, from which on operands are packed
 TILE_ROWS, TILE_COLUMNS = 12, 8
 ACROSS = 288  # columns that one call of NumPy's library takes in one way
 BLOCK = 192  # of the inner dimension; what is below two of them is halved
-KEPT = 1 << 13  # elements of a product and an operand whose memory waits for the next one
+KEPT = 1 << 16  # elements of a product and an operand whose memory waits for another: 16 MB in all
 BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
@@ -41,26 +41,15 @@ def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """start + a @ b, row-major; `start` may be None, and is broadcast."""
     columns = b.shape[-1]
     if columns <= ACROSS:
-        return _in_blocks(xp, a, b, start)
+        return _beside_zeros(xp, a, b, start)
     parts = []
     for first in range(0, columns, ACROSS):
         piece = slice(first, first + ACROSS)
         part = start
         if start is not None and start.ndim and start.shape[-1] != 1:
             part = start[..., piece]
-        parts.append(_in_blocks(xp, a, b[..., piece], part))
+        parts.append(_beside_zeros(xp, a, b[..., piece], part))
     return xp.concatenate(parts, axis=-1)
-
-
-def _in_blocks(xp: Any, a: Any, b: Any, start: Any) -> Any:
-    inner = a.shape[-1]
-    if inner <= BLOCK:
-        return _beside_zeros(xp, a, b, start)
-    step = BLOCK if inner >= 2 * BLOCK else inner // 2
-    for first in range(0, inner, step):
-        block = slice(first, first + step)
-        start = _beside_zeros(xp, a[..., block], b[..., block, :], start)
-    return start
 
 
 class _Frame:
@@ -80,14 +69,18 @@ class _Frame:
         self.left: Any = None
         self.rows: Any = None
         if tall != rows:
-            self.left = xp.zeros((*batch, tall, inner), kind)
+            self.left = xp.empty((*batch, tall, inner), kind)
             self.rows = self.left[..., :rows, :]
+            self.left[..., rows:, :] = 0
         if by_columns:
-            self.right = xp.zeros((*b.shape[:-2], wide, inner), kind).swapaxes(-1, -2)
+            self.right = xp.empty((*b.shape[:-2], wide, inner), kind).swapaxes(-1, -2)
         else:
-            self.right = xp.zeros((*b.shape[:-2], inner, wide), kind)
+            self.right = xp.empty((*b.shape[:-2], inner, wide), kind)
         self.columns = self.right[..., within]
-        both = xp.broadcast_shapes(batch, b.shape[:-2])
+        self.right[..., :TILE_COLUMNS] = 0
+        self.right[..., within.stop :] = 0
+        others = b.shape[:-2]
+        both = others if a.shape[:-2] == others else xp.broadcast_shapes(batch, others)
         self.product = xp.empty((*both, tall, wide), kind)
         self.inside = self.product[..., :rows, within]
 
@@ -99,6 +92,7 @@ def _unused(a: Sizes, b: Sizes, by_columns: bool) -> list[_Frame]:
 
 
 def _beside_zeros(xp: Any, a: Any, b: Any, start: Any) -> Any:
+    """The same of so few columns that NumPy's library takes them in one way."""
     by_columns = b.strides[-2] == b.itemsize
     unused = _unused(a.shape, b.shape, by_columns)
     try:
@@ -111,9 +105,17 @@ def _beside_zeros(xp: Any, a: Any, b: Any, start: Any) -> Any:
     else:
         frame.rows[...] = a
     frame.columns[...] = b
-    xp.matmul(left, frame.right, frame.product)
-    inside = frame.inside
-    result = inside.copy() if start is None else start + inside
-    if frame.product.size + frame.right.size <= KEPT:
+    right, product, inside = frame.right, frame.product, frame.inside
+    inner = a.shape[-1]
+    if inner <= BLOCK:
+        xp.matmul(left, right, product)
+        start = inside.copy() if start is None else start + inside
+    else:
+        step = BLOCK if inner >= 2 * BLOCK else inner // 2
+        for first in range(0, inner, step):
+            block = slice(first, first + step)
+            xp.matmul(left[..., block], right[..., block, :], product)
+            start = inside.copy() if start is None else start + inside
+    if product.size + right.size <= KEPT:
         unused.append(frame)
-    return result
+    return start

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ..engine.class_name import NamedInC
-from ..engine.dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
-from ..engine.errors import type_name
-from ..engine.mode import state
-from ..engine.reduced import rounded_to
-from ..engine.run_state import run_state
+from ..engine.graph.reduced import rounded_to
+from ..engine.schema.class_name import NamedInC
+from ..engine.schema.dtypes import BOOL, COMPLEX, FLOATING, INTEGER, DType, float32, float64, int64
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.schema.run_state import run_state
 from . import poisson
 from .box_muller import fused_double, fused_single, transform_double, transform_single
 from .twister import DIGITS, Twister
@@ -71,7 +71,7 @@ class Generator(Twister, metaclass=NamedInC):
 
     def get_state(self) -> Any:
         """A tensor of bytes that set_state takes, here and in PyTorch."""
-        from ..engine.tensor import from_array
+        from ..engine.tensors.tensor import from_array
 
         return from_array(self.packed())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import log as logarithm, pi
 from typing import Any
 
-from ..engine.conversion import MEAN, NONE
+from ..engine.tensors.conversion import MEAN, NONE
 from .rounding import multiply_add, precise
 
 VECTOR = 32  # elements that vector code takes at once, fusing a * b + c; the rest goes one by one

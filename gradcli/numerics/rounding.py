@@ -6,7 +6,7 @@ import functools
 import math
 from typing import Any
 
-from ..engine.carriers import ARRAYS, RUNTIME, Body, one
+from ..engine.schema.carriers import ARRAYS, RUNTIME, Body, one
 from .thresholds import FUSED, ROUNDED, SMALL
 
 

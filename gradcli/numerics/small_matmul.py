@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.layout import row_major
+from ..engine.memory.layout import row_major
 from .fused_matmul import fused, fuses
 from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
 from .thresholds import LAYER, PRODUCTS, VECTORS

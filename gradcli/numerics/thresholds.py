@@ -10,7 +10,7 @@ no thresholds of ours: they stand with the code that repeats the kernel.
 
 from __future__ import annotations
 
-from ..engine.carriers import FUSED, NOTICED, SMALL, UPDATED
+from ..engine.schema.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
     "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS",

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy
 
-from ..engine.device import as_device
-from ..engine.dtypes import DType, float64
+from ..engine.memory.device import as_device
+from ..engine.schema.dtypes import DType, float64
 from ..named import NamedTuple
 from .box_muller import fused_double
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from ..engine.carriers import Body
+from ..engine.schema.carriers import Body
 from . import c_library
 from .thresholds import PIECE
 

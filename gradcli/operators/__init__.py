@@ -3,8 +3,8 @@
 Importing them loads no array library.
 """
 
-from ..engine.declaration_index import declare
-from ..engine.operator import catalogue
+from ..engine.schema.declaration_index import declare
+from ..engine.schema.operator import catalogue
 
 __all__ = ["catalogue"]
 

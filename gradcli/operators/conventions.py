@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.conversion import MEAN, NONE, SUM
-from ..engine.mode import state
-from ..engine.operator import catalogue
+from ..engine.schema.mode import state
+from ..engine.schema.operator import catalogue
+from ..engine.tensors.conversion import MEAN, NONE, SUM
 from ..numerics.thresholds import SMALL
 
 INTEGERS = ("Byte", "Char", "Short", "Int", "Long")

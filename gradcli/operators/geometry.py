@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from ..engine.layout import check_dimensions, contiguous_strides, element_strides
+from ..engine.memory.layout import check_dimensions, contiguous_strides, element_strides
 
 __all__ = ["contiguous_strides", "element_strides"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.construct import tensor
+from ..engine.tensors.construct import tensor
 from ..operators import catalogue
 from .optimizer import (
     Optimizer,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.dtypes import bfloat16
-from ..engine.limits import finfo
+from ..engine.schema.dtypes import bfloat16
+from ..engine.schema.limits import finfo
 from ..operators import catalogue
 from .optimizer import Optimizer, as_number, check_rate, counted, zeros_for
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.leaf import gradient_of
-from ..engine.mode import enable_grad, no_grad
+from ..engine.graph.leaf import gradient_of
+from ..engine.schema.mode import enable_grad, no_grad
 from ..operators import catalogue
 from .line_search import Point, Search
 from .optimizer import Optimizer, as_number, check_rate, real_parts

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from .cyclic import CyclicLR
 from .one_cycle import OneCycleLR, ReduceLROnPlateau
 from .schedule import LRScheduler, check_optimizer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.tensor import Tensor
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor
 from .optimizer import Optimizer
 from .schedule import EPOCH, LRScheduler
 

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine.class_name import NamedInTorch, name_in_messages
-from ..engine.construct import tensor
-from ..engine.hooks import RemovableHandle, add
-from ..engine.leaf import gradient_of, reset_gradient
-from ..engine.mode import enable_grad, no_grad, state
-from ..engine.settable import Takes
-from ..engine.tensor import Tensor
+from ..engine.graph.hooks import RemovableHandle, add
+from ..engine.graph.leaf import gradient_of, reset_gradient
+from ..engine.schema.class_name import NamedInTorch, name_in_messages
+from ..engine.schema.mode import enable_grad, no_grad, state
+from ..engine.schema.settable import Takes
+from ..engine.tensors.construct import tensor
+from ..engine.tensors.tensor import Tensor
 from ..nn.registered import typename
 from ..operators import catalogue
 from .stepping import MADE, hooked, renamed

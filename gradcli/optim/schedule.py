@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine.class_name import NamedInTorch
-from ..engine.errors import type_name
-from ..engine.invented_names import KEPT, keep, kept_on
-from ..engine.mode import state
-from ..engine.settable import Takes
-from ..engine.tensor import Tensor
+from ..engine.schema.class_name import NamedInTorch
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.schema.settable import Takes
+from ..engine.tensors.invented_names import KEPT, keep, kept_on
+from ..engine.tensors.tensor import Tensor
 from .optimizer import Optimizer
 
 _ORDER = (

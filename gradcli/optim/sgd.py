@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from .optimizer import Optimizer, as_number, decayed
 

@@ -7,9 +7,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.errors import type_name
-from ..engine.mode import state
-from ..engine.run_state import run_state
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import state
+from ..engine.schema.run_state import run_state
 from ..nn.registered import typename
 
 MADE: set[type] = run_state(set())  # classes of which there was an optimizer

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from ..engine.class_name import name_in_messages
-from ..engine.construct import tensor
-from ..engine.dtypes import int64
-from ..engine.mode import no_grad
+from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.dtypes import int64
+from ..engine.schema.mode import no_grad
+from ..engine.tensors.construct import tensor
 from ..nn.module import Module
 from ..nn.normalization import _BatchNorm
 from .optimizer import Optimizer

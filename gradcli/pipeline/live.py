@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ProgramError
-from ..engine.observer import Observer
+from ..engine.graph.observer import Observer
 from ..language.budget import memory_in_use
 from ..language.program import Program
 from ..language.source import Source

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..diagnostics import bounded
-from ..engine import device as devices, dtypes
-from ..engine.origin import current_line
+from ..engine.memory import device as devices
+from ..engine.schema import dtypes
+from ..engine.schema.origin import current_line
 from ..namespace import resolve
 from ..opening import DeviceMissing, UsageError
 from ..pattern import pattern

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Enough, bounded
-from ..engine.aside import put_back
-from ..engine.mode import state
+from ..engine.graph.aside import put_back
+from ..engine.schema.mode import state
 from ..language.budget import Budget
 from ..language.interpreter import Machine, missing_inputs
 from ..language.program import Program
@@ -21,7 +21,7 @@ from .request import Ran, Request
 from .values import Values
 
 if TYPE_CHECKING:
-    from ..engine.observer import Observer
+    from ..engine.graph.observer import Observer
     from ..recording.recording import Recording
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..diagnostics import ProgramError
-from ..engine import device as devices, dtypes
-from ..engine.operator import catalogue
-from ..engine.tensor import Tensor
+from ..engine.memory import device as devices
+from ..engine.schema import dtypes
+from ..engine.schema.operator import catalogue
+from ..engine.tensors.tensor import Tensor
 from ..inputs import Input, InputError, default_of, is_floating, parse_set, parse_value
 from ..language.program import Default, Program, refused_default
 from ..named import NamedTuple

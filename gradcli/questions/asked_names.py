@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.tensor import Tensor
+from ..engine.tensors.tensor import Tensor
 from ..opening import UsageError
 from ..recording.sides import AnyTensor, node_of
 from ..recording.spectator import Spectator

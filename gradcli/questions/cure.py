@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Edit, ExitStatus
-from ..engine.run_state import as_new
+from ..engine.schema.run_state import as_new
 from ..language.source import Source
 from ..pipeline.request import Ran
 from ..recording.holding import parameters, tensors_in

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..engine.operator import Factory
+from ..engine.schema.operator import Factory
 from ..operators import catalogue
 from ..recording.sides import row_of
 

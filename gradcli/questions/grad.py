@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd import grad as autograd_grad
 from ..diagnostics import Diagnostic, Label, ProgramError, Span
-from ..engine.mode import state
+from ..engine.schema.mode import state
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..pipeline.request import Ran, Request

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine.hooks import muted
-from ..engine.run_state import as_new
+from ..engine.graph.hooks import muted
+from ..engine.schema.run_state import as_new
 from ..pipeline.request import Ran
 from ..pipeline.run import execute
 from ..recording import holding

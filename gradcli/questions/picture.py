@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
-from ..engine.origin import current_origin
+from ..engine.schema.origin import current_origin
 from ..language.compile.statements import StatementCompiler
 from ..language.interpreter import Machine
 from ..language.names import Scope

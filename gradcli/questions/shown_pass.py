@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..diagnostics import Enough
-from ..engine.node import Node
+from ..engine.graph.node import Node
 from ..opening import UsageError
 from ..options import EVERY_PASS
 from ..pipeline.request import Ran

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, Span
-from ..engine.run_state import as_new
+from ..engine.schema.run_state import as_new
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
 from ..recording.holding import named_tensors, parameters

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..engine.node import Node
-from ..engine.run_state import as_new
-from ..engine.saved import is_outdated
+from ..engine.graph.node import Node
+from ..engine.schema.run_state import as_new
+from ..engine.tensors.saved import is_outdated
 from ..opening import UsageError
 from ..pipeline.request import Ran
 from ..recording.below import nodes_below

@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy import generic
 
-from ..engine.node import Node
-from ..engine.observer import NOBODY, OfNodes
-from ..engine.origin import line_of
+from ..engine.graph.node import Node
+from ..engine.graph.observer import NOBODY, OfNodes
+from ..engine.schema.origin import line_of
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .facts.ledger import BufferFact, PassFact

@@ -13,7 +13,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from ..engine.node import Node
+from ..engine.graph.node import Node
 from ..named import NamedTuple
 from .facts import NodeFact, Place, TensorFact
 from .holding import Named, first_name, named_tensors

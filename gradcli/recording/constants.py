@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from weakref import ref
 
-from ..engine.node import Node
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .collect import Collected
 from .facts import ConstantFact, NodeFact

@@ -6,10 +6,10 @@ from math import inf, sqrt
 from typing import Any
 from weakref import ref
 
-from ..recording.sides import is_parameter, origin_of, row_of, shape_of, standing
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 from .passes import Pass
+from .sides import is_parameter, origin_of, row_of, shape_of, standing
 
 Key = tuple[Any, str]  # the function that binds a name, or None; the name
 

@@ -13,10 +13,17 @@ from math import inf, sqrt
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from ..engine.observer import OfNodes
-from ..engine.origin import current_line
-from ..engine.tensor import Tensor
-from ..recording.sides import (
+from ..engine.graph.observer import OfNodes
+from ..engine.schema.origin import current_line
+from ..engine.tensors.tensor import Tensor
+from .captured_pass import CapturedPass
+from .flow_tracks import Blocked, Key, Row, Track
+from .holding import NESTING, tensors_in
+from .measures import Measure, bytes_of, is_blank, measured, norm_of, unchanged, weight_of
+from .names import loop_names
+from .passes import Pass
+from .recording import Recording
+from .sides import (
     AnyTensor,
     is_leaf,
     is_parameter,
@@ -25,13 +32,6 @@ from ..recording.sides import (
     shape_of,
     with_one_shape,
 )
-from .captured_pass import CapturedPass
-from .flow_tracks import Blocked, Key, Row, Track
-from .holding import NESTING, tensors_in
-from .measures import Measure, bytes_of, is_blank, measured, norm_of, unchanged, weight_of
-from .names import loop_names
-from .passes import Pass
-from .recording import Recording
 from .spectator import Spectator
 
 ENDS = 1000  # passes that are held at each end

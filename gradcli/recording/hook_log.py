@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.errors import type_name
-from ..engine.origin import current_line, current_origin
+from ..engine.schema.errors import type_name
+from ..engine.schema.origin import current_line, current_origin
 from ..named import NamedTuple
 from .facts import EventFact
 from .names import Names

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
-from ..engine.origin import current_line
+from ..engine.schema.origin import current_line
 from ..named import NamedTuple
 from .facts.ledger import AccountFact, EntryFact, MarkFact, StaleFact
 from .memory import key_of, memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from ..engine.origin import current_line
+from ..engine.schema.origin import current_line
 from .spectator import Spectator
 
 MOST = 100_000  # tensors whose line is kept

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy
 
-from ..engine.origin import current_origin
+from ..engine.schema.origin import current_origin
 from .lines import Modules
 from .passes import Pass
 from .sides import array_of, edges_of, mark_of, origin_of, row_of, saved_by, saved_under

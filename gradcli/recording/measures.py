@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy import count_nonzero, ndarray
 
-from ..engine.device import module_of
-from ..engine.tensor import Tensor
+from ..engine.memory.device import module_of
+from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .side import array_in, looked_at
 from .sides import OWN, side_of

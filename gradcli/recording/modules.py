@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..engine.invented_names import KEPT
+from ..engine.tensors.invented_names import KEPT
 from .looking import table_of
 from .sides import sides
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
-from ..engine.carriers import TRANSFORMS
-from ..engine.origin import current_line, current_origin
-from ..engine.tensor import Tensor
+from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.origin import current_line, current_origin
+from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .holding import NESTING, Inside, Named, first_name, inside as held_by, tensors_in
 from .looking import is_a, pairs, size

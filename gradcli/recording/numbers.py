@@ -6,8 +6,8 @@ import warnings
 from math import hypot, inf, nan, sqrt
 from typing import Any
 
-from ..engine.mode import state
-from ..engine.sparse_array import SHOWN
+from ..engine.memory.sparse_array import SHOWN
+from ..engine.schema.mode import state
 from .facts import FEW, Nested, Spread
 from .side import looked_at
 from .sides import side_of, with_one_shape

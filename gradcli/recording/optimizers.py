@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from weakref import ref
 
-from ..engine.origin import current_line, current_origin, line_of
+from ..engine.schema.origin import current_line, current_origin, line_of
 from .measures import is_blank
 from .sides import gradient_of, is_parameter
 from .spectator import Spectator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..engine.observer import NOBODY, OfNodes
+from ..engine.graph.observer import NOBODY, OfNodes
 from .passes import Pass
 from .sides import gradient_of, is_end, is_live, mark_of, node_of, sequence_of, sides
 from .spectator import Spectator

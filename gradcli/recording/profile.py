@@ -10,8 +10,8 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from ..engine.observer import EVENTS, Observer
-from ..engine.origin import line_of
+from ..engine.graph.observer import EVENTS, Observer
+from ..engine.schema.origin import line_of
 from .facts.profile import LineFact, ProfileFact
 from .sides import origin_of
 from .spectator import Spectator

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..engine.observer import Observer
+from ..engine.graph.observer import Observer
 from .buffers import BufferLog
 from .constants import Constants
 from .hook_log import HookLog

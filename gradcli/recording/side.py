@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..engine.carriers import RUNTIME
-from ..engine.device import memory_of, module_of, placed, to_numpy
-from ..engine.layout import once
-from ..engine.leaf import edge_of as own_edge, gradient_of as own_gradient
-from ..engine.mode import state
-from ..engine.node import Packed, SavedOutput
-from ..engine.tensor import Tensor
+from ..engine.graph.leaf import edge_of as own_edge, gradient_of as own_gradient
+from ..engine.graph.node import Packed, SavedOutput
+from ..engine.memory.device import memory_of, module_of, placed, to_numpy
+from ..engine.memory.layout import once
+from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.mode import state
+from ..engine.tensors.tensor import Tensor
 from .facts.basic import Elsewhere
 
 NAN, INF = 1, 2  # what `nonfinite` tells, together or alone

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
-from ..engine.carriers import ARRAYS, RUNTIME
-from ..engine.node import Node
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.schema.carriers import ARRAYS, RUNTIME
+from ..engine.tensors.tensor import Tensor
 from .facts.basic import Elsewhere
 from .side import INF, NAN, Live, Side
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from numpy import generic
 
-from ..engine.carriers import RUNTIME
-from ..engine.sparse_array import SHOWN
-from ..engine.tensor import Tensor, from_array, plain
-from ..engine.tensor_type import kind_of_array
+from ..engine.memory.sparse_array import SHOWN
+from ..engine.schema.carriers import RUNTIME
+from ..engine.tensors.tensor import Tensor, from_array, plain
+from ..engine.tensors.tensor_type import kind_of_array
 from ..named import NamedTuple
 from .facts import Nested, Spread
 from .numbers import numbers, range_of, spread, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Any
 
-from ..engine.observer import EVENTS, Observer, OfNodes
+from ..engine.graph.observer import EVENTS, Observer, OfNodes
 
 if TYPE_CHECKING:
     from .passes import Pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.hook_calls import with_history
+from ..engine.passes.hook_calls import with_history
 from .hook_log import HookLog
 from .measures import bytes_of
 from .passes import Pass, Passes

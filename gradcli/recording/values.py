@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from numpy import generic
 
-from ..engine.node import Node
-from ..engine.observer import NOBODY, OfNodes
-from ..engine.tensor import Tensor
+from ..engine.graph.node import Node
+from ..engine.graph.observer import NOBODY, OfNodes
+from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .captured_pass import CapturedPass
 from .collect import leaves_behind

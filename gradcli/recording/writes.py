@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from weakref import ref
 
-from ..engine.origin import current_line, current_origin
+from ..engine.schema.origin import current_line, current_origin
 from .memory import common_of, counter_of, key_of
 from .spectator import Spectator
 

@@ -8,14 +8,14 @@ from typing import Any
 from weakref import ref
 
 from ..autograd.function import Function
-from ..engine.backward import backward
-from ..engine.carriers import RUNTIME
-from ..engine.errors import type_name
-from ..engine.leaf import refuse_inference
-from ..engine.mode import enable_grad, no_grad, state
-from ..engine.run_state import run_state
-from ..engine.saved import DETACHED, check_unchanged
-from ..engine.tensor import Tensor, plain
+from ..engine.graph.leaf import refuse_inference
+from ..engine.passes.backward import backward
+from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.errors import type_name
+from ..engine.schema.mode import enable_grad, no_grad, state
+from ..engine.schema.run_state import run_state
+from ..engine.tensors.saved import DETACHED, check_unchanged
+from ..engine.tensors.tensor import Tensor, plain
 from ..nn.module import Module
 from ..numerics.random import get_rng_state, set_rng_state
 

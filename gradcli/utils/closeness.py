@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from typing import Any
 
-from ..engine.construct import tensor
-from ..engine.errors import type_name
-from ..engine.tensor import Tensor
+from ..engine.schema.errors import type_name
+from ..engine.tensors.construct import tensor
+from ..engine.tensors.tensor import Tensor
 
 # Relative and absolute, by the type of the elements; of whole numbers nothing is allowed.
 ALLOWED = {

@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gradcli.engine.run_state import as_new
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.schema.run_state import as_new
+from gradcli.engine.tensors.tensor import Tensor
 from gradcli.nn import Module
 from gradcli.pipeline.request import Limits, Request
 from gradcli.pipeline.run import execute

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from ...engine.size import Size
+from ...engine.schema.size import Size
 from ..attributes import STATICS
 from ..calls import call
 from ..costs import WALKED, charge_keys, charge_number, charge_sorting

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.class_name import name_in_messages
+from ...engine.schema.class_name import name_in_messages
 from ...pattern import pattern
 from ..names import ERROR_NAMES
 from ..operations import type_name

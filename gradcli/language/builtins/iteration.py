@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import repeat, starmap, takewhile
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import state
+from ...engine.tensors.tensor import Tensor
 from ..arithmetic import add
 from ..calls import call, is_callable
 from ..members import TABLES, Members

@@ -7,7 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.invented_names import keep_apart
+from ...engine.tensors.invented_names import keep_apart
 from ..adoption import is_library
 from ..calls import call
 from ..formatting import quoted

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.device import Device
-from ...engine.dtypes import DType
-from ...engine.node import Node
-from ...engine.tensor import Tensor
+from ...engine.graph.node import Node
+from ...engine.memory.device import Device
+from ...engine.schema.dtypes import DType
+from ...engine.tensors.tensor import Tensor
 from ..adoption import FAMILIES, VALUES, adopt, adopting
 from ..annotations import Annotation
 from ..libraries import libraries, published, publishes
@@ -72,7 +72,7 @@ def _printed(kind: type) -> tuple[str, str]:
         return module, name
     if not kind.__module__.startswith("gradcli."):
         return kind.__module__, kind.__qualname__
-    from ...engine.module_names import torch_module_of
+    from ...engine.schema.module_names import torch_module_of
 
     return torch_module_of(kind.__module__.removeprefix("gradcli."), kind.__name__), kind.__name__
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.invented_names import kept_on
+from ...engine.tensors.invented_names import kept_on
 from ...nn.derived import parametrizations
 from ...nn.module import Module
 from ..adoption import VALUES, adopting

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ...named import NamedTuple
 from ..adoption import VALUES
 from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, STATICS

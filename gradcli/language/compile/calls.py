@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 from weakref import ref
 
-from ...engine.mode import state
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import state
+from ...engine.tensors.tensor import Tensor
 from ..attributes import get_attribute
 from ..builtins.containers import as_mapping
 from ..builtins.prelude import PRELUDE

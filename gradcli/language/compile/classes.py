@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..calls import call
 from ..classes import (
     ClassValue,

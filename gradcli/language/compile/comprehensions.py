@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..names import Scope
 from ..operations import check_key, iterate
 from ..session import session

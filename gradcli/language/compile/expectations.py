@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...diagnostics import LimitReached
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ..builtins.errors import message_of, name_of
 from ..expectations import Expectation, Failure, Log
 from ..operations import type_name

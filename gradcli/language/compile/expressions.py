@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import state
+from ...engine.tensors.tensor import Tensor
 from .. import arithmetic, operations
 from ..attributes import get_attribute
 from ..builtins.containers import as_mapping

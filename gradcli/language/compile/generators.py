@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..adoption import adopt, is_library
 from ..builtins.errors import Raised, matches, name_of, value_of
 from ..names import Scope

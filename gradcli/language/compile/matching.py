@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, MutableSequence
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..annotations import Annotation
 from ..attributes import get_attribute
 from ..builtins.types import is_instance

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import state
+from ...engine.tensors.tensor import Tensor
 from .. import arithmetic, operations
 from ..arithmetic import LIGHT
 from ..costs import SMALL

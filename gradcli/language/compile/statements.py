@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from .. import arithmetic
 from ..attributes import delete_attribute, get_attribute, set_attribute
 from ..builtins.paths import imported

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..builtins.errors import Raised
 from ..names import Scope
 from ..operations import iterate

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
-from ...engine.causes import Cause
+from ...engine.schema.causes import Cause
 from ..calls import invoke
 from ..explanation import Explanation
 from ..places import Bindings, Places

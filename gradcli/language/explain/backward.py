@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.causes import Cause
-from ...engine.node import SavedOutput
-from ...engine.tensor import Tensor
+from ...engine.graph.node import SavedOutput
+from ...engine.schema.causes import Cause
+from ...engine.tensors.tensor import Tensor
 from ...recording.below import nodes_below
 from ..constants import with_keyword
 from ..explanation import (

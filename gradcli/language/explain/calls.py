@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from ...diagnostics import Edit
-from ...engine.catalogue import catalogue
-from ...engine.tensor import Tensor
+from ...engine.schema.catalogue import catalogue
+from ...engine.tensors.tensor import Tensor
 from .. import names
 from ..constants import Search
 from ..explanation import Explanation, replaced, suffixed

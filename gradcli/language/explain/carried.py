@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...engine.catalogue import catalogue
-from ...engine.invented_names import kept_on
-from ...engine.tensor import Tensor
+from ...engine.schema.catalogue import catalogue
+from ...engine.tensors.invented_names import kept_on
+from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ...recording.below import nodes_below
 from ..classes import is_instance, kind_of

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.leaf import gradient_of
-from ...engine.tensor import Tensor
+from ...engine.graph.leaf import gradient_of
+from ...engine.tensors.tensor import Tensor
 from ..explanation import Explanation, line_after, replaced
 from ..places import Places
 from .carried import comes_from, values_of

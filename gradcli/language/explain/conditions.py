@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.device import Device
-from ...engine.dtypes import DType
-from ...engine.numpy_wrappers import Wrapped
-from ...engine.size import Size
-from ...engine.tensor import Tensor
+from ...engine.memory.device import Device
+from ...engine.schema.dtypes import DType
+from ...engine.schema.numpy_wrappers import Wrapped
+from ...engine.schema.size import Size
+from ...engine.tensors.tensor import Tensor
 from ..compile.operand_values import Operands
 from ..explanation import Explanation
 from ..operations import type_name

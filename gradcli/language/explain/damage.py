@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.causes import Cause
+from ...engine.schema.causes import Cause
 from ...operators import catalogue
 from ..explanation import (
     Explanation,

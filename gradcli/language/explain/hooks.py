@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ...engine.hook_calls import call_one
-from ...engine.node import AccumulateGrad
-from ...engine.tensor import Tensor
+from ...engine.graph.node import AccumulateGrad
+from ...engine.passes.hook_calls import call_one
+from ...engine.tensors.tensor import Tensor
 from ..explanation import Explanation, node_words
 
 _CALL = call_one.__code__

@@ -9,7 +9,7 @@ from math import prod
 from types import TracebackType
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ...recording.modules import named_modules
 from ..classes import ProgramModule

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ..explanation import Explanation, replaced, suffixed
 from .layers import constructor_call, layers, module_name
 

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...columns import pad, width_of
-from ...engine.catalogue import catalogue
-from ...engine.tensor import Tensor
+from ...engine.schema.catalogue import catalogue
+from ...engine.tensors.tensor import Tensor
 from ..explanation import (
     ENCLOSED,
     Explanation,

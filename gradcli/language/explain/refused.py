@@ -6,8 +6,8 @@ import ast
 import re
 
 from ...diagnostics import Edit
-from ...engine.invented_names import kept_on
-from ...engine.tensor import Tensor
+from ...engine.tensors.invented_names import kept_on
+from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ..explanation import ENCLOSED, Explanation, line_before, replaced, suffixed
 from ..intermediates import intermediates

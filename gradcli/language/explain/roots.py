@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from ...diagnostics import Edit
-from ...engine.causes import Cause
-from ...engine.tensor import Tensor
+from ...engine.schema.causes import Cause
+from ...engine.tensors.tensor import Tensor
 from ...recording.nearest import furthest
 from ...recording.sides import origin_of
 from ..constants import reasons

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.numpy_wrappers import Wrapped
-from ...engine.tensor import Tensor
+from ...engine.schema.numpy_wrappers import Wrapped
+from ...engine.tensors.tensor import Tensor
 from ..formatting import quoted
 from ..session import session
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.invented_names import kept
+from ...engine.tensors.invented_names import kept
 from .. import arithmetic
 from ..attributes import MISSING, get_attribute
 from ..calls import call, is_callable

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ..adoption import ADOPTERS
 from ..attributes import STATICS
 from ..calls import call

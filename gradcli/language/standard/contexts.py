@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.origin import current_line
+from ...engine.schema.mode import state
+from ...engine.schema.origin import current_line
 from ..adoption import adopt, is_library
 from ..attributes import MISSING, get_attribute
 from ..builtins.errors import ERRORS, matches, to_raise, value_of

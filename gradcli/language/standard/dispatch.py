@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ..builtins.prelude import PRELUDE
 from ..builtins.types import host_type, is_class, is_subclass, type_of
 from ..calls import call, is_callable

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ..attributes import SPECIAL, SPECIAL_DELETE, SPECIAL_SET
 from ..modules import PROFILERS
 from ..operations import type_handlers

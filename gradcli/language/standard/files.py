@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ..costs import charge_shown, charge_text, width_of
 from ..formatting import quoted
 from ..operations import collect, type_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ..libraries import libraries
 from .publishing import functions
 

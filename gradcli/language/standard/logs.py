@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.run_state import run_state
-from ...engine.settable import Takes
+from ...engine.schema.mode import state
+from ...engine.schema.run_state import run_state
+from ...engine.schema.settable import Takes
 from ..adoption import VALUES
 from ..attributes import KEPT_BYTES, get_attribute
 from ..calls import call, is_callable

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ..operations import collect, get_item, length, set_item, type_name
 from ..session import session
 from .publishing import classes, functions

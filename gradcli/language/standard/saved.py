@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from ...engine.device import Device
-from ...engine.dtypes import DType
-from ...engine.size import Size
-from ...engine.tensor import Tensor
+from ...engine.memory.device import Device
+from ...engine.schema.dtypes import DType
+from ...engine.schema.size import Size
+from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ..builtins.modules import deeply_copied
 from ..builtins.types import type_of

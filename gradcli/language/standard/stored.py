@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ...arrays.values import element_type, host, wrap
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ..builtins.modules import deeply_copied
 from ..builtins.types import host_type
 from ..costs import charge_text

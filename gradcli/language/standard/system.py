@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from ..builtins.containers import make_dict
 from ..builtins.errors import ERRORS, to_raise, value_of
 from ..builtins.types import host_type

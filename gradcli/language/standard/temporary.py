@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.run_state import run_state
+from ...engine.schema.run_state import run_state
 from . import files
 from .publishing import called, classes, functions
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...engine.mode import enable_grad
-from ...engine.origin import current_line
-from ...engine.run_state import run_state
-from ...engine.settable import Takes
+from ...engine.schema.mode import enable_grad
+from ...engine.schema.origin import current_line
+from ...engine.schema.run_state import run_state
+from ...engine.schema.settable import Takes
 from ..attributes import get_attribute
 from ..builtins.errors import message_of, name_of, value_of
 from ..builtins.types import host_type

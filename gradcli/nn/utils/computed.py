@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.hooks import add
+from ...engine.graph.hooks import add
 from ..derived import DERIVED, derived
 from ..module import Module
 from ..registered import missing_attribute

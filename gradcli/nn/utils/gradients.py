@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.leaf import gradient_of as _grad
-from ...engine.mode import no_grad, state
-from ...engine.tensor import Tensor
+from ...engine.graph.leaf import gradient_of as _grad
+from ...engine.schema.mode import no_grad, state
+from ...engine.tensors.tensor import Tensor
 from ...operators import catalogue
 
 
@@ -21,7 +21,7 @@ def get_total_norm(
     """The norm of all tensors together: the norm of their norms."""
     tensors, norm_type = _listed(tensors), float(norm_type)
     if not tensors:
-        from ...engine.construct import tensor
+        from ...engine.tensors.construct import tensor
 
         return tensor(0.0)
     norm = catalogue.functions["linalg.vector_norm"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.limits import finfo
-from ...engine.mode import no_grad
+from ...engine.schema.limits import finfo
+from ...engine.schema.mode import no_grad
 from ...operators import catalogue
 from ..module import Module
 from .computed import held_tensor

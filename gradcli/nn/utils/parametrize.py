@@ -6,9 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.mode import no_grad
-from ...engine.run_state import run_state
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import no_grad
+from ...engine.schema.run_state import run_state
+from ...engine.tensors.tensor import Tensor
 from ..container import ModuleDict, ModuleList
 from ..derived import COMPUTES, parametrizations
 from ..module import Module

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.settable import Takes
+from ...engine.schema.mode import state
+from ...engine.schema.settable import Takes
 from ...operators import catalogue
 from ..derived import show
 from ..module import Module

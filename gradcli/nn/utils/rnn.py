@@ -5,10 +5,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from ...engine.construct import as_tensor
-from ...engine.dtypes import int64
-from ...engine.mode import state
-from ...engine.tensor import Tensor
+from ...engine.schema.dtypes import int64
+from ...engine.schema.mode import state
+from ...engine.tensors.construct import as_tensor
+from ...engine.tensors.tensor import Tensor
 from ...operators import catalogue
 
 __all__ = [

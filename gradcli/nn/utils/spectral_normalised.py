@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import no_grad
+from ...engine.schema.mode import no_grad
 from ...operators import catalogue
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..derived import show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ...operators import catalogue
 from ..derived import show
 from ..parameter import Parameter

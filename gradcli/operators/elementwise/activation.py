@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
 from ...numerics.rounding import precise
 from ..conventions import (
     NO_COMPLEX_LIMITS,

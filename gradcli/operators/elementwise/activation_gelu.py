@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.operator import operator
+from ...engine.schema.operator import operator
 from ...numerics.rounding import precise
 from ..conventions import Late, floating_only
 from ..shape.constants import number_as

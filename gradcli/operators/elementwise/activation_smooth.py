@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.mode import state
+from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.rounding import exp_in_kernel, multiply_add, precise, vector_code
 from ...numerics.thresholds import ROUNDED
 from ..conventions import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import bool_, of_number
-from ...engine.limits import as_element
-from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.schema.dtypes import bool_, of_number
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ...numerics.rounding import multiply_add, precise
 from ...numerics.thresholds import UPDATED
 from ..conventions import COMPLEX, REDUCED, Late, floating_only, unimplemented
@@ -295,7 +295,7 @@ abs_ = operator(
 
 def _check_weight(self: Any, tensor1: Any, tensor2: Any, value: Any) -> None:
     if value != 1:
-        from ...engine.promotion import result_dtype
+        from ...engine.tensors.promotion import result_dtype
 
         as_element(value, result_dtype(self, tensor1, tensor2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import operator
+from ...engine.schema.operator import operator
 from ...numerics.special import in_double, special
 from ..conventions import Late, full_precision, real_only
 from ..shape.constants import number_as

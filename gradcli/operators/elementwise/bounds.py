@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import FLOATING
-from ...engine.limits import as_element
-from ...engine.operator import operator
+from ...engine.schema.dtypes import FLOATING
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import operator
 from ...numerics.rounding import precise
 from ..conventions import (
     COMPLEX,
@@ -145,7 +145,7 @@ def _check_limits(self: Any, low: Any, high: Any) -> None:
 
 
 def _clamp_type(self: Any, low: Any, high: Any) -> Any:
-    from ...engine.promotion import result_dtype
+    from ...engine.tensors.promotion import result_dtype
 
     return result_dtype(self, *(limit for limit in (low, high) if limit is not None))
 

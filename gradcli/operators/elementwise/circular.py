@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Domain, operator
+from ...engine.schema.operator import Domain, operator
 from ...numerics.rounding import precise, transcendental, vector_code
 from ...numerics.thresholds import ANGLES, CIRCULAR
 from ..conventions import COMPLEX, Late, real_by_rule, unimplemented

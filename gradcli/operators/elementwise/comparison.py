@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.conversion import other_device
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
+from ...engine.tensors.conversion import other_device
 from ..conventions import (
     COMPLEX,
     Late,

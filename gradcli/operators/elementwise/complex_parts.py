@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import FLOATING, complex_of, default_dtype, real_of
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.dtypes import FLOATING, complex_of, default_dtype, real_of
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import Late, unimplemented
 from ..geometry import is_contiguous
 

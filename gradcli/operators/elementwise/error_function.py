@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import operator
+from ...engine.schema.operator import operator
 from ..conventions import real_only
 from .exponential import exp
 

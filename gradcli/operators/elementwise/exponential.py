@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.operator import Domain, operator
+from ...engine.schema.operator import Domain, operator
 from ...numerics.rounding import transcendental
 
 LN_2, LN_10 = 0.6931471805599453, 2.302585092994046

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ..conventions import COMPLEX, INTEGERS, Late, floating_only, unimplemented
 from ..shape.cast import alike

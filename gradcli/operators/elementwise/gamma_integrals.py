@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import log_gamma_many
 from ...numerics.special import in_double
 from ..conventions import Late, floating_only, full_precision, real_only

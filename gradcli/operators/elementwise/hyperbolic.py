@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Domain, Reduced, composite, one, operator
+from ...engine.schema.operator import Domain, Reduced, composite, one, operator
 from ...numerics.reduced_kernels import sigmoid_slope
 from ...numerics.rounding import exp_in_kernel, less_square, transcendental
 from ..shape.constants import number_as

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf, pi, sqrt
 from typing import Any
 
-from ...engine.dtypes import FLOATING, default_dtype
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.dtypes import FLOATING, default_dtype
+from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import entropy
 from ...numerics.special import in_double
 from ..conventions import Late, full_precision, native, real_only

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import operator
+from ...engine.schema.mode import state
+from ...engine.schema.operator import operator
 from ..conventions import full_precision
 
 AT_ONCE = 256  # degrees after which a kernel asks whether any number is left

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.carriers import ARRAYS
-from ...engine.dtypes import INTEGER
-from ...engine.operator import Domain, Reduced, catalogue, composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.dtypes import INTEGER
+from ...engine.schema.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import inverse_root, power
 from ...numerics.rounding import precise
 from ...numerics.thresholds import FUSED

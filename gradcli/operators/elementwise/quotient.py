@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import promote_types
-from ...engine.operator import Domain, Reduced, catalogue, composite, operator
+from ...engine.schema.dtypes import promote_types
+from ...engine.schema.operator import Domain, Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import number, rounded_quotient
 from ..conventions import COMPLEX, Late, unimplemented
 from ..shape.constants import zeros_as

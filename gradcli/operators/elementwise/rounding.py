@@ -6,7 +6,7 @@ from math import inf
 from sys import float_info
 from typing import Any
 
-from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ..conventions import INTEGERS, Late, real_by_rule, real_only
 from ..shape.constants import zeros_as
 from .complex_parts import conj_row, is_complex

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import factorial, inf
 from typing import Any
 
-from ...engine.carriers import ARRAYS
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import odds, times_logarithm
 from ...numerics.special import in_double, special
 from ..conventions import COMPLEX, Late, floating_only, real_by_rule, real_only, unimplemented

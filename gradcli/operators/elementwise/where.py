@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.limits import as_element
-from ...engine.operator import composite, operator, warn
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import composite, operator, warn
 from ..conventions import chosen, cleared
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.dtypes import FLOATING, complex_of, default_dtype, real_of
-from ...engine.layout import element_strides, relaid, strides_in_order
-from ...engine.operator import composite, factory, operator
+from ...engine.memory.layout import element_strides, relaid, strides_in_order
+from ...engine.schema.dtypes import FLOATING, complex_of, default_dtype, real_of
+from ...engine.schema.operator import composite, factory, operator
 from ..conventions import REDUCED, native, wrap_dim
 from ..elementwise.complex_parts import conj, conj_physical_row, conj_row, real_part
 from ..geometry import elements_along

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, warn
+from ...engine.schema.operator import catalogue, composite, warn
 from ..conventions import native
 from ..nn.padding import constant_pad_nd
 from ..shape.select import slice_, unfold_backward

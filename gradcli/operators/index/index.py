@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import byte_strides, order_of, relaid, strides_in_order
-from ...engine.operator import Reduced, operator, warn
+from ...engine.memory.layout import byte_strides, order_of, relaid, strides_in_order
+from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
 from ..geometry import broadcast_sizes, sizes_text
 from ..reduce.sums import sum_to

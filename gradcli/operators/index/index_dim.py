@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import COMPLEX
-from ...engine.layout import once
-from ...engine.limits import as_element
-from ...engine.operator import Reduced, operator
+from ...engine.memory.layout import once
+from ...engine.schema.dtypes import COMPLEX
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import Reduced, operator
 from ...numerics.reduced_kernels import add_at
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where

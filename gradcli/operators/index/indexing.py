@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.errors import type_name
-from ...engine.limits import as_element
-from ...engine.mode import state
-from ...engine.numpy_wrappers import Wrapped, WrappedNumber
-from ...engine.operator import catalogue, composite, factory, operator
+from ...engine.schema.errors import type_name
+from ...engine.schema.limits import as_element
+from ...engine.schema.mode import state
+from ...engine.schema.numpy_wrappers import Wrapped, WrappedNumber
+from ...engine.schema.operator import catalogue, composite, factory, operator
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, view
 from ..shape.squeeze import unsqueeze
@@ -20,7 +20,7 @@ from .index import index
 
 def _construct() -> Any:
     """How lists become tensors: that needs NumPy, and rows are read without it."""
-    from ...engine import construct
+    from ...engine.tensors import construct
 
     return construct
 
@@ -286,7 +286,7 @@ def setitem(self: Any, item: Any, value: Any) -> None:
         # One mask and one number go to masked_fill_, which has the same warning.
         given = [index for index in indices if index is not None]
         if value.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte"):
-            from ...engine.overlap import warn_expanded  # rows are read without NumPy
+            from ...engine.tensors.overlap import warn_expanded  # rows are read without NumPy
 
             warn_expanded(catalogue.row("masked_fill.Scalar"), target)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.errors import check_gradient
-from ...engine.layout import once
-from ...engine.limits import as_element
-from ...engine.operator import operator
+from ...engine.memory.layout import once
+from ...engine.schema.errors import check_gradient
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import operator
 from ..geometry import sizes_text, wrap_dim
 from ..shape.constants import zeros_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ..elementwise.where import masked_fill, where
 from ..shape.constants import ones_as, zeros_as
 from .scatter import check_scatter, gather, scatter_add, scatter_value, scattered_into

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import once
-from ...engine.operator import composite, operator
-from ...engine.signature import is_int
+from ...engine.memory.layout import once
+from ...engine.schema.operator import composite, operator
+from ...engine.schema.signature import is_int
 from ..geometry import broadcast_sizes, wrap_dim
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.shape import expand, reshape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.packed_matmul import is_packed
 from ...numerics.small_matmul import added_batches, added_product, multiplied

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.errors import _LinAlgError
-from ...engine.operator import composite, operator, warn
+from ...engine.schema.errors import _LinAlgError
+from ...engine.schema.operator import composite, operator, warn
 from ..conventions import (
     INTEGERS,
     REDUCED,

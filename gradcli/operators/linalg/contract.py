@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import Reduced, composite, operator, warn
+from ...engine.schema import dtypes
+from ...engine.schema.operator import Reduced, composite, operator, warn
 from ..conventions import check_square, unimplemented
 from ..elementwise.complex_parts import conj
 from ..geometry import broadcast_sizes, is_contiguous, sizes_text, wrap_dim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.errors import _LinAlgError
+from ...engine.schema.errors import _LinAlgError
 
 
 def singular_values(xp: Any, A: Any, **options: Any) -> Any:

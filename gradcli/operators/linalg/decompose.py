@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import catalogue, composite, operator, warn
+from ...engine.schema.mode import state
+from ...engine.schema.operator import catalogue, composite, operator, warn
 from ..conventions import check_floating, check_square
 from ..elementwise.complex_parts import is_complex
 from ..shape.constants import zeros_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import FLOATING, promote_types
-from ...engine.mode import no_grad
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.dtypes import FLOATING, promote_types
+from ...engine.schema.mode import no_grad
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import native
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_dims

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import composite, operator
+from ...engine.schema.mode import state
+from ...engine.schema.operator import composite, operator
 from ..elementwise.complex_parts import conj, real_part
 from ..shape.diagonals import diagonal
 from ..shape.squeeze import unsqueeze

@@ -6,7 +6,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite
+from ...engine.schema.operator import composite
 from ..reduce.sums import sum_dims
 from ..shape.diagonals import diagonal
 from ..shape.shape import reshape, view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
 from ..conventions import check_precision
 from ..elementwise.complex_parts import conj
 from ..shape.constants import zeros_of

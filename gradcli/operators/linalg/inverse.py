@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.errors import _LinAlgError
-from ...engine.layout import relaid, strides_in_order
-from ...engine.operator import composite, operator
+from ...engine.memory.layout import relaid, strides_in_order
+from ...engine.schema.errors import _LinAlgError
+from ...engine.schema.operator import composite, operator
 from ...numerics.rounding import precise
 from ...numerics.small_systems import DIVIDED, below_pivot, is_small_system, substituted
 from ..conventions import check_precision, check_square
@@ -211,7 +211,7 @@ slogdet_row = operator(
 
 
 def named_outputs(name: str, fields: tuple[str, ...], values: Sequence[Any]) -> Any:
-    from ...engine.returns import named
+    from ...engine.schema.returns import named
 
     return named(name, fields, list(values))
 

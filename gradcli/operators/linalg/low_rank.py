@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import default_dtype
-from ...engine.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite
+from ...engine.tensors.conversion import default_dtype
 from ..shape.transposed import mt
 from .product import matmul_of
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import composite, operator, warn
+from ...engine.schema import dtypes
+from ...engine.schema.operator import composite, operator, warn
 from ...numerics.small_systems import is_small_system
 from ..conventions import check_floating, check_precision, check_square
 from ..geometry import broadcast_sizes

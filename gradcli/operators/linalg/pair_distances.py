@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import check_precision
 from ..reduce.sums import sum_dims, sum_to
 from ..shape.shape import _contiguous as contiguous

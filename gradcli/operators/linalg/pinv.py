@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import check_square
 from ..geometry import broadcast_sizes
 from ..shape.constants import zeros_of

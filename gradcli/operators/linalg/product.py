@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.carriers import ARRAYS
-from ...engine.causes import mismatch
-from ...engine.operator import composite, operator
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.causes import mismatch
+from ...engine.schema.operator import composite, operator
 from ...numerics.small_matmul import multiplied
 from ..conventions import unimplemented
 from ..elementwise.complex_parts import conj

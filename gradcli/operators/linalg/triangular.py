@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator, warn
+from ...engine.schema.operator import composite, operator, warn
 from ..conventions import (
     check_precision,
     check_square,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, warn
+from ...engine.schema.operator import catalogue, composite, warn
 from ..elementwise.activation import (
     celu,
     elu,

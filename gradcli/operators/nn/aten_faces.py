@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite
 
 _REDUCTIONS = ("none", "mean", "sum")  # under torch it is "none" where nothing is said
 

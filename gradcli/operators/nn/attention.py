@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.dtypes import FLOATING
-from ...engine.operator import Reduced, catalogue, composite, operator
-from ...engine.run_state import run_state
+from ...engine.schema.dtypes import FLOATING
+from ...engine.schema.operator import Reduced, catalogue, composite, operator
+from ...engine.schema.run_state import run_state
 from ...numerics.rounding import precise
 from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.layout import (
+from ...engine.memory.layout import (
     channels,
     element_strides,
     relaid,
@@ -12,7 +12,7 @@ from ...engine.layout import (
     suggests,
     suggests_channels_last,
 )
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.operator import Reduced, composite, operator
 from ..conventions import Late
 from . import convolution_kernels as kernels
 from .convolution_checks import (

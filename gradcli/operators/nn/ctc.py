@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.conversion import MEAN, NONE, SUM
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
+from ...engine.tensors.conversion import MEAN, NONE, SUM
 from ..conventions import floating_only, full_precision, reduction_number
 
 # The labels of a sequence stand between blanks: blank, a, blank, b, blank. alpha[t, s] is the log

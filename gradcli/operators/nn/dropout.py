@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.mode import no_grad
-from ...engine.operator import composite, warn
+from ...engine.schema.mode import no_grad
+from ...engine.schema.operator import composite, warn
 from ..conventions import Late
 
 empty_like = Late("empty_like")

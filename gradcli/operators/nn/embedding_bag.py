@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..index.adding import add_rows
 from .linear import check_indices, renormalise
 

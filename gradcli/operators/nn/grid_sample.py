@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...engine.dtypes import FLOATING
-from ...engine.operator import composite, operator, warn
+from ...engine.schema.dtypes import FLOATING
+from ...engine.schema.operator import composite, operator, warn
 from ..conventions import floating_only
 from ..linalg.product import bmm
 from ..shape.shape import view

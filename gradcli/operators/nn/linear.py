@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import no_grad
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.mode import no_grad
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import size_at
 from ..index.adding import add_rows
 from ..linalg.added_product import addmm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ...numerics.reduced_kernels import binary_entropy, binary_entropy_slope, logits_entropy
 from ...numerics.rounding import precise
 from ...numerics.thresholds import LOGS

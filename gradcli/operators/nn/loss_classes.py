@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import MEAN, NONE
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
+from ...engine.tensors.conversion import MEAN, NONE
 from ...numerics.reduced_kernels import sum_of_losses
 from ...numerics.summation import sum_of_cases
 from ..conventions import (

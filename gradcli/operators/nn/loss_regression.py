@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import MEAN, NONE, SUM
-from ...engine.dtypes import can_cast
-from ...engine.operator import Reduced, operator
+from ...engine.schema.dtypes import can_cast
+from ...engine.schema.operator import Reduced, operator
+from ...engine.tensors.conversion import MEAN, NONE, SUM
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
@@ -226,7 +226,7 @@ def _check_delta(self: Any, target: Any, reduction: int, delta: float) -> None:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if self.dtype is not target.dtype:
-        from ...engine.promotion import result_dtype
+        from ...engine.tensors.promotion import result_dtype
 
         common = result_dtype(self, target)
         if not can_cast(common, self.dtype):

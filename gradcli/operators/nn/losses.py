@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine.conversion import MEAN, NONE, SUM
-from ...engine.mode import no_grad
-from ...engine.operator import composite, warn
+from ...engine.schema.mode import no_grad
+from ...engine.schema.operator import composite, warn
+from ...engine.tensors.conversion import MEAN, NONE, SUM
 from ..conventions import native, reduced, reduction_number, shape_text
 from ..reduce.softmax import log_softmax_data
 from ..shape.constants import number_as

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import NONE
-from ...engine.operator import composite
+from ...engine.schema.operator import composite
+from ...engine.tensors.conversion import NONE
 from ..conventions import constant, native, reduced, reduction_number, shape_text
 from ..geometry import broadcast_sizes
 from ..linalg.distance import pairwise
@@ -18,7 +18,7 @@ _REDUCE = "bool? reduce=None, str reduction='mean'"
 
 
 def _soft_margin(input: Any, target: Any, size_average: Any, reduce: Any, reduction: str) -> Any:
-    from ...engine.promotion import broadcast_message
+    from ...engine.tensors.promotion import broadcast_message
 
     number = reduction_number(reduction, size_average, reduce)
     constant("soft_margin_loss", target=target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...engine.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite
 
 
 def _sizes(value: Any, ndim: int) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ...engine.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite
 from ..shape.shape import view
 from ..shape.transposed import transpose
 from .linear import linear

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ...numerics.moments import (
     LANES,
     fused,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.dtypes import FLOATING
-from ...engine.mode import no_grad
-from ...engine.operator import catalogue, composite
+from ...engine.schema.dtypes import FLOATING
+from ...engine.schema.mode import no_grad
+from ...engine.schema.operator import catalogue, composite
 from ..conventions import check_mixed, native, shape_text
 from .group_norm import native_group_norm
 from .normalization import native_batch_norm, native_layer_norm

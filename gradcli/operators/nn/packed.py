@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import Late
 from ..shape.constants import zeros_of
 from ..shape.join import cat, stack

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.limits import as_element
-from ...engine.operator import Reduced, catalogue, composite, operator
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import add_at
 from ..conventions import unimplemented
 from ..shape.constants import zeros_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema.operator import Reduced, composite, operator
 from ..conventions import INTEGERS
 from .windows import padded, scatter, windows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, catalogue, operator
+from ...engine.schema.operator import Reduced, catalogue, operator
 from ...numerics.reduced_kernels import add_at
 from ...numerics.summation import sum_of_window
 from ..conventions import COMPLEX, INTEGERS, REDUCED, size_at, unimplemented

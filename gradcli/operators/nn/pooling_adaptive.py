@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ...engine.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator
 from ...numerics.summation import sum_of_window
 from ...numerics.thresholds import ONE_BY_ONE
 from ..conventions import floating_only

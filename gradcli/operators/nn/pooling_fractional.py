@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import floating_only, size_at
 from ..shape.constants import zeros_of
 from .pooling import _max_double, _product, _put_back

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.call_errors import type_word
-from ...engine.operator import composite
-from ...engine.signature import is_int
+from ...engine.schema.call_errors import type_word
+from ...engine.schema.operator import composite
+from ...engine.schema.signature import is_int
 from ..conventions import native
 from .pooling import avg_pool2d, avg_pool3d, max_pool2d_with_indices, max_pool3d_with_indices
 from .pooling_adaptive import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ...engine.operator import catalogue, composite, warn
+from ...engine.schema.operator import catalogue, composite, warn
 from . import recurrent_fused
 from .linear import linear
 from .packed import sizes_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...engine.carriers import ARRAYS
-from ...engine.operator import catalogue, operator
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.operator import catalogue, operator
 from ..conventions import Late
 from ..reduce.sums import sum_dims
 from ..shape.join import cat

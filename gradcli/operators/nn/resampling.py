@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator, warn
-from ...engine.signature import is_int
+from ...engine.schema.operator import catalogue, composite, operator, warn
+from ...engine.schema.signature import is_int
 from ..conventions import COMPLEX, INTEGERS, Late, unimplemented
 
 # ---- what one dimension is resampled by: for each place of the output, places of the input and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
 from ..conventions import floating_only
 from .pooling import _max_double, _product
 from .windows import each

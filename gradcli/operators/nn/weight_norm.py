@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import REDUCED, Late
 from ..linalg.distance import norm_dim
 from ..reduce.sums import sum_dims

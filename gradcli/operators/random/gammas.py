@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import converted, device_named
-from ...engine.mode import state
-from ...engine.operator import operator
+from ...engine.schema.mode import state
+from ...engine.schema.operator import operator
+from ...engine.tensors.conversion import converted, device_named
 from ..conventions import check_precision
 from .random import chosen
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.carriers import TRANSFORMS
-from ...engine.conversion import OF_ARRAY, converted, device_named
-from ...engine.layout import empty_like
-from ...engine.operator import factory, operator
+from ...engine.memory.layout import empty_like
+from ...engine.schema.carriers import TRANSFORMS
+from ...engine.schema.operator import factory, operator
+from ...engine.tensors.conversion import OF_ARRAY, converted, device_named
 from ..geometry import broadcast_sizes
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.create import OPTIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, warn
+from ...engine.schema.operator import catalogue, composite, warn
 from ..elementwise.complex_parts import conj
 from ..linalg.product import matmul_of
 from ..shape.constants import ones_as

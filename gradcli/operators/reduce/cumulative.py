@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import catalogue, composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import COMPLEX, INTEGERS, Late, unimplemented, wrap_dim
 from ..elementwise.bounds import added_exponentials
 from ..elementwise.complex_parts import is_complex

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import composite
+from ...engine.schema import dtypes
+from ...engine.schema.operator import composite
 from ..conventions import Late, native, size_at, wrap_dim
 from ..shape.constants import zeros_as, zeros_of
 from ..shape.select import slice_

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
 from ..conventions import Late, real_by_rule, real_only, wrap_dim
 from ..elementwise.where import masked_fill_tensor
 from ..shape.constants import zeros_of

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.layout import once
-from ...engine.operator import Reduced, composite, operator
+from ...engine.memory.layout import once
+from ...engine.schema import dtypes
+from ...engine.schema.operator import Reduced, composite, operator
 from ..conventions import COMPLEX, INTEGERS, check_precision, unimplemented
 
 # ---- numbers
@@ -275,7 +275,7 @@ def _cells(edges: Sequence[Any]) -> int:
 
 
 def _histogramdd(self: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
-    from ...engine.returns import named
+    from ...engine.schema.returns import named
 
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite
 from ..conventions import native, wrap_dim
 from ..geometry import broadcast_sizes
 from ..shape.constants import number_as

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.carriers import ARRAYS
-from ...engine.operator import Reduced, composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.dtypes import FLOATING, float32, float64
-from ...engine.operator import Reduced, catalogue, operator
+from ...engine.schema.dtypes import FLOATING, float32, float64
+from ...engine.schema.operator import Reduced, catalogue, operator
 from ..conventions import Late, check_precision, full_precision, wrap_dim
 from ..elementwise.complex_parts import conj, real_part
 from ..linalg.distance import _norm, _norm_backward

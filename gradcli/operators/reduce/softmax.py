@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import Reduced, composite, operator, warn
+from ...engine.schema.operator import Reduced, composite, operator, warn
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import multiply_add, precise, vector_code
 from ...numerics.summation import products_down, products_in_a_row, sum_in_a_row

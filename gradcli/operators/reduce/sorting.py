@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.operator import composite, operator
 from ...numerics.thresholds import TIED
 from ...numerics.tie_order import SHORT, first_few, in_order, settled, sort as sort_places
 from ..conventions import COMPLEX, real_by_rule, real_only, unimplemented, wrap_dim

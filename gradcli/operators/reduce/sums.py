@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.carriers import ARRAYS
-from ...engine.operator import catalogue
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.operator import catalogue
 from ...numerics.summation import sum_of
 from ..geometry import is_expandable, sizes_text
 

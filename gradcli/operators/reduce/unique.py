@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.operator import composite, operator
 from ...numerics.tie_order import sort
 from ..conventions import COMPLEX, unimplemented, wrap_dim
 from ..geometry import sizes_text

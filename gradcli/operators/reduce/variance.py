@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import catalogue, composite, operator, warn
+from ...engine.schema import dtypes
+from ...engine.schema.operator import catalogue, composite, operator, warn
 from ...numerics.summation import mean_of
 from ..conventions import Late
 from ..geometry import elements_along

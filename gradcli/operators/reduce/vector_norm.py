@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import inf, isinf, prod
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.operator import Domain, catalogue, composite, operator
+from ...engine.schema import dtypes
+from ...engine.schema.operator import Domain, catalogue, composite, operator
 from ...numerics.rounding import precise
 from ...numerics.summation import squares_of, sum_of
 from ..conventions import Late, wrap_dim
@@ -351,7 +351,7 @@ def _check_dist(self: Any, other: Any, p: Any) -> None:
 
 
 def _real_result(self: Any, other: Any) -> Any:
-    from ...engine.promotion import result_dtype
+    from ...engine.tensors.promotion import result_dtype
 
     return dtypes.real_of(result_dtype(self, other))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import BY_NAME, converted, default_dtype, device_named, on_library
-from ...engine.layout import formatted, suggests_channels_last
-from ...engine.limits import as_element
-from ...engine.operator import composite, operator, warn
+from ...engine.memory.layout import formatted, suggests_channels_last
+from ...engine.schema.limits import as_element
+from ...engine.schema.operator import composite, operator, warn
+from ...engine.tensors.conversion import BY_NAME, converted, default_dtype, device_named, on_library
 from ..elementwise.complex_parts import real_part
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to

@@ -7,7 +7,7 @@ tensors. These rows make such tensors; none of them has a derivative, so none le
 
 from __future__ import annotations
 
-from ...engine.operator import operator
+from ...engine.schema.operator import operator
 
 zeros_as = operator(
     "zeros_as(Tensor self) -> Tensor",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.operator import Row, operator
+from ...engine.schema.operator import Row, operator
 from .shape import expand, view, view_dtype
 from .squeeze import squeeze, squeeze_dim, unsqueeze
 from .transposed import permute, t, transpose

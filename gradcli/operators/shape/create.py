@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.conversion import dtype_of_number, tensor_of
-from ...engine.operator import composite, factory, warn
+from ...engine.schema.operator import composite, factory, warn
+from ...engine.tensors.conversion import dtype_of_number, tensor_of
 
 OPTIONS = "ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 

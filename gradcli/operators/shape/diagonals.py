@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator
+from ...engine.schema.operator import composite, operator
 from ..geometry import element_strides, strided, wrap_dim
 from .constants import zeros_as
 from .select import check_part, lead

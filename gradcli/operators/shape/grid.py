@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import check_dimensions
-from ...engine.operator import composite, operator, warn
+from ...engine.memory.layout import check_dimensions
+from ...engine.schema.operator import composite, operator, warn
 from ..geometry import sizes_text
 from .constants import zeros_of
 from .join import stack

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.conversion import other_device
-from ...engine.layout import check_dimensions
-from ...engine.operator import catalogue, composite, operator
+from ...engine.memory.layout import check_dimensions
+from ...engine.schema.operator import catalogue, composite, operator
+from ...engine.tensors.conversion import other_device
 from ..geometry import sizes_text, wrap_dim
 from ..reduce.sums import sum_to
 from .constants import zeros_of

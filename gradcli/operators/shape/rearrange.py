@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import alike, check_dimensions
-from ...engine.operator import composite, operator
+from ...engine.memory.layout import alike, check_dimensions
+from ...engine.schema.operator import composite, operator
 from ..geometry import sizes_text, wrap_dim, wrap_dims
 from ..reduce.sums import sum_dims
 from .constants import zeros_of

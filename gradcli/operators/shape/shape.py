@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ...engine.carriers import ARRAYS
-from ...engine.errors import type_name
-from ...engine.layout import alike, check_dimensions
-from ...engine.operator import Reduced, composite, operator, warn
-from ...engine.signature import is_int
+from ...engine.memory.layout import alike, check_dimensions
+from ...engine.schema.carriers import ARRAYS
+from ...engine.schema.errors import type_name
+from ...engine.schema.operator import Reduced, composite, operator, warn
+from ...engine.schema.signature import is_int
 from ...numerics.reduced_kernels import bits_of, read_as
 from ..geometry import (
     broadcast_sizes,

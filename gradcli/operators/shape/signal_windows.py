@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from math import pi, sqrt
 from typing import Any
 
-from ...engine.dtypes import default_dtype
-from ...engine.operator import catalogue, composite
+from ...engine.schema.dtypes import default_dtype
+from ...engine.schema.operator import catalogue, composite
 
 _OPTIONS = (
     "*, {}bool sym=True, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import composite, operator
+from ...engine.schema.mode import state
+from ...engine.schema.operator import composite, operator
 from ..conventions import Late
 from ..geometry import sizes_text, wrap_dim
 from .constants import zeros_of

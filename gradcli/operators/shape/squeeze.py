@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.layout import check_dimensions
-from ...engine.operator import composite, operator
+from ...engine.memory.layout import check_dimensions
+from ...engine.schema.operator import composite, operator
 from ..geometry import (
     contiguous_strides,
     element_strides,

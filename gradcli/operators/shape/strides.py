@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import operator
+from ...engine.schema.operator import operator
 from ..geometry import contiguous_strides, sizes_text, strided
 from .constants import zeros_of
 from .shape import reshape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator, warn
+from ...engine.schema.operator import composite, operator, warn
 from ..elementwise.complex_parts import conj
 from ..geometry import sizes_text, stepping, wrap_dim
 from .shape import alias

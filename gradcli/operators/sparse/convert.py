@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.conversion import converted
-from ...engine.operator import composite, operator
-from ...engine.row import SPARSE
+from ...engine.schema.operator import composite, operator
+from ...engine.schema.row import SPARSE
+from ...engine.tensors.conversion import converted
 from ..shape.cast import copy, to_copy, zero
 from ..shape.shape import clone
 from .forms import at, coordinates, expected_coordinates, is_sparse, rows_of, sparse_form
@@ -330,7 +330,7 @@ def _written(xp: Any, self: Any, src: Any, non_blocking: bool) -> Any:
 
 
 def _type_of(operand: Any) -> str:
-    from ...engine.dtypes import OF_ARRAY
+    from ...engine.schema.dtypes import OF_ARRAY
 
     place = "torch.sparse" if is_sparse(operand) else "torch"
     return f"{place}.{OF_ARRAY[operand.dtype.name].word}Tensor"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.operator import composite, operator
-from ...engine.row import SPARSE
+from ...engine.schema.operator import composite, operator
+from ...engine.schema.row import SPARSE
 from .convert import sparse_mask
 from .forms import check_indices, coordinates, expected_coordinates, is_sparse, layout_of
 from .warnings import BETA, warn_once, warn_unchecked
@@ -39,8 +39,8 @@ assembled = operator(
 
 def tensors_of(indices: Any, values: Any, dtype: Any, device: Any) -> tuple[Any, Any]:
     """The parts of a sparse tensor, which may be lists: indices are whole numbers."""
-    from ...engine.construct import as_tensor
-    from ...engine.dtypes import int64
+    from ...engine.schema.dtypes import int64
+    from ...engine.tensors.construct import as_tensor
 
     elements: Any = as_tensor(values, dtype, device)
     places: Any = as_tensor(indices, None, elements.device)
@@ -60,7 +60,7 @@ def _sizes_of(indices: Any, values: Any) -> tuple[int, ...]:
 
 def check_size(size: Sequence[int]) -> None:
     """Refuses sizes that no tensor has."""
-    from ...engine.sparse_array import check_size as check
+    from ...engine.memory.sparse_array import check_size as check
 
     check(size)
 
@@ -110,8 +110,8 @@ def from_parts(
 
 
 def _empty(size: Sequence[int], dtype: Any, device: Any, requires_grad: bool) -> Any:
-    from ...engine.construct import tensor
-    from ...engine.dtypes import int64
+    from ...engine.schema.dtypes import int64
+    from ...engine.tensors.construct import tensor
 
     none: Any = tensor([], dtype=int64, device=device)
     check_size(size)
@@ -166,7 +166,7 @@ composite(
 
 
 def _by_rows(xp: Any, crow_indices: Any, col_indices: Any, values: Any, size: Any) -> Any:
-    from ...engine.sparse_array import CompressedArray
+    from ...engine.memory.sparse_array import CompressedArray
 
     return CompressedArray(crow_indices, col_indices, values, tuple(size))
 

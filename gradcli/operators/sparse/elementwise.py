@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.carriers import Body
-from ...engine.mode import state
-from ...engine.operator import catalogue
+from ...engine.schema.carriers import Body
+from ...engine.schema.mode import state
+from ...engine.schema.operator import catalogue
 from ...numerics.rounding import multiply_add
 from ...numerics.thresholds import UPDATED
 from ..elementwise import circular, exponential, hyperbolic, rounding
@@ -164,7 +164,7 @@ def _broadcast(xp: Any, array: Any, shape: tuple[int, ...]) -> Any:
     try:
         return xp.broadcast_to(array, shape)
     except ValueError:
-        from ...engine.promotion import broadcast_message
+        from ...engine.tensors.promotion import broadcast_message
 
         raise RuntimeError(broadcast_message(array.shape, shape)) from None
 

@@ -1,6 +1,6 @@
 """Operators: how a row says what it does with sparse operands: the same node, another kernel.
 
-Kernels get payloads (`engine.sparse_array`) for sparse tensors, arrays for others.
+Kernels get payloads (`engine.memory.sparse_array`) for sparse tensors, arrays for others.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...engine.carriers import Body
-from ...engine.operator import Row, operator
-from ...engine.row import SPARSE
+from ...engine.schema.carriers import Body
+from ...engine.schema.operator import Row, operator
+from ...engine.schema.row import SPARSE
 
 
 def sparse_form(
@@ -45,14 +45,14 @@ def is_sparse(value: Any) -> bool:
 
 def coordinates(indices: Any, values: Any, shape: Sequence[int], coalesced: bool = False) -> Any:
     """A payload of the layout torch.sparse_coo."""
-    from ...engine.sparse_array import CoordinateArray  # it loads the array library
+    from ...engine.memory.sparse_array import CoordinateArray  # it loads the array library
 
     return CoordinateArray(indices, values, tuple(shape), coalesced)
 
 
 def rows_of(held: Any) -> Any:
     """A matrix in the layout torch.sparse_csr."""
-    from ...engine.sparse_array import compressed
+    from ...engine.memory.sparse_array import compressed
 
     return compressed(held)
 

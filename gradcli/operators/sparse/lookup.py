@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import operator
-from ...engine.row import SPARSE
+from ...engine.schema.operator import operator
+from ...engine.schema.row import SPARSE
 from ..nn.embedding_bag import bag_gradients, embedding_bag, per_sample_weights_backward
 from ..nn.linear import embedding_table
 from .forms import coordinates, sparse_form

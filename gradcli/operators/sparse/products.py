@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import composite, operator
-from ...engine.row import SPARSE
+from ...engine.schema.operator import composite, operator
+from ...engine.schema.row import SPARSE
 from ..elementwise.arithmetic import maybe_multiply
 from ..index.adding import add_rows, add_scaled_rows
 from ..linalg.added_product import addmm

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operator import catalogue, composite, operator
-from ...engine.row import SPARSE
+from ...engine.schema.operator import catalogue, composite, operator
+from ...engine.schema.row import SPARSE
 from ...numerics.rounding import precise
 from ...numerics.summation import sum_of
 from ..geometry import wrap_dim

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.operator import composite, operator
-from ...engine.row import SPARSE
+from ...engine.schema.mode import state
+from ...engine.schema.operator import composite, operator
+from ...engine.schema.row import SPARSE
 from ..geometry import wrap_dim
 from ..shape.join import cat, stack
 from ..shape.select import select

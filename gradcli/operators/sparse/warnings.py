@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...engine.operator import warn
-from ...engine.run_state import run_state
+from ...engine.schema.operator import warn
+from ...engine.schema.run_state import run_state
 
 # PyTorch reads and writes beyond its memory then; gradcli checks indices in any case.
 UNCHECKED = (

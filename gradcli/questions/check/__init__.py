@@ -22,8 +22,8 @@ from ...diagnostics import (
     bounded,
     noted,
 )
-from ...engine.mode import state
-from ...engine.run_state import as_new
+from ...engine.schema.mode import state
+from ...engine.schema.run_state import as_new
 from ...language.interpreter import Outcome
 from ...language.session import session
 from ...named import NamedTuple

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...diagnostics import ExitStatus
-from ...engine.origin import current_line
-from ...engine.tensor import Tensor
+from ...engine.schema.origin import current_line
+from ...engine.tensors.tensor import Tensor
 from ...language.budget import Budget
 from ...language.interpreter import Machine, Outcome
 from ...language.libraries import using

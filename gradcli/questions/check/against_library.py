@@ -15,10 +15,10 @@ from operator import attrgetter
 from typing import Any
 
 from ... import namespace
-from ...engine import typed_storage
-from ...engine.invented_names import KEPT as KEPT_BESIDE
-from ...engine.numpy_wrappers import WITH_NUMPY, unwrapped
-from ...engine.tensor import METHODS, PROPERTIES
+from ...engine.schema.numpy_wrappers import WITH_NUMPY, unwrapped
+from ...engine.tensors import typed_storage
+from ...engine.tensors.invented_names import KEPT as KEPT_BESIDE
+from ...engine.tensors.tensor import METHODS, PROPERTIES
 from ...language import classes, library_protocols
 from ...language.adoption import ADOPTERS, KNOWN, adopt, adopting
 from ...language.attributes import MISSING, REGISTRARS, SPECIAL, SPECIAL_SET, missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...engine.run_state import as_new
+from ...engine.schema.run_state import as_new
 from ...named import NamedTuple
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute

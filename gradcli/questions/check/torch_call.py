@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ...engine.construct import from_numpy
-from ...engine.tensor import Tensor
+from ...engine.tensors.construct import from_numpy
+from ...engine.tensors.tensor import Tensor
 from ...recording.facts.check import EdgeCheck
 from .numeric.operation import Directions, Finding, Operation, cause
 from .numeric.points import Tolerance, all_elements, kink, one_element, slope_along

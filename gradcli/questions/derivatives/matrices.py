@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from ...engine.repr import element_texts
+from ...engine.memory.repr import element_texts
 from ...recording.facts.derivatives import BlockFact, MatrixFact
 from ...recording.numbers import frozen
 

@@ -15,9 +15,9 @@ import numpy
 
 from ...autograd import grad
 from ...autograd.functional import jacobian
-from ...engine.catalogue import catalogue
-from ...engine.row import Inplace, Row
-from ...engine.tensor import Tensor, plain
+from ...engine.schema.catalogue import catalogue
+from ...engine.schema.row import Inplace, Row
+from ...engine.tensors.tensor import Tensor, plain
 from ...func.carrier import run
 from ...func.jacobians import basis_of, jacfwd
 from ...func.transforms import pushed_forward

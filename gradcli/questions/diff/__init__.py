@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import NamedTuple
 
 from ...diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
-from ...engine.origin import current_place
-from ...engine.run_state import as_new
+from ...engine.schema.origin import current_place
+from ...engine.schema.run_state import as_new
 from ...language.interpreter import Outcome
 from ...numerics.random import draws
 from ...pipeline.request import Ran, Request

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...autograd import grad
-from ...engine.mode import state
-from ...engine.node import Node
-from ...engine.operator import Row
-from ...engine.tensor import Tensor
-from ...engine.tensor_type import strided
+from ...engine.graph.node import Node
+from ...engine.schema.mode import state
+from ...engine.schema.operator import Row
+from ...engine.tensors.tensor import Tensor
+from ...engine.tensors.tensor_type import strided
 from ...namespace import resolve
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...engine.operator import Row
+from ...engine.schema.operator import Row
 from ...operators import catalogue
 from ...pipeline.request import Request
 from ...pipeline.run import execute

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...engine.dtypes import FLOATING
-from ...engine.formula import edge_places
-from ...engine.node import Node
-from ...engine.row import Formula, Row
-from ...engine.saved import unpack
+from ...engine.compile.formula import edge_places
+from ...engine.graph.node import Node
+from ...engine.schema.dtypes import FLOATING
+from ...engine.schema.row import Formula, Row
+from ...engine.tensors.saved import unpack
 from ...recording.facts.operators import DerivativeFact
 from ...recording.sides import array_of
 from ...symbols.algebra import Algebra

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...engine.operator import Composite, Factory, Row
-from ...engine.row import SPARSE
+from ...engine.schema.operator import Composite, Factory, Row
+from ...engine.schema.row import SPARSE
 from ...operators import catalogue
 from ...recording.facts.operators import OperatorFact, OverloadFact
 

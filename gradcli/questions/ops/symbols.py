@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.row import Row
+from ...engine.schema.row import Row
 from ...symbols.algebra import Algebra, Expr
 from ..paths.calls import operate
 from ..paths.carrier import Symbol, Unsayable, written_out

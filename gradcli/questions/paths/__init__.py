@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 from ...diagnostics import Diagnostic, command
-from ...engine.mode import state
-from ...engine.run_state import as_new
-from ...engine.tensor import Tensor, from_array, plain
+from ...engine.schema.mode import state
+from ...engine.schema.run_state import as_new
+from ...engine.tensors.tensor import Tensor, from_array, plain
 from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.prepared import prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.row import Row
+from ...engine.schema.row import Row
 from ...symbols.algebra import Algebra, Expr, broadcast
 from .carrier import COMPARED, FUNCTIONS, PYTHONS, Symbol, Unsayable, written_out
 from .kernels import chosen, opened

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.formula import reduce_to
-from ...engine.row import Row
+from ...engine.compile.formula import reduce_to
+from ...engine.schema.row import Row
 from ...symbols.algebra import Algebra, Expr, broadcast
 
 PYTHONS = frozenset("sum abs pow max min all any round".split())  # Python's, where torch has them

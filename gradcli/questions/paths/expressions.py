@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...engine.tensor import Tensor
+from ...engine.tensors.tensor import Tensor
 from ...language.names import Scope
 from ...symbols.algebra import Algebra, Expr, broadcast
 from ..graph import grad_fn_of

@@ -6,8 +6,8 @@ from math import inf, prod
 from typing import Any
 
 from ...autograd import grad as autograd_grad
-from ...engine.leaf import asked_for
-from ...engine.tensor import Tensor, from_array, plain
+from ...engine.graph.leaf import asked_for
+from ...engine.tensors.tensor import Tensor, from_array, plain
 from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran

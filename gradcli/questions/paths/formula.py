@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.formula import by_edges, edge_places, needs_gradient
-from ...engine.mode import state
-from ...engine.saved import unpack
-from ...engine.tensor import Tensor
+from ...engine.compile.formula import by_edges, edge_places, needs_gradient
+from ...engine.schema.mode import state
+from ...engine.tensors.saved import unpack
+from ...engine.tensors.tensor import Tensor
 from ...recording.facts.paths import FormulaFact, PathsReport
 from ...symbols.algebra import Expr
 from ...symbols.text import latex, latex_name, python, with_numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine.row import Row
+from ...engine.schema.row import Row
 from ...symbols.algebra import Algebra, Expr, broadcast
 from .carrier import FUNCTIONS, Symbol, Unsayable, constant, written_out
 from .opaque import Place, scattered

@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from ...engine.leaf import ends_a_graph
-from ...engine.mode import next_sequence
-from ...engine.tensor import Tensor
+from ...engine.graph.leaf import ends_a_graph
+from ...engine.schema.mode import next_sequence
+from ...engine.tensors.tensor import Tensor
 from ...language.names import Scope
 from ...named import NamedTuple
 from ...opening import UsageError

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import Any
 from weakref import ref
 
-from ...engine.mode import next_sequence
-from ...engine.tensor import Tensor
+from ...engine.schema.mode import next_sequence
+from ...engine.tensors.tensor import Tensor
 from ...language.interpreter import Machine
 from ...language.names import Scope
 from ...named import NamedTuple

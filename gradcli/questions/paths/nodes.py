@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.mode import state
-from ...engine.node import Node
+from ...engine.graph.node import Node
+from ...engine.schema.mode import state
 
 
 def run_node(node: Any, grads: dict[int, Any]) -> Sequence[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from ...engine.views import AsStrided, CopySlices, Geometry
+from ...engine.tensors.views import AsStrided, CopySlices, Geometry
 from ...named import NamedTuple
 from ...symbols.algebra import Algebra, Expr
 from .carrier import Symbol, Unsayable, constant

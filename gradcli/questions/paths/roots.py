@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.catalogue import catalogue
-from ...engine.mode import next_sequence, state
+from ...engine.schema.catalogue import catalogue
+from ...engine.schema.mode import next_sequence, state
 from ...opening import UsageError
 from ...recording.facts.seeds import SeedFact
 from ...recording.passes import Pass

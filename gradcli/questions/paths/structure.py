@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ...engine.saved import unpack
+from ...engine.tensors.saved import unpack
 from ...recording.collect import short_name
 from ...recording.sides import row_of, users_class
 

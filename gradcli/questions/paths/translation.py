@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ...engine import dtypes
-from ...engine.formula import fit
-from ...engine.leaf import edge_of
-from ...engine.mode import next_sequence
-from ...engine.node import CustomNode, Node, NodeExtras, SavedOutput, Several
-from ...engine.tensor import Tensor, from_array
-from ...engine.tensor_type import kind_of
+from ...engine.compile.formula import fit
+from ...engine.graph.leaf import edge_of
+from ...engine.graph.node import CustomNode, Node, NodeExtras, SavedOutput, Several
+from ...engine.schema import dtypes
+from ...engine.schema.mode import next_sequence
+from ...engine.tensors.tensor import Tensor, from_array
+from ...engine.tensors.tensor_type import kind_of
 from ...live.values import Held, as_held, put_back
 from ...opening import UsageError
 from ...recording.below import nodes_below

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.formula import edge_places
-from ...engine.saved import unpack
-from ...engine.tensor import Tensor
+from ...engine.compile.formula import edge_places
+from ...engine.tensors.saved import unpack
+from ...engine.tensors.tensor import Tensor
 from ...pipeline.request import Ran
 from .graph import Ways
 

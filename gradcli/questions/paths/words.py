@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.formula import edge_places
-from ...engine.saved import unpack
-from ...engine.tensor import Tensor
+from ...engine.compile.formula import edge_places
+from ...engine.tensors.saved import unpack
+from ...engine.tensors.tensor import Tensor
 from ...named import NamedTuple
 from ...recording.holding import first_name
 from ...symbols.algebra import Algebra, Expr, Shape

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any
 
-from ...engine.mode import sequence_so_far
-from ...engine.node import Node
+from ...engine.graph.node import Node
+from ...engine.schema.mode import sequence_so_far
 from ...recording.sides import sequence_of, sides
 from ...recording.spectator import Spectator
 

@@ -12,9 +12,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ...engine.mode import state
-from ...engine.node import Node
-from ...engine.tensor import Tensor
+from ...engine.graph.node import Node
+from ...engine.schema.mode import state
+from ...engine.tensors.tensor import Tensor
 from ...language.names import Scope
 from ...language.tracing import Inner
 from ...recording.looking import is_a

@@ -9,10 +9,10 @@ from weakref import ref
 
 import numpy
 
-from ...engine.mode import state
-from ...engine.node import Node
-from ...engine.numpy_wrappers import Wrapped
-from ...engine.tensor import Tensor
+from ...engine.graph.node import Node
+from ...engine.schema.mode import state
+from ...engine.schema.numpy_wrappers import Wrapped
+from ...engine.tensors.tensor import Tensor
 from ...language.tracing import Inner, Listener
 from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from ...engine.node import AccumulateGrad, Node
+from ...engine.graph.node import AccumulateGrad, Node
 from ...recording.sides import following, is_end
 
 WALKED = 100_000  # nodes between a value and those it came from

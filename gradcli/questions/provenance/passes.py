@@ -11,9 +11,9 @@ from weakref import ref
 
 import numpy
 
-from ...engine.mode import state
-from ...engine.node import Node
-from ...engine.observer import Applied as Listener, OfNodes
+from ...engine.graph.node import Node
+from ...engine.graph.observer import Applied as Listener, OfNodes
+from ...engine.schema.mode import state
 from ...named import NamedTuple
 from ...recording import passes as recorded
 from ...recording.below import nodes_below

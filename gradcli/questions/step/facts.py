@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy
 
-from ...engine.tensor_type import kind_of_array
+from ...engine.tensors.tensor_type import kind_of_array
 from ...pipeline.request import Ran
 from ...recording.collect import short_name
 from ...recording.facts import EventFact, NodeFact, Place, Spread

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy
 
-from ...engine.device import module_of
-from ...engine.operator import Row
-from ...engine.tensor import Tensor
+from ...engine.memory.device import module_of
+from ...engine.schema.operator import Row
+from ...engine.tensors.tensor import Tensor
 from ...recording.sides import (
     FLOATS,
     array_of,

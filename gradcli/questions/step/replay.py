@@ -7,7 +7,7 @@ found by going there once more; values that are not shown need not be kept.
 from __future__ import annotations
 
 from ...diagnostics import ProgramError
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ...language.formatting import quoted
 from ...language.interpreter import Machine
 from ...named import NamedTuple

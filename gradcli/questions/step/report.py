@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from ...diagnostics import Diagnostic
-from ...engine.backward import backward
-from ...engine.mode import state
-from ...engine.run_state import as_new
+from ...engine.passes.backward import backward
+from ...engine.schema.mode import state
+from ...engine.schema.run_state import as_new
 from ...named import NamedTuple
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request

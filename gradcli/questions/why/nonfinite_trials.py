@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ...engine.operator import Domain
+from ...engine.schema.operator import Domain
 from ..declared import domain_of, logarithm_of
 from ..provenance.values import name_of
 from .case import Case, Trial

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...engine.construct import as_tensor, is_array, tensor
-from ...engine.dtypes import float64
-from ...engine.numpy_wrappers import WrappedNumber
-from ...engine.tensor import Tensor
+from ...engine.schema.dtypes import float64
+from ...engine.schema.numpy_wrappers import WrappedNumber
+from ...engine.tensors.construct import as_tensor, is_array, tensor
+from ...engine.tensors.tensor import Tensor
 from ...operators import catalogue
 
 

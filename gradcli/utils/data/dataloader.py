@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...engine.class_name import NamedInTorch
-from ...engine.mode import state
-from ...engine.settable import Takes
+from ...engine.schema.class_name import NamedInTorch
+from ...engine.schema.mode import state
+from ...engine.schema.settable import Takes
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, seed

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ...engine.mode import state
+from ...engine.schema.mode import state
 from ...numerics.random import default_generator
 from .extensible import Extensible
 from .sampler import permutation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...engine.class_name import NamedInTorch
-from ...engine.settable import Takes
+from ...engine.schema.class_name import NamedInTorch
+from ...engine.schema.settable import Takes
 
 
 class Extensible(metaclass=NamedInTorch):

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...engine.dtypes import float64, int64
-from ...engine.mode import state
+from ...engine.schema.dtypes import float64, int64
+from ...engine.schema.mode import state
 from ...numerics.random import Generator
 from ...operators import catalogue
 from .extensible import Extensible
@@ -104,7 +104,7 @@ class WeightedRandomSampler(Sampler):
     def __init__(
         self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None
     ) -> None:
-        from ...engine.construct import as_tensor
+        from ...engine.tensors.construct import as_tensor
 
         _check_count(num_samples)
         if not isinstance(replacement, bool):

@@ -14,7 +14,7 @@ import numpy
 
 from ....arrays.payment import pay
 from ....arrays.values import Array, wrap
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....nn.module import Module
 from ...builtins.types import host_type
 from ...calls import call, called_back

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from ....arrays.payment import pay
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....named import NamedTuple
 from ...operations import type_name
 

@@ -13,8 +13,8 @@ import numpy
 
 from ....arrays.payment import pay
 from ....arrays.values import Array, host, wrap
-from ....engine.construct import from_numpy
-from ....engine.tensor import Tensor
+from ....engine.tensors.construct import from_numpy
+from ....engine.tensors.tensor import Tensor
 from ...operations import get_item, length
 from .. import arrays as _operations  # noqa: F401 - of the arrays that are handed out
 from ..publishing import classes, functions

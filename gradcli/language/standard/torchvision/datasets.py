@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 
 from ....arrays.values import Array
-from ....engine.operator import warn
-from ....engine.settable import Takes
-from ....engine.tensor import Tensor
+from ....engine.schema.operator import warn
+from ....engine.schema.settable import Takes
+from ....engine.tensors.tensor import Tensor
 from ....inputs import InputError
 from ....inputs.cifar import pickled, records
 from ....inputs.readers import read

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from ....engine.construct import as_tensor
-from ....engine.tensor import Tensor
+from ....engine.tensors.construct import as_tensor
+from ....engine.tensors.tensor import Tensor
 from ....namespace import resolve
 from ...operations import collect, type_name
 from ...session import session

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ....engine.numpy_wrappers import WITH_NUMPY
+from ....engine.schema.numpy_wrappers import WITH_NUMPY
 from ...formatting import quoted
 from ...session import session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ....engine.construct import as_tensor
+from ....engine.tensors.construct import as_tensor
 from ....namespace import resolve
 from ...calls import call
 from ...formatting import quoted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine.mode import no_grad
-from ....engine.tensor import Tensor
+from ....engine.schema.mode import no_grad
+from ....engine.tensors.tensor import Tensor
 from ....namespace import resolve
 from ...operations import collect, type_name
 from ...session import session

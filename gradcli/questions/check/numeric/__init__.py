@@ -15,10 +15,10 @@ from typing import Any
 from numpy.exceptions import ComplexWarning
 
 from ....autograd import grad as autograd_grad
-from ....engine import dtypes
-from ....engine.carriers import RUNTIME
-from ....engine.row import Row
-from ....engine.tensor import Tensor, plain
+from ....engine.schema import dtypes
+from ....engine.schema.carriers import RUNTIME
+from ....engine.schema.row import Row
+from ....engine.tensors.tensor import Tensor, plain
 from ....recording.facts.check import LeafCheck
 from ....recording.sides import AnyTensor
 from .edges import REFUSED, Findings, depending, edges, left_out

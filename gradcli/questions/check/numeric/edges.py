@@ -7,9 +7,9 @@ from typing import Any
 
 from ....autograd import grad as autograd_grad
 from ....autograd.function import Function
-from ....engine.mode import state
-from ....engine.row import Row
-from ....engine.tensor import Tensor, plain
+from ....engine.schema.mode import state
+from ....engine.schema.row import Row
+from ....engine.tensors.tensor import Tensor, plain
 from ....named import NamedTuple
 from ....recording.facts.check import EdgeCheck
 from .operation import Operation, cause

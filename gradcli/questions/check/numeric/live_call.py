@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 
 from ....autograd.function import Function
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....live.values import own_tensor
 from ....named import NamedTuple
 from ....recording.sides import row_of, sides

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....recording.sides import sides
 from .live_call import PASS
 from .tape import Key, Operand, Step, Unrepeatable

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....live.values import own_tensor
 from ....recording.sides import edges_of, is_end, node_of, sides, standing
 from ....recording.spectator import Spectator

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ....engine.tensor import Tensor, plain
+from ....engine.tensors.tensor import Tensor, plain
 from ....named import NamedTuple
 from .points import (
     Tolerance,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....named import NamedTuple
 from ....recording.sides import AnyTensor
 from .quotient import Quotient, Sides, quotient

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....autograd.function import Function
-from ....engine import dtypes
-from ....engine.carriers import RUNTIME
-from ....engine.catalogue import catalogue
-from ....engine.dtypes import COMPLEX, FLOATING, DType
-from ....engine.mode import state
-from ....engine.row import Inplace, Row
-from ....engine.tensor import Tensor, plain
+from ....engine.schema import dtypes
+from ....engine.schema.carriers import RUNTIME
+from ....engine.schema.catalogue import catalogue
+from ....engine.schema.dtypes import COMPLEX, FLOATING, DType
+from ....engine.schema.mode import state
+from ....engine.schema.row import Inplace, Row
+from ....engine.tensors.tensor import Tensor, plain
 from ....numerics.random import default_generator
 from .live_tape import LiveTape
 from .tape import Key, Operand, Step, Tape, Unrepeatable, leaves_of, operands_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....autograd import grad as autograd_grad
-from ....engine.tensor import Tensor
+from ....engine.tensors.tensor import Tensor
 from ....named import NamedTuple
 from ....recording.facts.check import EdgeCheck
 from .edges import MOST_STEPS, REFUSED, Recorded, edge_check, is_symmetric, left_out, recorded

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ....autograd.function import FunctionNode
-from ....engine.carriers import RUNTIME
-from ....engine.mode import state
-from ....engine.row import SPARSE, Row
-from ....engine.tensor import Tensor
+from ....engine.schema.carriers import RUNTIME
+from ....engine.schema.mode import state
+from ....engine.schema.row import SPARSE, Row
+from ....engine.tensors.tensor import Tensor
 from ....named import NamedTuple
 from ....numerics.random import Generator
 from ....numerics.twister import Mark

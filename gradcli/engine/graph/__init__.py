@@ -1,0 +1,1 @@
+"""Engine: nodes, the leaves at their ends, hooks, and gradients that wait at a node."""

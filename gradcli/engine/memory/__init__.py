@@ -1,0 +1,1 @@
+"""Engine: where arrays live, and how they lie in memory."""

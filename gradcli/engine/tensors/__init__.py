@@ -1,0 +1,1 @@
+"""Engine: the tensor, how it is made from values, its views, and what nodes save of it."""
