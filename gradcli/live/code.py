@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Callable
+from threading import get_ident
 from types import CodeType
 from typing import Any
 
@@ -12,7 +14,7 @@ from ..language.echo import shown
 from .expectations import Expecting
 from .node_hooks import REGISTERING, NodeHookRewriter
 from .reporting import Reporter
-from .rewrite import CAUGHT, GIVEN, STORED, Rewriter, planted_call
+from .rewrite import CALLED, CAUGHT, GIVEN, OVER, STORED, Rewriter, planted_call
 from .text import Text
 from .tracebacks import catching
 from .tracing import Tracer
@@ -24,6 +26,24 @@ def echo(value: Any) -> None:
     """What a notebook shows of a cell's last value; nothing for None."""
     if value is not None:
         print(shown(value, repr, lambda count: None))
+
+
+def calling(machine: Any) -> tuple[Callable[[], None], Callable[..., Any]]:
+    """What functions call when they begin and when they end."""
+    calls, spot, thread = machine.calls, machine.recorder.text.spot, get_ident()
+
+    def called() -> None:
+        frame = sys._getframe(1)
+        if get_ident() == thread:
+            name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+            calls.called(id(frame), name, spot(frame.f_back).node)
+
+    def over(value: Any = None) -> Any:
+        if get_ident() == thread:
+            calls.returned_from(id(sys._getframe(1)))
+        return value
+
+    return called, over
 
 
 def rewriter_of(text: Text, machine: Any) -> tuple[Rewriter, dict[str, Any]]:
@@ -63,7 +83,9 @@ def compiled(
     def given(number: int, value: Any) -> None:
         stored(number, value)
 
-    planted = {STORED: stored, GIVEN: given, CAUGHT: catching(text), ECHO: echo}
+    planted: dict[str, Any] = {STORED: stored, GIVEN: given, CAUGHT: catching(text), ECHO: echo}
+    if machine.calls is not None:
+        planted[CALLED], planted[OVER] = calling(machine)
     table = {f"gradcli: {name}": called for name, called in planted.items()}
     return _planted(code, {**table, **rewriter.values, **more})
 

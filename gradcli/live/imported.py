@@ -121,6 +121,7 @@ class ImportedFile(Listeners):
         super().__init__()
         self.recorder, self.main = machine.recorder, machine
         self.on_local, self.listener = machine.on_local, machine.listener
+        self.calls = machine.calls
         self.globals = Globals({})
         self.given: dict[int, Any] = {}
         self.log = None  # expectations are those of the program's own text

@@ -92,6 +92,7 @@ class Session:
         self.targets = _targets(tree)
         self.given: dict[int, Any] = {}  # no option of the command line changes a running text
         self.teller: Any = None
+        self.calls: Any = None
         self.log = None  # expectations are not read here
         self.functions = Functions(self.text, self.globals.values)
         self.is_whole = False  # whether all of the text runs rewritten
