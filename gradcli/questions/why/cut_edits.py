@@ -17,20 +17,15 @@ ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 
 
-def elsewhere(step: Step) -> str:
-    """What lost the graph on a line of another file; empty in the text in question."""
-    if step.inner is None or not step.inner.place:
-        return ""
-    word = step.inner.word.strip("_")
-    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
+def is_elsewhere(step: Step) -> bool:
+    """Whether a line of another file made it: only the text in question is changed."""
+    return step.inner is not None and bool(step.inner.place)
 
 
 def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
     edits = EDITS.get(verdict)
-    if edits is None or elsewhere(step):
-        return []  # only the text in question is changed
-    return edits(case, step)
+    return [] if edits is None or is_elsewhere(step) else edits(case, step)
 
 
 def _without_item(case: Case, step: Step) -> list[Edit]:

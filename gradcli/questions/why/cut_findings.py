@@ -9,7 +9,7 @@ from ...diagnostics import Edit
 from ...named import NamedTuple
 from ..provenance.values import Step, name_of
 from .case import SHORT, Case, Finding, Remark, Trial
-from .cut_edits import elsewhere, within_graph
+from .cut_edits import is_elsewhere, within_graph
 from .cuts import verdict_of
 from .edits import advised, replace, with_keyword, without
 
@@ -77,7 +77,7 @@ def cut_finding(
     marked = _marked(case, same[0].node) if verdict == "no-grad" else None
     if marked is not None:
         return _not_differentiable(case, beginning, *marked)
-    cut = elsewhere(same[0]) or case.text(same[0].node)
+    cut = case.words(same[0])
     sentence = f"{beginning}{WORDS[verdict].sentence.format(cut=cut)}."
     finding = Finding(_reported(verdict, same[0]), sentence)
     edits: list[Edit] = []
@@ -229,8 +229,8 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
     finding.advice = WORDS[verdict].advice
-    if elsewhere(step) and verdict in ("detached", "data", "item"):
-        finding.advice = f"leave out {elsewhere(step)}"
+    if is_elsewhere(step) and verdict in ("detached", "data", "item"):
+        finding.advice = f"leave out {case.words(step)}"
     if not edits:
         return
     if verdict == "no-grad":

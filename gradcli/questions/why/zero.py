@@ -12,6 +12,7 @@ from ...recording.sides import (
     array_of,
     changed_at,
     edges_of,
+    elsewhere_of,
     origin_of,
     row_of,
     users_class,
@@ -399,9 +400,11 @@ def _returned(case: Case, finding: Finding, share: Share) -> bool:
 def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
-    text, kind, zero = case.text(origin_of(node)), kind_of(node), zero_of(node)
+    text, kind, zero = case.words_at(node), kind_of(node), zero_of(node)
     if text and (module := case.provenance.dropouts.of(node)):
         return f"{module} in {text}"
+    if elsewhere_of(node) is not None:
+        return text
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
             return f"{kind} in {text}"
