@@ -39,7 +39,7 @@ def slips(ran: Ran) -> list[Slip]:
     bindings = ran.recording.names.reached(ran.outcome.bindings)
     found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes), *_hooks(nodes)]
     found += [*_functions(nodes), *_without_hooks(nodes, bindings), *_rebound(nodes)]
-    found += [*_late_hooks(body), *_growing(nodes)]
+    found += [*_late_hooks(body), *_growing(nodes), *_one_layer(nodes)]
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -211,6 +211,19 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
                 told.add(id(node))
                 sentence = f"{owner} holds the graph of each turn: {text}.item()"
                 yield Slip("kept", node, sentence)
+
+
+def _one_layer(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """`[nn.Linear(3, 3)] * 3`: one layer, that is called three times."""
+    for node in nodes:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            continue
+        one = node.left.elts[0] if isinstance(node.left, ast.List) and node.left.elts else None
+        space = getattr(getattr(one, "func", None), "value", None)
+        if isinstance(one, ast.Call) and _word(one)[:1].isupper() and _word(space) == "nn":
+            text = ast.unparse(one)
+            meant = f"[{text} for _ in range({ast.unparse(node.right)})]"
+            yield Slip("one layer", node, f"its items share their weights: {meant}")
 
 
 def _kept(node: ast.AST) -> tuple[str | None, ast.expr | None]:
