@@ -10,7 +10,7 @@ from contextlib import suppress
 from ...opening import UsageError
 from ...recording.modules import is_module
 from ...recording.optimizers import Optimizer, has_no_rate
-from ...recording.sides import array_of, changed_at, is_leaf, is_parameter
+from ...recording.sides import array_of, is_leaf, is_parameter
 from ..provenance.values import name_of
 from ..question import question_of
 from .case import Case, Finding, Remark, Trial
@@ -83,15 +83,16 @@ def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
 
 def given_back(case: Case) -> Iterator[str]:
     """What undoes all steps: weights of another network, or of the beginning, are written back."""
-    tensor, origin = case.tensor, changed_at(case.tensor)
+    tensor, line = case.tensor, case.ran.recording.lines.of_change(case.tensor)
     own = [one for one in case.passes.optimizers.all if one.steps > 1 and one.has(tensor)]
     values = case.passes.leaf_values
     if not own or own[0].idle == own[0].steps or has_no_rate(own[0]) or _is_lost(case, own[0]):
         return
-    if values.is_followed(tensor) and not values.is_updated(tensor) and case.is_here(origin):
-        if name_of(origin) != "step":
-            yield (f"line {case.line(origin)} gives {case.name} the values again that it had at "
-                   "its first gradient: no step lasts")  # fmt: skip
+    steps = {getattr(node, "lineno", 0) for body in case.program.body for node in ast.walk(body)
+             if isinstance(node, ast.Call) and name_of(node) == "step"}  # fmt: skip
+    if values.is_followed(tensor) and not values.is_updated(tensor) and line not in (None, *steps):
+        yield (f"line {line} gives {case.name} the values again that it had at its first "
+               "gradient: no step lasts")  # fmt: skip
 
 
 def _is_lost(case: Case, one: Optimizer) -> bool:
