@@ -63,7 +63,7 @@ def _no_reader() -> None:
 def _no_finder() -> None:
     from gradcli.process.modules import Finder
 
-    Finder.find_spec = lambda self, name, path=None, target=None: None
+    Finder.find_spec = staticmethod(lambda name, path=None, target=None: None)
 
 
 def forward(chain: str) -> float:

@@ -18,6 +18,7 @@ from gradcli.questions.interventions import watching
 from gradcli.questions.ledger import ledger, stale_gradients
 from gradcli.recording.facts.ledger import LedgerFact
 from gradcli.render import ledger as render_ledger
+from gradcli.render.folds import Folds
 from gradcli.render.text import Look, paint
 
 LOOK = Look()
@@ -168,6 +169,16 @@ def test_many_entries_keep_their_ends() -> None:
     cut = account._replace(marks=())
     assert render_ledger.history(cut, LOOK) == "line 3 × 50, 400 more, line 3 × 50"
     assert account.entries[-1].amount == "tensor(499.)"
+
+
+def test_a_list_that_does_not_fit_becomes_its_range_and_what_is_missing_has_a_word() -> None:
+    fact = kept("x = torch.linspace(-2, 3, 8).requires_grad_()\n(x * x).sum().backward()\n"
+                "y = torch.ones(300, requires_grad=True)\ny.sum().backward()\n")  # fmt: skip
+    rows = paint(render_ledger.table(fact, Look(unicode=True, width=60), Folds(False)), LOOK)
+    assert [line.split() for line in rows.splitlines()[1:]] == [
+        ["x.grad", "2", "added", "-4…6", "-4…6"],
+        ["y.grad", "4", "added", "not", "kept", "not", "kept"],
+    ]
 
 
 def test_large_gradients_are_entered_without_values() -> None:

@@ -47,6 +47,15 @@ def test_the_leaf_is_named_in_full_on_a_narrow_terminal(width: int) -> None:
     assert not any("net.a_block" in word and word.endswith("…") for word in joined.split())
 
 
+def test_a_part_of_the_gradient_is_not_called_the_gradient() -> None:
+    name = "a_parameter_that_has_a_long_name"
+    text = f"{name} = torch.ones(3, requires_grad=True)\nh = {name}.exp()\n"
+    text += f"L = ({name} * h).sum()\nL.backward()\n"
+    shown = printed(report(text, name), 80)
+    assert "the sum of 2 paths" in shown
+    assert "its part =" in shown and "gradient =" not in shown
+
+
 def test_one_element() -> None:
     whole: Any = report(LAYER, "W", "L").sum
     found = report(LAYER, "W", "L", element=(1, 0))

@@ -283,13 +283,39 @@ def test_words_on_wires_are_as_narrow_as_their_lines_allow() -> None:
     assert rows[at + 1] == "other factor, transposed"
 
 
+def test_a_wire_out_of_a_fold_says_only_what_was_passed_on() -> None:
+    """The last node within it has another gradient than its box."""
+    text = drawn("transformer", "--fold")
+    folds = {g.attrib["id"] for g in boxes(text) if " " in g.attrib.get("data-members", "")}
+    folds = {key for key in folds if not key.endswith("x1")}  # one operation and its leaves
+    out = [g for g in wires(text) if g.attrib["data-to"] in folds]
+    assert out
+    for g in out:
+        said = " ".join(words_of(g))
+        assert re.fullmatch(r"\d+ gradients(, added)?|-?[\d.e-]+(…-?[\d.e-]+)?", said), said
+
+
+def test_what_a_part_of_a_container_made_is_not_its_result(tmp_path: Path) -> None:
+    file = tmp_path / "container.expr"
+    file.write_text(
+        "net = nn.Sequential(nn.Linear(1, 2), nn.Sequential(nn.Tanh(), nn.ReLU()), nn.Tanh())\n"
+        "y = net(torch.ones(1, 1))\ny.sum().backward()\n", "utf-8",
+    )  # fmt: skip
+    text = here("trace", str(file), "--format", "svg").stdout
+    heads = [words_of(g)[:2] for g in boxes(text)]
+    named = [kind.split(" ")[0] for head, kind in heads if head.startswith("y =")]
+    assert named == ["TanhBackward0"]
+    made = ["net.0", "net.1.0", "net.1.1"]
+    assert {head for head, kind in heads if head in made} == set(made)
+
+
 def test_modules_are_folded_by_their_names() -> None:
     text = drawn("transformer", "--fold")
     folds = [g for g in boxes(text) if "data-members" in g.attrib]
     assert [words_of(g)[0] for g in folds] == ["embed", "blocks.0", "blocks.1", "head"]
     assert float(ET.fromstring(text.encode()).attrib["height"]) < 2 * 1080
     titles = [g.findtext(f"{SVG}title") for g in folds]  # gradients come with the pass
-    assert titles[1] == "folded: blocks.0; Block · 22 operations · line 32"
+    assert titles[1] == "folded: blocks.0; Block · 22 operations, 16 leaves; line 32"
 
 
 def test_nan_zero_and_none_are_words() -> None:

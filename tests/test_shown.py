@@ -381,6 +381,16 @@ def test_on_a_narrow_terminal_names_of_leaves_stay() -> None:
         assert max(map(len, shown.splitlines())) <= width or "backward on line" in shown
 
 
+def test_without_a_column_of_nodes_they_stand_for_words_that_are_repeated() -> None:
+    told = report(NETWORK)
+    narrow, wide = (page.text(told, Look(False, True, width)) for width in (40, 80))
+    assert "grad_fn" not in narrow.partition("tensor  ")[0]
+    assert "●  TBackward0" in narrow or "TBackwar" in narrow
+    assert "grad_fn" in wide and "TBackward0, in" not in wide
+    values = [line.split()[-1] for line in narrow.splitlines() if "Backwa" in line]
+    assert values and "…" not in values  # a gradient with one digit is better than none
+
+
 def test_ten_thousand_names_are_not_ten_thousand_rows() -> None:
     text = "".join(f"x{i} = torch.tensor({i}.)\n" for i in range(10_000))
     shown = page.text(report(text), Look(False, True, 80))

@@ -87,24 +87,23 @@ def test_help_fits_and_teaches() -> None:
 
 
 def test_the_finder_finds_what_python_finds() -> None:
-    finder = Finder()
     for module in walk_packages(gradcli.__path__, "gradcli."):
         package = module.name.rpartition(".")[0]
         path = import_module(package).__path__
         expected = PathFinder.find_spec(module.name, path)
-        found = finder.find_spec(module.name, path)
+        found = Finder.find_spec(module.name, path)
         assert found is not None and expected is not None
         for what in ("name", "origin", "cached", "submodule_search_locations", "parent"):
             assert getattr(found, what) == getattr(expected, what), module.name
-    assert finder.find_spec("gradcli.absent", gradcli.__path__) is None
-    assert finder.find_spec("gradcli.named", ["/nowhere.zip/gradcli"]) is None
-    assert finder.find_spec("json.decoder", json.__path__) is None
-    assert finder.find_spec("gradcli", None) is None
+    assert Finder.find_spec("gradcli.absent", gradcli.__path__) is None
+    assert Finder.find_spec("gradcli.named", ["/nowhere.zip/gradcli"]) is None
+    assert Finder.find_spec("json.decoder", json.__path__) is None
+    assert Finder.find_spec("gradcli", None) is None
 
 
 def test_bytecode_is_taken_while_it_is_that_of_the_source(tmp_path: Path) -> None:
     def answer_of(path: Path) -> object:
-        code = Loader("gradcli.part", str(path)).get_code("gradcli.part")
+        code = Loader("gradcli.part", str(path), path.stat()).get_code("gradcli.part")
         assert code is not None and code.co_filename == str(path)
         found: dict[str, object] = {}
         exec(code, found)

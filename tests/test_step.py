@@ -359,6 +359,23 @@ g, = torch.autograd.grad(L, [s])
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
+def test_rows_of_numbers_and_sentences_are_not_cut(width: int) -> None:
+    """Numbers that do not fit become their range, words go on in another line."""
+    report = told(
+        "w = torch.linspace(-1, 1, 64).view(4, 16).requires_grad_()\n"
+        "a = torch.tensor(2., requires_grad=True)\nv = torch.tensor([3., 4.])\n"
+        "((w @ w.T).pow(2).sum() + (a * v).sum()).backward()\n", texts=True,
+    )  # fmt: skip
+    look = Look(unicode=True, width=width)
+    shown = str(render_steps.text(report, look, streamed=True))
+    assert max(map(len, shown.splitlines())) <= width
+    below = [line.strip() for line in shown.splitlines() if line.startswith("       ")]
+    assert not [line for line in below if line.endswith("…")]
+    assert "[4, 16] from" in shown
+    assert "product 7, summed back to a single number" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
 def test_names_of_leaves_are_whole_on_a_narrow_terminal(width: int) -> None:
     text = """\
 net = nn.Module()

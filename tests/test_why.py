@@ -184,6 +184,20 @@ for turn in range(2):
     assert done.stdout.count("has no effect") == 1
 
 
+def test_a_narrow_overview_says_nothing_below_a_leaf_that_is_fine() -> None:
+    fine, none = (
+        WhyReport("a.expr", "cpu", name, verdict=verdict, sentence=f"{name}.{sentence}")
+        for name, verdict, sentence in (
+            ("w", "fine", "grad looks correct: no problem found."),
+            ("u", "unused", "grad is None: loss was not computed from u."),
+        )
+    )
+    shown = page.overview(fine, [fine, none], "a.expr", Look(width=40)).splitlines()
+    assert [line.split() for line in shown[:3]] == [["tensor", "verdict"], ["w", "fine"],
+                                                    ["u", "unused"]]  # fmt: skip
+    assert "None" in shown[3] and "correct" not in "".join(shown)
+
+
 def test_a_way_without_a_graph_beside_a_gradient_that_is_there() -> None:
     text = """\
 w = torch.tensor(1.0, requires_grad=True)

@@ -39,12 +39,18 @@ class _Making(_Other):
     """Passes that make a graph of the gradients."""
 
     def started(
-        self, roots: Any, gradients: Any, keep: bool, create_graph: bool, inputs: Any, capture: bool
+        self,
+        roots: Any,
+        gradients: Any,
+        retain_graph: bool,
+        create_graph: bool,
+        inputs: Any,
+        capture: bool,
     ) -> None:
-        self.observer.started(roots, gradients, keep, True, inputs, capture)
+        self.observer.started(roots, gradients, retain_graph, True, inputs, capture)
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
-        self.observer.walked(freed, keep, True)
+    def walked(self, freed: list[Any], retain_graph: bool, create_graph: bool) -> None:
+        self.observer.walked(freed, retain_graph, True)
 
 
 class _Bare(_Other):

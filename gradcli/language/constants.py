@@ -166,6 +166,8 @@ class Search:
             yield from self._of_function(called[0], depth)
             return
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
+        if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+            parts = [value.elt]
         if isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Call, ast.Name)):
             parts = [*parts, value.slice]
         for part in parts:
@@ -326,7 +328,7 @@ class Search:
         inside = [node for item in value.args[:1] for node in ast.walk(item)]
         for node in inside:
             held = places.tensor(node)
-            if held is not None and held.requires_grad:
+            if (held is not None and held.requires_grad) or self._inner(node):
                 text = "torch.tensor copies the numbers and leaves the graph behind"
                 code = places.text(value.args[0])
                 if code is not None and not isinstance(value.args[0], (ast.List, ast.Tuple)):
@@ -338,6 +340,19 @@ class Search:
                                    edits=replaced(places, value.func, "torch.stack"))]  # fmt: skip
                 return [Reason(value, text)]
         return self._collected(value)
+
+    def _inner(self, node: ast.AST) -> bool:
+        """Whether it is the variable of a comprehension over tensors of a list with a graph."""
+        if not isinstance(node, ast.Name):
+            return False
+        places = self.places
+        loops = [
+            loop for part in places.ancestors(node) for loop in getattr(part, "generators", ())
+            if isinstance(loop.target, ast.Name) and loop.target.id == node.id
+        ]  # fmt: skip
+        held = places.value_of(loops[0].iter) if loops else None
+        parts = held if isinstance(held, (list, tuple)) else ()
+        return any(isinstance(one, Tensor) and one.requires_grad for one in parts)
 
     def _collected(self, value: ast.Call) -> list[Reason]:
         """torch.tensor(losses) of a list that the program filled with losses.append(x.item())."""

@@ -11,6 +11,9 @@ from .places import Places
 
 ENCLOSED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.Lambda)
 
+SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)  # statements that share a line
+COMPOUND = ("if ", "with ", "for ")
+
 
 class Explanation:
     """Collects the words for one error; `place` is the expression or statement that failed."""
@@ -131,7 +134,11 @@ def _own_line(
     places: Places, statement: ast.stmt | None, text: str, *, behind: bool
 ) -> list[Edit] | None:
     span = places.span(statement)
-    if span is None or not is_alone(places, statement):
+    if span is not None and not is_alone(places, statement):
+        if not isinstance(statement, SIMPLE) or text.startswith(COMPOUND):
+            return None
+        return [Edit(span.end, f"; {text}") if behind else Edit(span.start, f"{text}; ")]
+    if span is None:
         return None
     indent = places.source.line(span.line)[: span.column - 1]
     if behind:

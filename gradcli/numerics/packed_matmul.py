@@ -21,7 +21,7 @@ ROWS, COLUMNS = 4, 12  # of the result, from which on operands are packed
 TILE_ROWS, TILE_COLUMNS = 12, 8
 ACROSS = 288  # columns that one call of NumPy's library takes in one way
 BLOCK = 192  # of the inner dimension; what is below two of them is halved
-KEPT = 1 << 13  # elements of a product and an operand whose memory waits for the next one
+KEPT = 1 << 16  # elements of a product and an operand whose memory waits for another: 16 MB in all
 BY_HAND = 400  # products for each matrix, below which PyTorch multiplies batches itself
 
 
@@ -79,7 +79,8 @@ class _Frame:
         self.columns = self.right[..., within]
         self.right[..., :TILE_COLUMNS] = 0
         self.right[..., within.stop :] = 0
-        both = xp.broadcast_shapes(batch, b.shape[:-2])
+        others = b.shape[:-2]
+        both = others if a.shape[:-2] == others else xp.broadcast_shapes(batch, others)
         self.product = xp.empty((*both, tall, wide), kind)
         self.inside = self.product[..., :rows, within]
 

@@ -24,7 +24,7 @@ def begin() -> None:
     global _kept
     _kept = []
     gc.disable()
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, Finder)
     warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
     sys.unraisablehook = _ignored
     for place, name in enumerate(("stdin", "stdout", "stderr")):

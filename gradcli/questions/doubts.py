@@ -140,6 +140,19 @@ def _not_log(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry:
     return Worry(doubt, "no logarithm", place, sentence, advice, tuple(dict.fromkeys(lines)))
 
 
+def _dimension(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry | None:
+    inner = read(doubt.inner)
+    if inner is None:
+        return None
+    over = "the samples" if doubt.number == 0 else f"dimension {doubt.number}"
+    sentence = (
+        f"it takes classes along dimension 1, and {inner.text} on line {inner.line} normalises "
+        f"over {over}"
+    )
+    lines = tuple(dict.fromkeys((inner.line, place.line)))
+    return Worry(doubt, "another dimension", place, sentence, "normalise along dimension 1", lines)
+
+
 def _resting(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry:
     call = eval_call(ran)
     told = None if call is None else read(call)
@@ -155,6 +168,7 @@ def _resting(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry:
 
 _WORDS: dict[str, Callable[[Doubt, Place, Reader, Ran], Worry | None]] = {
     "broadcast": _broadcast, "twice": _twice, "not-log": _not_log, "resting": _resting,
+    "dimension": _dimension,
 }  # fmt: skip
 
 

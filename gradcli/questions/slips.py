@@ -39,6 +39,7 @@ def slips(ran: Ran) -> list[Slip]:
     bindings = ran.recording.names.reached(ran.outcome.bindings)
     found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes), *_hooks(nodes)]
     found += [*_functions(nodes), *_without_hooks(nodes, bindings), *_rebound(nodes)]
+    found += [*_late_hooks(body), *_growing(nodes)]
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -168,6 +169,58 @@ def _hooks(nodes: list[ast.AST]) -> Iterator[Slip]:
         if not returns and names and isinstance(names[0], ast.Name) and names[0].id in given:
             sentence = f"the hook {node.name} returns nothing: return {names[0].id}"
             yield Slip("no effect", last, sentence)
+
+
+def _late_hooks(body: Any) -> Iterator[Slip]:
+    """A hook that is registered when no pass comes any more."""
+    calls = [(place, node) for place, statement in enumerate(body)
+             for node in ast.walk(statement) if isinstance(node, ast.Call)]  # fmt: skip
+    passes = [place for place, node in calls if _word(node) in ("backward", "grad")]
+    if any(isinstance(part, (ast.FunctionDef, ast.ClassDef)) for part in body) or not passes:
+        return
+    for place, node in calls:
+        if _word(node) in HOOKS and place > passes[-1]:
+            line = body[passes[-1]].lineno
+            yield Slip("no effect", node, f"no backward comes after it: before line {line}")
+
+
+def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """`total += loss` of what went back in the same loop: the graphs of all turns."""
+    off = {
+        id(part) for node in nodes if isinstance(node, ast.With)
+        and any(_word(item.context_expr) in ("no_grad", "inference_mode") for item in node.items)
+        for part in ast.walk(node)
+    }  # fmt: skip
+    loops = [node for node in nodes if isinstance(node, (ast.For, ast.While))]
+    told = set[int]()
+    for loop in loops:
+        inside = [part for statement in loop.body for part in ast.walk(statement)]
+        roots = {
+            ast.unparse(part.func.value) for part in inside
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+            and part.func.attr == "backward"
+        }  # fmt: skip
+        for node in inside:
+            owner, value = _kept(node)
+            if owner is None or value is None or id(node) in told:
+                continue
+            if isinstance(node, ast.AugAssign) and id(node) in off:
+                continue
+            text = ast.unparse(value)
+            if text in roots and owner not in roots:
+                told.add(id(node))
+                sentence = f"{owner} holds the graph of each turn: {text}.item()"
+                yield Slip("kept", node, sentence)
+
+
+def _kept(node: ast.AST) -> tuple[str | None, ast.expr | None]:
+    """The name that gets more in each turn, and what it gets."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return node.target.id, node.value
+    if isinstance(node, ast.Call) and _word(node) == "append" and len(node.args) == 1:
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        return (owner.id, node.args[0]) if isinstance(owner, ast.Name) else (None, None)
+    return None, None
 
 
 def _rebound(nodes: list[ast.AST]) -> Iterator[Slip]:

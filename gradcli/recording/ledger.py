@@ -6,7 +6,7 @@ while it is small.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
@@ -15,7 +15,7 @@ from ..engine.schema.origin import current_line
 from ..named import NamedTuple
 from .facts.ledger import AccountFact, EntryFact, MarkFact, StaleFact
 from .memory import key_of, memory
-from .numbers import numbers, text_of
+from .numbers import numbers, range_of, text_of
 from .passes import Pass, Passes
 from .sides import alone, is_alone, sides
 from .snapshot import restored
@@ -59,6 +59,8 @@ class Entry:
             *self.mark,
             None if amount is None else text_of(amount),
             None if after is None else text_of(after),
+            amount_range=None if amount is None else range_of(amount),
+            after_range=None if after is None else range_of(after),
         )  # fmt: skip
 
 
@@ -67,7 +69,7 @@ class Account:
 
     __slots__ = (
         "tensor", "first", "last", "marks", "count", "added", "updated", "grad",
-        "memories", "sums", "open", "used", "unused",
+        "memories", "sums", "open", "used", "unused", "waiting", "spent", "dropped",
     )  # fmt: skip
 
     def __init__(self, tensor: Any) -> None:
@@ -84,6 +86,11 @@ class Account:
         self.open: dict[Sum, None] = {}
         self.used: set[Sum] = set()
         self.unused: set[Sum] = set()
+        # By the line of the backward call: gradients that an update followed, and those that were
+        # cleared before one; the lines of those that wait for either.
+        self.waiting: list[Line] = []
+        self.spent: Counter[Line] = Counter()
+        self.dropped: dict[Line, Counter[Line]] = {}  # and by the line that cleared them
         self.grad: Any = None  # the tensor that .grad was at the last look
         self.memories: dict[bool, int] = {}  # of the gradient and of the tensor
 
@@ -97,6 +104,10 @@ class Account:
         else:
             self.last.append(entry)
         if entry.mark.kind in RESETS:
+            if entry.mark.kind != "assigned":
+                for line in self.waiting:
+                    self.dropped.setdefault(line, Counter())[entry.mark.line] += 1
+            self.waiting.clear()
             self.added = self.updated = None
             self.unused.update(self.open)
             self.open.clear()
@@ -108,6 +119,7 @@ class Account:
             self.sums[sum_] = self.sums.get(sum_, 0) + 1
             self.open[sum_] = None
         self.enter(entry)
+        self.waiting.append(entry.mark.line)
         self.added, self.updated = entry.mark, None
 
     def update(self, mark: MarkFact) -> None:
@@ -115,6 +127,8 @@ class Account:
         if self.added is not None:
             self.updated = mark
         self.used.update(self.open)
+        self.spent.update(self.waiting)
+        self.waiting.clear()
 
     @property
     def stale(self) -> dict[Sum, int]:

@@ -21,6 +21,7 @@ from .sides import array_of, edges_of, mark_of, origin_of, row_of, saved_by, sav
 from .spectator import Spectator
 
 CALLS = 64  # that begin passes: the first pass of each is looked into
+BEFORE_LOG = 3  # operations between a softmax and the loss: a small number is added, log
 NEAR = 64  # nodes before the root of a pass
 # How the nodes between a loss and the last layer act on elements. Anything else is the network.
 FOLLOWED = frozenset({"pointwise", "along", "moves"})
@@ -35,8 +36,9 @@ class Doubt(NamedTuple):
     `kind` is "broadcast": `place` compares tensors of these `shapes`, and the second one, or the
     one with this number, is the target; "twice": what `place` normalises by the function `word` was
     normalised at `inner`; "not-log": `place` needs logarithms of probabilities and is given
-    `inner`, which is a softmax where `word` says so; "resting": since the pass `number` a network
-    is trained that is in eval mode.
+    `inner`, which is a softmax where `word` says so; "dimension": `place` takes classes along
+    dimension 1, and `inner` normalises along that of this `number`; "resting": since the pass
+    `number` a network is trained that is in eval mode.
     """
 
     kind: str
@@ -144,6 +146,20 @@ class Losses(Spectator):
             if given is not None and numpy.max(given, initial=0) > ROUNDING:
                 word = "softmax" if _is_normalised(inner) else ""
                 self.doubts.append(Doubt("not-log", call, place, origin_of(inner), word))
+            elif given is not None and given.ndim > 1:
+                self._along(call, place, edges[0], given.ndim)
+
+    def _along(self, call: Any, place: Any, node: Any, dimensions: int) -> None:
+        """The loss reads classes along dimension 1: is that what was normalised?"""
+        for _ in range(BEFORE_LOG):  # log(p + eps)
+            if _acts(node) == "pointwise" and not _is_normalised(node):
+                node = next((edge for edge in edges_of(node) if edge is not None), None)
+        if not _is_normalised(node) or row_of(node).acts != "along":
+            return
+        dim = saved_under(node, saved_by(node), "dim")
+        if isinstance(dim, int) and dim % dimensions != 1:
+            origin, number = origin_of(node), dim % dimensions
+            self.doubts.append(Doubt("dimension", call, place, origin, number=number))
 
 
 def _crossed(inputs: Sequence[Any]) -> Crossed | None:

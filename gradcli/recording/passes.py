@@ -120,12 +120,12 @@ class Passes(Spectator):
         self.first, self.last, self.only = first, last, only
 
     def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
+        self, roots: Sequence[Any], gradients: Sequence[Any], retain_graph: bool,
+        create_graph: bool, inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         """A pass begins."""
         self.count += 1
-        now = Pass(self.count, keep, create_graph, capture)
+        now = Pass(self.count, retain_graph, create_graph, capture)
         now.roots, now.gradients = tuple(roots), tuple(gradients)
         now.inputs = None if inputs is None else tuple(map(ref, inputs))
         if (self.last or self.count <= self.first) and (
@@ -143,7 +143,7 @@ class Passes(Spectator):
         self.running[-1].failed = True
         self._over(freed)
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+    def walked(self, freed: list[Any], retain_graph: bool, create_graph: bool) -> None:
         """A pass has ended."""
         self._over(freed)
 

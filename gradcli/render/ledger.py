@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..recording.facts import Spread
 from ..recording.facts.ledger import (
     AccountFact,
     BufferFact,
@@ -15,6 +16,7 @@ from ..recording.facts.ledger import (
 )
 from .fold import repeats
 from .folds import Folds
+from .table import between
 from .text import Cell, Line, Look, bare, cell, columns, counted, ellipsis, least, width_of
 
 MOST = 12  # lines of the short form
@@ -157,17 +159,31 @@ def _rows(account: AccountFact, look: Look, folds: Folds) -> Iterator[tuple[Cell
             cell(f"{account.name}.grad" if i == 0 else "", "leaf" if account.is_leaf else ""),
             cell("" if entry.line is None else str(entry.line), "dim"),
             cell({"cleared": "set to None", "zeroed": "set to zeros"}.get(entry.kind, entry.kind)),
-            cell(_value(entry.amount, look)),
-            cell("None" if entry.kind == "cleared" else _after(entry, look)),
+            _amount(entry, look),
+            _after(entry, look),
         )
 
 
-def _after(entry: EntryFact, look: Look) -> str:
-    return "zeros" if entry.kind == "zeroed" else _value(entry.after, look)
+def _amount(entry: EntryFact, look: Look) -> Cell:
+    """What was added or assigned; of a change in place nobody knows it."""
+    if entry.kind not in ("added", "assigned"):
+        return Cell("")
+    return _value(entry.amount, entry.amount_range, look)
 
 
-def _value(text: str | None, look: Look) -> str:
-    return "" if text is None else look.fit(bare(text), WIDEST)
+def _after(entry: EntryFact, look: Look) -> Cell:
+    said = {"cleared": "None", "zeroed": "zeros"}.get(entry.kind)
+    return Cell(said) if said else _value(entry.after, entry.after_range, look)
+
+
+def _value(text: str | None, span: Spread | None, look: Look) -> Cell:
+    """A value, or its range where it is too wide."""
+    if text is None:
+        return Cell("not kept", "dim")
+    shown, least_to_most = bare(text), "" if span is None else between(span)
+    if least_to_most and width_of(shown) > WIDEST and not look.whole:
+        shown = least_to_most
+    return cell(look.fit(shown, WIDEST))._replace(short=least_to_most)
 
 
 def passes(ledger: LedgerFact, look: Look) -> list[Line]:

@@ -250,7 +250,7 @@ def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
         return [(cell("nothing is saved for backward", "dim"),)]
     # Of the state nothing is cut: version and bytes go before it.
     giving = (((0, 14), (3, 10)), ((1, 12),), 4, ((0, 8), (1, 8), (2, 10), (3, 6)), 5)
-    lines = columns(rows, look, giving=giving, right=frozenset({4, 5}))
+    lines = columns(without_empty(rows, 3, 4, 5), look, giving=giving, right=frozenset({4, 5}))
     alive = sum(fact.bytes for fact in report.saved if not fact.freed)
     left = len(report.saved) - len(facts)
     if left:

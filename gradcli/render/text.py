@@ -26,7 +26,7 @@ class Cell(NamedTuple):
     """A piece of a line, already harmless. Its first `bare` characters take no style; `line` is the
     line of the program that it is about, 0 where it is about none; `short` says it in fewer words,
     where there is no room for all of it. Where it is cut, its last `tail` characters stay if some
-    words before them can."""
+    words before them can. `instead` stands in its place where the column behind it is not shown."""
 
     text: str
     style: str = ""
@@ -34,6 +34,7 @@ class Cell(NamedTuple):
     line: int = 0
     short: str = ""
     tail: int = 0
+    instead: str = ""
 
 
 Line = tuple[Cell, ...]
@@ -175,6 +176,8 @@ def rows_in_columns(
                 continue
             if pieces:
                 pieces.append(Cell(" " * gap))
+            if piece.instead and not widths[i + 1]:
+                piece = piece._replace(text=piece.instead, tail=0)
             text = pad(_cut(piece, widths[i], mark), widths[i], i in right)
             pieces.append(piece._replace(text=text))
         line = fitted(pieces, look) if narrow else tuple(pieces)

@@ -223,8 +223,8 @@ class Words:
         words = (0, least(leaves, look, LEAST_WORDS))
         return rows_in_columns(
             without_empty([head, *cells], 2, 3, 4, 5, 6, 8), look, right=frozenset({7}),
-            giving=((words,), 6, 4, ((3, 24), (5, 20)), 2, 1, 7, 8,
-                    ((3, 14), (5, 14)), ((3, 8), (5, 8))),
+            giving=((words,), 6, 4, ((3, 24), (5, 20)), 2, ((3, 16), (5, 16)), ((1, 18),), 1, 7, 8,
+                    ((3, 14), (5, 14)), ((3, 10), (5, 10)), ((0, 14),), ((3, 8), (5, 8))),
         )  # fmt: skip
 
     def _row(self, row: Row, look: Look) -> tuple[Cell, ...]:
@@ -239,8 +239,10 @@ class Words:
             shown = cell(value)._replace(short=shorter(constant.shape, constant.range))
             return (said, cell("constant", "dim"), size, shown, more, *(NONE,) * 4)
         words, style = self._words(row)
+        name = self.graph.names[row.node]
         mark = self.drawing.marks.get(row.node) if row.kind == "node" else None
-        told = cell(words if mark is None else f"#{mark} {words}").text
+        sign = "" if mark is None else f"#{mark} "
+        told = cell(sign + words).text
         flow = self.graph.flows.get((row.node, row.output_nr))
         module = "" if flow is None else f", in {flow.module}"
         tail = len(module) if flow is not None and told.endswith(module) else 0
@@ -248,7 +250,9 @@ class Words:
             told += f", {row.text}"
             tail += len(row.text) + 2
         first = Cell(row.lead + told, style, len(row.lead), tail=tail)
-        name = self.graph.names[row.node]
+        if style == "dim":  # the row above has these words already
+            rest = told[len(told) - tail :]
+            first = first._replace(instead=f"{row.lead}{sign}{name}{rest}")
         leaf = name == "AccumulateGrad"
         kind = cell("leaf" if leaf else name, "leaf" if leaf else "node")
         if row.kind == "node" and self.units is not None and row.node in self.units.atoms:

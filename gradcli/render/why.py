@@ -18,10 +18,12 @@ from ..recording.facts.basic import grad_name
 from ..recording.facts.reasons import TrialFact, WhyReport
 from . import error
 from .escape import Terminal
+from .table import without_empty
 from .text import BLANK, Cell, Line, Look, after, cell, columns, one_line, paint, width_of, wrap
 
 INDENT = "  "
 LONGEST = 3  # lines of a gradient that are shown
+FINE = "fine"  # a verdict that needs no sentence
 
 
 def text(report: WhyReport, source: str, look: Look) -> Terminal:
@@ -48,13 +50,13 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
     if reports:
         rows = [tuple(Cell(head, "head") for head in ("tensor", "verdict", "lines", "why"))]
         rows.extend(map(_row, reports))
-        lines.extend(_table(rows, look))
+        lines.extend(_table(without_empty(rows, 2), look))
         told = [fact for fact in reports[0].facts if fact.startswith("line ")]
         notes = [fact for fact in told if all(fact in report.facts for report in reports)]
         if notes:
             lines.append(BLANK)
         lines.extend(row for fact in notes for row in _wrapped(f"note: {fact}", look))
-        worst = next((report for report in reports if report.verdict != "fine"), None)
+        worst = next((report for report in reports if report.verdict != FINE), None)
         if worst is not None:
             words = (worst.name,) if file == "<stdin>" else (file, worst.name)
             said = command("why", *words)
@@ -76,7 +78,7 @@ def _table(rows: Sequence[tuple[Cell, ...]], look: Look) -> list[Line]:
     for row in rows:
         narrow.append(row[:3])
         alike = row[3].text.replace(row[0].text, "")
-        if alike != before:
+        if alike != before and row[1].text != FINE:
             before = alike
             told = wrap(row[3].text, look.width - 2 * len(INDENT))
             narrow.extend((Cell(2 * INDENT + part),) for part in told)
@@ -87,7 +89,7 @@ def _row(report: WhyReport) -> tuple[Cell, ...]:
     where = ", ".join(map(str, report.lines[:LONGEST]))
     return (
         cell(report.name, "leaf"),
-        cell(report.verdict, "good" if report.verdict == "fine" else "mark"),
+        cell(report.verdict, "good" if report.verdict == FINE else "mark"),
         cell(where, "dim"),
         cell(report.sentence.removeprefix(f"{report.name}.")),
     )

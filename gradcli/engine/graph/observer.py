@@ -105,8 +105,8 @@ class Observer:
     # ---- a pass over the graph
 
     def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
+        self, roots: Sequence[Any], gradients: Sequence[Any], retain_graph: bool,
+        create_graph: bool, inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         """A pass begins. With `capture` it answers gradients, else it stores them in `.grad`."""
 
@@ -151,7 +151,7 @@ class Observer:
     def hooked(self, kind: str, node: Any, hook: Any, number: int, before: Any, after: Any) -> None:
         """It has run. `after` is what goes on; None from a node's hook that changes nothing."""
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+    def walked(self, freed: list[Any], retain_graph: bool, create_graph: bool) -> None:
         """The pass has ended; `freed` are the nodes whose saved tensors it released."""
 
     def failed(self, freed: list[Any]) -> None:

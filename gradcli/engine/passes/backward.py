@@ -53,8 +53,8 @@ def backward(
     if create_graph:
         state.warn(CREATE_GRAPH_WARNING)
     create_graph = create_graph or state.create_graph
-    keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
-    run_backward(roots, gradients, keep, create_graph, inputs, capture=False)
+    retain_graph = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
+    run_backward(roots, gradients, retain_graph, create_graph, inputs, capture=False)
 
 
 def backward_of_tensor(
@@ -117,12 +117,12 @@ def grad(
             message = "One of the differentiated Tensors does not require grad"
             raise _constant(message, tensor, wanted=True)
     create_graph = create_graph or state.create_graph
-    keep = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
+    retain_graph = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = None
     if TRANSFORMS.gradients is not None:
         results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph)
     if results is None:
-        results = run_backward(roots, gradients, keep, create_graph, wanted, capture=True)
+        results = run_backward(roots, gradients, retain_graph, create_graph, wanted, capture=True)
     for place, result in enumerate(results):
         if result is None and not allow_unused:
             message = (
@@ -145,9 +145,9 @@ def _batched(
     """is_grads_batched: one ordinary pass per entry of the leading dimension, stacked."""
     gradients = _listed(grad_outputs)
     count = gradients[0].shape[0]
-    keep = create_graph if retain_graph is None else retain_graph
+    retain_graph = create_graph if retain_graph is None else retain_graph
     passes = [
-        grad(roots, wanted, [g[i] for g in gradients], keep or i < count - 1, create_graph,
+        grad(roots, wanted, [g[i] for g in gradients], retain_graph or i < count - 1, create_graph,
              allow_unused)
         for i in range(count)
     ]  # fmt: skip
@@ -251,7 +251,7 @@ def _constant(message: str, tensor: Tensor, *, wanted: bool = False) -> RuntimeE
 def run_backward(
     roots: Sequence[Tensor],
     gradients: Sequence[Tensor],
-    keep: bool,
+    retain_graph: bool,
     create_graph: bool,
     inputs: Sequence[Tensor] | None,
     capture: bool,
@@ -266,24 +266,28 @@ def run_backward(
     state.grad_enabled = create_graph
     tensors = tensors or create_graph
     tensors = tensors or (state.on_tensors and is_met([edge_of(root) for root in roots]))
-    if state.aside is not None and not keep:
+    if state.aside is not None and not retain_graph:
         hold(map(edge_of, roots))
-    told, observer = NOBODY, state.observer
+    listeners, observer = NOBODY, state.observer
     freed: list[Node] = []
     if observer is not None:
-        observer.started(roots, gradients, keep, create_graph, inputs, capture)
-        told = observer.of_nodes()
+        observer.started(roots, gradients, retain_graph, create_graph, inputs, capture)
+        listeners = observer.of_nodes()
     results = None
     try:
-        if (told is NOBODY or told.is_free) and is_ordinary(tensors):
+        if (listeners is NOBODY or listeners.is_free) and is_ordinary(tensors):
             if inputs is None:
-                results = fast_backward(roots, gradients, keep, Freed(origin), told, freed)
+                mark = Freed(origin)
+                results = fast_backward(roots, gradients, retain_graph, mark, listeners, freed)
             elif capture and observer is None:
-                results = fast_grad(inputs, roots, gradients, keep, Freed(origin))
+                results = fast_grad(inputs, roots, gradients, retain_graph, Freed(origin))
         if results is None:
             from .full_backward import FullBackward  # which most programs do without
 
-            one = FullBackward(keep, create_graph, inputs, capture, tensors, told, freed)
+            one = FullBackward(
+                retain_graph=retain_graph, create_graph=create_graph, inputs=inputs,
+                capture=capture, tensors=tensors, listeners=listeners, freed=freed,
+            )  # fmt: skip
             state.full_backward = one
             results = one.run(roots, gradients)
     except BaseException:
@@ -294,5 +298,5 @@ def run_backward(
         state.grad_enabled, state.inference = before
         state.origin, state.full_backward = origin, outer
     if observer is not None:
-        observer.walked(freed, keep, create_graph)
+        observer.walked(freed, retain_graph, create_graph)
     return results

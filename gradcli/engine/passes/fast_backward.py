@@ -47,14 +47,15 @@ def array_for(root: Tensor, gradient: Tensor) -> Any:
 
 
 def fast_backward(
-    roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool, mark: Freed,
-    told: OfNodes, freed: list[Node],
+    roots: Sequence[Tensor], gradients: Sequence[Tensor], retain_graph: bool, mark: Freed,
+    listeners: OfNodes, freed: list[Node],
 ) -> list[Any]:  # fmt: skip
     """Runs every node below the roots, youngest first. It returns no gradients."""
     ready: Ready = {}
-    told_of = told is not NOBODY or state.observer is not None
-    if told_of:
-        arrived, ran, applied, heard = told.arrived, told.ran, told.applied, told.heard
+    is_watched = listeners is not NOBODY or state.observer is not None
+    if is_watched:
+        arrived, ran = listeners.arrived, listeners.ran
+        applied, heard = listeners.applied, listeners.heard
     for root, gradient in zip(roots, gradients):
         start = edge_of(root)
         assert start is not None  # roots require gradients: `backward` has looked
@@ -63,7 +64,7 @@ def fast_backward(
     node: Node | None = None
     results: Any
     saved: Any  # a cast is a call, at every node
-    frees = None if keep else mark
+    frees = None if retain_graph else mark
     state.in_fast_backward = True
     try:
         while place >= 0:
@@ -75,10 +76,10 @@ def fast_backward(
             place -= 1
             grad = node.buffer
             if grad is None or grad.__class__ is Several:
-                _special(node, _taken(node, grad), ready, keep, mark, told, freed)
+                _special(node, _taken(node, grad), ready, retain_graph, mark, listeners, freed)
                 continue
             node.buffer = None
-            if not told_of:
+            if not is_watched:
                 node.row.step(node, grad, ready, frees)
                 continue
             if arrived and (heard is None or id(node) in heard):
@@ -133,8 +134,8 @@ def _behind_gap(place: int, ready: Ready) -> int:
 
 
 def fast_grad(
-    inputs: Sequence[Tensor], roots: Sequence[Tensor], gradients: Sequence[Tensor], keep: bool,
-    mark: Freed,
+    inputs: Sequence[Tensor], roots: Sequence[Tensor], gradients: Sequence[Tensor],
+    retain_graph: bool, mark: Freed,
 ) -> list[Any] | None:  # fmt: skip
     """What arrives at these tensors: the same over the nodes above them, and nothing is stored.
     None where a node needs the other way."""
@@ -162,7 +163,7 @@ def fast_grad(
                 node.edges = asked
             if held is not None and held.__class__ is not Several and node not in targets:
                 node.buffer = None
-                node.row.step(node, held, ready, None if keep else mark)
+                node.row.step(node, held, ready, None if retain_graph else mark)
             else:
                 grads = _taken(node, held)
                 node.buffer = held if held.__class__ is Several else None
@@ -170,7 +171,7 @@ def fast_grad(
                     if grads[number] is not None:
                         results[place] = made.captured(grads[number], inputs[place]._kind)
                 if any(asked):
-                    _special(node, grads, ready, keep, mark, NOBODY, [])
+                    _special(node, grads, ready, retain_graph, mark, NOBODY, [])
             node.edges = edges
     except BaseException:
         if node is not None:
@@ -223,22 +224,22 @@ def _taken(node: Node, held: Any) -> tuple[Any, ...]:
 
 
 def _special(
-    node: Node, grads: tuple[Any, ...], ready: Ready, keep: bool, mark: Freed, told: OfNodes,
-    freed: list[Node],
+    node: Node, grads: tuple[Any, ...], ready: Ready, retain_graph: bool, mark: Freed,
+    listeners: OfNodes, freed: list[Node],
 ) -> None:  # fmt: skip
     """A node with several outputs, one that computes by itself, or one that nothing came to."""
-    for tell in told.arrived:
+    for tell in listeners.arrived:
         tell(node, grads)
     results: Sequence[Any] = (None,) * len(node.edges)
     if any(grad is not None for grad in grads) or node.is_users:
         results = node.apply(grads, False)
     else:
         look_through(node)
-    for tell_ran in told.ran:
+    for tell_ran in listeners.ran:
         tell_ran(node)
-    for tell_applied in told.applied:
+    for tell_applied in listeners.applied:
         tell_applied(node, grads, results)
-    if not keep and not node.freed:
+    if not retain_graph and not node.freed:
         freed.append(node)
         node.release(mark)
     hand_on(node, results, ready)

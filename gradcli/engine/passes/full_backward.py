@@ -43,17 +43,19 @@ class FullBackward:
 
     def __init__(
         self,
-        keep: bool,
-        graph: bool,
+        *,
+        retain_graph: bool,
+        create_graph: bool,
         inputs: Sequence[Tensor] | None,
         capture: bool,
         tensors: bool,
-        told: OfNodes,
+        listeners: OfNodes,
         freed: list[Node],
     ) -> None:
         # Gradients are tensors where a graph is made of them, and where their numbers are of
         # reduced precision: each operation rounds then, and an array would not say how.
-        self.keep, self.graph, self.tensors, self.capture = keep, graph, tensors, capture
+        self.retain_graph, self.create_graph = retain_graph, create_graph
+        self.tensors, self.capture = tensors, capture
         self.inputs = inputs
         self.buffers: dict[Node, Any] = {}
         self.pending: dict[Node, int] = {}  # every node of the pass: the gradients it waits for
@@ -61,7 +63,7 @@ class FullBackward:
         self.results: list[Any] = []
         self.needed: set[Node] | None = None
         self.asked: dict[Node, tuple[Node | None, ...]] = {}  # their edges, where some do not run
-        self.told, self.freed = told, freed
+        self.listeners, self.freed = listeners, freed
         self.ready = Ready()
         self.mark = Freed(state.origin)
 
@@ -100,8 +102,8 @@ class FullBackward:
         take, ready, buffers, mark = self.ready.take, self.ready.heap, self.buffers, self.mark
         plain, needed, targets, asked = not self.tensors, self.needed, self.targets, self.asked
         edges: Sequence[Node | None] | None
-        keep, watched = self.keep, state.observer is not None
-        arrived, ran, applied, *_ = self.told
+        retain_graph, watched = self.retain_graph, state.observer is not None
+        arrived, ran, applied, *_ = self.listeners
         saved: Any
         while ready:
             node = take() if len(ready) > 1 else ready.pop()
@@ -133,7 +135,7 @@ class FullBackward:
                     tell_ran(node)
                 for tell_applied in applied:
                     tell_applied(node, grads, results)
-                if not keep and node.saved.__class__ is not Freed:
+                if not retain_graph and node.saved.__class__ is not Freed:
                     if watched:
                         self.freed.append(node)
                     if places := row.freeing:
@@ -261,7 +263,7 @@ class FullBackward:
             if runs:
                 grads = call_pre_hooks(node, grads, self.tensors)
         if runs or node in self.targets:  # a root that no input is below does nothing
-            for tell in self.told.arrived:
+            for tell in self.listeners.arrived:
                 tell(node, grads)
         if not runs:
             self._captures(node, grads)
@@ -281,11 +283,11 @@ class FullBackward:
         if hooks is not None and hooks.post:
             state.origin = self.mark.origin
             results = call_post_hooks(node, results, grads, self.tensors)
-        for tell_ran in self.told.ran:
+        for tell_ran in self.listeners.ran:
             tell_ran(node)
-        for tell_applied in self.told.applied:
+        for tell_applied in self.listeners.applied:
             tell_applied(node, grads, results)
-        if not self.keep and not node.freed:
+        if not self.retain_graph and not node.freed:
             if state.observer is not None:
                 self.freed.append(node)
             node.release(self.mark)
@@ -394,14 +396,14 @@ class FullBackward:
         if sparse is not None and sparse in map(type, (variable, held, new)):
             from ..compile.sparse_call import accumulated
 
-            meta.grad = accumulated(held, new, self.graph, alone)
+            meta.grad = accumulated(held, new, self.create_graph, alone)
         elif held is None:
             spread = new._data.shape != variable._data.shape and not is_kept(new, variable)
-            if self.graph or spread:
+            if self.create_graph or spread:
                 meta.grad = self._graph_copy(new, variable)
             else:
                 meta.grad = self.made.first(value, variable, alone, self.mark.origin)
-        elif self.graph:
+        elif self.create_graph:
             meta.grad = held + new
         else:
             add_in_place(held, new._data, self.mark)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...diagnostics import Edit
 from ...engine.schema.causes import Cause
 from ...operators import catalogue
 from ..explanation import (
@@ -75,15 +76,18 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if _of_itself(out, statement, saved, changed):
         return
     _change_a_copy(out, saved)
-    times = changed.detail["times"]
-    if times > 1:
-        out.advise(f"out-of-place operations for the {times} changes, the last on line {line}")
+    if changed.detail["times"] > 1:
+        _several(out, saved, changed)
         return
     for word in changed.origin.keywords if isinstance(changed.origin, ast.Call) else ():
         if word.arg == "inplace":
             edits = replaced(places, word.value, "False")
             out.advise(f"inplace=False on line {line}, which makes a new tensor", edits)
             return
+    if isinstance(changed.origin, ast.Call) and _flagged(out):
+        _new_results(out)
+        _given_a_copy(out, changed.origin, out.or_else)
+        return
     plain = _out_of_place(out, statement, changed.origin)
     if plain is not None:
         code = plain if len(plain) <= LONGEST else f"{plain.partition('(')[0]}(...)"
@@ -96,11 +100,83 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if isinstance(changed.origin, ast.Subscript) and isinstance(target, ast.Name):
         copied = f"{target.id} = {target.id}.clone()"
         out.advise(f"{copied} before line {line}", line_before(places, statement, copied))
-    elif not _given_a_copy(out, changed.origin):
+    elif not _given_a_copy(out, changed.origin, out.advise):
         out.advise(f"change a .clone() on line {line}, or use an out-of-place operation")
 
 
-def _given_a_copy(out: Explanation, call: object) -> bool:
+def _several(out: Explanation, saved: Cause, changed: Cause) -> None:
+    """The first change is not known, only the last: what the text does to the same name is."""
+    places, statement = out.places, out.places.statement(changed.origin)
+    line, times = places.line(changed.origin), changed.detail["times"]
+    out.advise(f"out-of-place operations for the {times} changes, the last on line {line}")
+    target = _changed_name(changed.origin)
+    text = None if target is None else places.text(target)
+    if statement is None or text is None:
+        return
+    siblings = [one for one in _siblings(places, statement) if _changed_text(one) == text]
+    ways = [(one, plain) for one in siblings if (plain := _out_of_place(out, one, _value(one)))]
+    for chosen in (ways[:1], ways) if len(ways) > 1 else (ways,):
+        edits = [edit for one, plain in chosen for edit in replaced(places, one, plain) or ()]
+        said = "; ".join(f"{plain} on line {one.lineno}" for one, plain in chosen[:MOST_AGAIN])
+        out.or_else(f"{said}, which makes a new tensor", edits)
+    if not isinstance(target, ast.Subscript):
+        before = _outside(places, statement, saved.origin)
+        copied = f"{text} = {text}.clone()"
+        out.or_else(f"{copied} before line {before.lineno}, so that what follows changes a copy",
+                    line_before(places, before, copied))  # fmt: skip
+
+
+def _siblings(places: Places, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of the same function, or of the program's top level."""
+    around = (part for part in places.ancestors(statement) if isinstance(part, ast.FunctionDef))
+    function = next(around, None)
+    bodies = places.program.body if function is None else [function]
+    return [node for body in bodies for node in ast.walk(body) if isinstance(node, ast.stmt)]
+
+
+def _value(statement: ast.stmt) -> object:
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def _changed_text(statement: ast.stmt) -> str | None:
+    target = _changed_name(_value(statement))
+    return None if target is None else ast.unparse(target)
+
+
+def _changed_name(origin: object) -> ast.expr | None:
+    """What a change in place is about: x of x[i] = 1, x += 1, x.add_(1), relu(x, inplace=True)."""
+    if isinstance(origin, ast.AugAssign):
+        origin = origin.target
+    elif isinstance(origin, ast.Call):
+        method = isinstance(origin.func, ast.Attribute) and origin.func.attr.endswith("_")
+        given = origin.args[0] if origin.args else None
+        origin = origin.func.value if method and isinstance(origin.func, ast.Attribute) else given
+    while isinstance(origin, ast.Subscript):
+        origin = origin.value
+    return origin if isinstance(origin, (ast.Name, ast.Attribute)) else None
+
+
+def _outside(places: Places, statement: ast.stmt, origin: object) -> ast.stmt:
+    """The outermost loop around a statement that does not hold the other place, or itself."""
+    for part in places.ancestors(statement):
+        if isinstance(part, ast.FunctionDef) or any(node is origin for node in ast.walk(part)):
+            break
+        if isinstance(part, (ast.For, ast.While)):
+            statement = part
+    return statement
+
+
+def _flagged(out: Explanation) -> list[ast.keyword]:
+    """The places of the text that say inplace=True."""
+    return [
+        part for part in out.places.parents.values() for part in getattr(part, "keywords", ())
+        if part.arg == "inplace" and getattr(part.value, "value", None) is True
+    ]  # fmt: skip
+
+
+def _given_a_copy(
+    out: Explanation, call: object, advise: Callable[[str, list[Edit] | None], None]
+) -> bool:
     """act(y.clone()) for act(y), which changes what it is given."""
     if (
         not isinstance(call, ast.Call)
@@ -115,7 +191,7 @@ def _given_a_copy(out: Explanation, call: object) -> bool:
         return False
     copied = f"{text}.clone()" if len(edits) == 1 else f"({text}).clone()"
     called = out.places.text(call.func) or "this call"
-    out.advise(f"{copied} on line {line}: {called} changes what it is given", edits)
+    advise(f"{copied} on line {line}: {called} changes what it is given", edits)
     return True
 
 
@@ -178,11 +254,10 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
     line, made = places.line(changed.origin), places.line(saved.origin)
     assert line is not None
     if places.runs_once(saved.origin):
-        first, last = places.statement(saved.origin), places.statement(changed.origin)
-        text = None if first is None else again(places, [first])
-        edits = None if text is None else line_after(places, _outermost(out, last), text)
-        out.advise(f"compute line {made} again after line {line}", edits)
-        out.advise(f"backward before line {line}")
+        if not _other_steps(out, changed):
+            _go_back_before(out, changed)
+        if not _compute_way_again(out, saved, changed):
+            out.advise(f"compute line {made} again after line {line}")
     elif line > (places.line(place) or line):
         loop = places.loop_around(place)
         if loop is None or not places.share_a_loop(saved.origin, place):
@@ -198,29 +273,56 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
         out.advise(f"backward before line {line}")
 
 
+def _other_steps(out: Explanation, changed: Cause) -> bool:
+    """Whether another optimizer than the one that changed it steps, which is to have the gradients
+    of this pass alone."""
+    owners = {
+        ast.unparse(called[1][0]) for part in out.places.parents.values()
+        if (called := out.places.called(part)) is not None and called[0] == "step" and called[1]
+    }  # fmt: skip
+    own = out.places.called(changed.origin)
+    return own is not None and own[0] == "step" and bool(owners - {ast.unparse(own[1][0])})
+
+
+def _go_back_before(out: Explanation, changed: Cause) -> None:
+    """The backward call in front of what changes a leaf: two losses, and then one step."""
+    places = out.places
+    own, last = places.statement(out.place), _outermost(out, places.statement(changed.origin))
+    text = None if own is None else places.text(own)
+    edits = None if text is None else line_before(places, last, text)
+    moved = [*edits, *(replaced(places, own, "pass") or ())] if edits else None
+    out.advise(f"backward before line {places.line(last)}", moved)
+
+
 def _compute_way_again(out: Explanation, saved: Cause, changed: Cause) -> bool:
     """What one turn computes before a step of the optimizer, and goes back from behind it: what a
     discriminator makes of a fake, for the generator."""
     places, place = out.places, out.place
-    first, last = places.statement(saved.origin), places.statement(changed.origin)
-    block = next((body for body in _bodies(places, place) if first in body and last in body), [])
+    first = places.statement(saved.origin)
+    above = list(places.ancestors(changed.origin)) if isinstance(changed.origin, ast.AST) else []
+    block = next((body for body in _bodies(places, place) if first in body), [])
+    last = next((statement for statement in block if statement in above), None)
     root = place.func.value if isinstance(place, ast.Call) and isinstance(
         place.func, ast.Attribute
     ) else None  # fmt: skip
-    if not isinstance(root, ast.Name) or first is None or last is None:
+    if root is None or first is None or last is None:
         return False
-    wanted, way = {root.id}, list[ast.stmt]()
-    for statement in reversed(block[block.index(first) : block.index(last)] if block else []):
+    wanted, way = _names(root), list[ast.stmt]()
+    for statement in reversed(block[block.index(first) : block.index(last)]):
         bound = {node.id for node in ast.walk(statement)
                  if isinstance(node, ast.Name) and type(node.ctx) is ast.Store}  # fmt: skip
         if bound & wanted and isinstance(statement, ast.Assign):
             way.insert(0, statement)
-            wanted |= {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
-    text = again(places, way) if first in way and len(way) <= MOST_AGAIN else None
-    if text is None:
+            wanted |= _names(statement.value)
+    if first not in way:
         return False
-    line = places.line(changed.origin)
-    out.advise(f"{text} again after line {line}", line_after(places, last, text))
+    line, text = places.line(changed.origin), again(places, way)
+    if text is not None and len(way) <= MOST_AGAIN:
+        out.advise(f"{text} again after line {line}", line_after(places, last, text))
+    else:
+        lines = ", ".join(str(statement.lineno) for statement in way)
+        edits = None if text is None else line_after(places, last, text)
+        out.advise(f"compute again after line {line} what stands on line {lines}", edits)
     return True
 
 
@@ -229,6 +331,11 @@ def _bodies(places: Places, node: ast.AST) -> Iterator[list[ast.stmt]]:
     for part in places.ancestors(node):
         yield from (body for name in ("body", "orelse", "finalbody")
                     if isinstance(body := getattr(part, name, None), list))  # fmt: skip
+    yield list(places.program.body)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _outermost(out: Explanation, statement: ast.stmt | None) -> ast.stmt | None:
@@ -328,20 +435,22 @@ def _hooked(out: Explanation) -> None:
     """Full backward hooks stand on views of what a module is given and gives back."""
     places = out.places
     out.primary = "changes in place what a module with a full backward hook was given or returned"
-    calls = [part for part in places.parents.values() if isinstance(part, ast.Call)]
-    for call in {id(call): call for call in calls}.values():
+    calls = {id(part): part for part in places.parents.values() if isinstance(part, ast.Call)}
+    for call in calls.values():
         if (called := places.called(call)) and called[0].startswith("register_full_backward"):
             out.put(call, "the hook stands on a view of it")
-    flags = [
-        word for call in {id(call): call for call in calls}.values() for word in call.keywords
-        if word.arg == "inplace" and getattr(word.value, "value", None) is True
-    ]  # fmt: skip
-    edits = [edit for word in flags for edit in replaced(places, word.value, "False") or ()]
-    if flags:
-        lines = sorted({word.value.lineno for word in flags})
-        out.advise(f"inplace=False on line {', '.join(map(str, lines))}", edits)
+    if _flagged(out):
+        _new_results(out)
     else:
         out.advise("an operation that makes a new tensor, such as F.relu in place of F.relu_")
+
+
+def _new_results(out: Explanation) -> None:
+    """Layers that make a new tensor of what they are given."""
+    flags = {id(word): word for word in _flagged(out)}.values()
+    edits = [edit for word in flags for edit in replaced(out.places, word.value, "False") or ()]
+    lines = ", ".join(map(str, sorted({word.value.lineno for word in flags})))
+    out.advise(f"inplace=False on line {lines}", edits)
 
 
 def _base_name(node: ast.AST) -> str | None:

@@ -313,11 +313,26 @@ def _of_tensors(out: Explanation, word: str) -> None:
     if not isinstance(place, ast.Call) or len(place.args) != 1 or place.keywords:
         return
     value, text = out.places.value_of(place.args[0]), out.places.text(place.args[0])
+    if isinstance(value, (list, tuple)) and text is not None and word not in catalogue.functions:
+        _appended(out, text, value)
     if text is None or word not in catalogue.functions:
         return
     given = f"torch.stack({text})" if isinstance(value, (list, tuple)) else text
     whole = f"torch.{word}({given})"
     out.advise(f"{whole}, which keeps the graph", replaced(out.places, place, whole))
+
+
+def _appended(out: Explanation, text: str, values: Sequence[Any]) -> None:
+    """np.array(losses) of what the program put into the list with its graph."""
+    single = all(isinstance(one, Tensor) and one.numel() == 1 for one in values)
+    word = ".item()" if single else ".detach()"
+    for node in {id(part): part for part in out.places.parents.values()}.values():
+        called = out.places.called(node)
+        if called is not None and called[0] == "append" and len(called[1]) == 2:
+            if ast.unparse(called[1][0]) == text:
+                out.put(node, f"{text} gets it with its graph")
+                code, edits = ast.unparse(called[1][1]), suffixed(out.places, called[1][1], word)
+                out.advise(f"{code}{word} on line {out.places.line(node)}", edits)
 
 
 def _float_index(out: Explanation) -> None:

@@ -9,8 +9,10 @@ from ...diagnostics import Edit
 from ...engine.tensors.invented_names import kept_on
 from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
+from ...recording.sides import origin_of
 from ..explanation import ENCLOSED, Explanation, line_before, replaced, suffixed
 from ..intermediates import intermediates
+from .unregistered import unregistered
 
 _COUNT = re.compile(r"^function (\w+)Backward returned an incorrect number of gradients \(expected")
 _SHAPE = re.compile(
@@ -34,7 +36,7 @@ def refused(out: Explanation, error: BaseException) -> None:
     elif message.startswith("Legacy autograd function with non-static forward"):
         _legacy(out)
     elif message == "optimizer got an empty parameter list":
-        _unregistered(out)
+        unregistered(out)
     elif message.startswith("unscale_() has already been called"):
         out.advise("update() of the scaler in each turn, also where the step is left out")
     elif message.startswith("Only Tensors created explicitly by the user"):
@@ -68,6 +70,24 @@ def _copied(out: Explanation) -> None:
             for edit in _newer(out, part)
         ]  # fmt: skip
         out.advise("weight_norm of torch.nn.utils.parametrizations, which can be copied", edits)
+    elif isinstance(value, Module) and text is not None:
+        _keeps_result(out, value, text, given)
+
+
+def _keeps_result(out: Explanation, module: Module, text: str, given: ast.expr | None) -> None:
+    """copy.deepcopy(net) of a net that keeps what it has computed in an attribute."""
+    for path, one in module.named_modules():
+        for name, value in kept_on(one).items():
+            if isinstance(value, Tensor) and value.grad_fn is not None:
+                whole = ".".join(filter(None, (text, path, name)))
+                out.put(origin_of(value.grad_fn), f"computes {whole}, which is not a leaf")
+                state = f"{text}.state_dict()"
+                edits = replaced(out.places, given, state)
+                out.advise(f"copy {state}, which has no graph", edits)
+                out.or_else(f"{whole} = None before line {out.places.line(out.place)}",
+                            line_before(out.places, out.places.statement(out.place),
+                                        f"{whole} = None"))  # fmt: skip
+                return
 
 
 def _newer(out: Explanation, part: ast.AST) -> list[Edit]:
@@ -110,48 +130,6 @@ def _legacy(out: Explanation) -> None:
                         edits += line_before(places, method, "@staticmethod") or []
     called = f"{name}.apply(...)" if name is not None else "apply(...) of the class"
     out.advise(f"@staticmethod before forward and backward, and {called}", edits)
-
-
-def _unregistered(out: Explanation) -> None:
-    """A module keeps its layers in a plain list, where parameters() does not look."""
-    called = out.places.called(out.place)
-    given = called[1][0] if called is not None and called[1] else None
-    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
-        return
-    module = out.places.value_of(given.func.value)
-    owner = out.places.text(given.func.value)
-    if not isinstance(module, Module) or owner is None:
-        return
-    for name, value in kept_on(module).items():
-        if isinstance(value, Tensor) and value.requires_grad:
-            out.put(given, f"{owner}.{name} is a tensor, and no Parameter")
-            for node in _assigned_to(out, name):
-                text = out.places.text(node, LONGEST)
-                out.put(node, f"{owner}.{name}: a tensor")
-                if text is not None:
-                    whole = f"torch.nn.Parameter({text})"
-                    out.advise(whole, replaced(out.places, node, whole))
-            return
-        if type(value) is not list or not any(isinstance(part, Module) for part in value):
-            continue
-        out.put(given, f"{owner}.{name} is a list, and parameters() does not look into lists")
-        for node in _assigned_to(out, name):
-            text = out.places.text(node, LONGEST)
-            out.put(node, f"{owner}.{name}: a list of layers")
-            if text is not None:
-                whole = f"torch.nn.ModuleList({text})"
-                out.advise(whole, replaced(out.places, node, whole))
-
-
-def _assigned_to(out: Explanation, name: str) -> list[ast.expr]:
-    """What the program assigns to self.name, where it does so once."""
-    found = {
-        id(node.value): node.value
-        for node in out.places.parents.values()
-        if isinstance(node, ast.Assign)
-        and any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
-    }
-    return list(found.values()) if len(found) == 1 else []
 
 
 def _methods(out: Explanation, name: str) -> dict[str, ast.FunctionDef]:

@@ -135,18 +135,64 @@ def unused(out: Explanation, cause: Cause) -> None:
     shown = name or f"the input at index {cause.detail['index']}"
     out.primary = f"the graph does not reach {shown}"
     after = _created_after(out, tensor)
+    whole = None if name is None else _whole_of(out, name)
     if name is not None:
-        made_here(out, name, after or f"{name} is made here")
+        own = "made here" if whole is None else f"a new tensor, made of {whole}"
+        made_here(out, name, after or f"{name} is {own}")
     if after is None:
         _came_as_far(out, shown, tensor)
     call = out.place if isinstance(out.place, ast.Call) else None
     if tensor.grad_fn is not None:
         _copy_of(out, cause.detail["index"])
+        if name is not None and call is not None and _part_of(out, call, name, whole):
+            return
     given = {word.arg for word in call.keywords} if call is not None else set()
     edits = None
     if call is not None and not given & {"allow_unused", None} and len(call.args) < 6:
         edits = with_argument(places, call, "allow_unused=True")
+    if edits and name is not None and _is_slope_of(out, name):
+        out.primary = f"the slope does not depend on {name}, so its own slope is 0"
+        zeros = with_argument(places, call, "materialize_grads=True")
+        out.advise(f"materialize_grads=True, which gives zeros for {name}", zeros)
+        return
     out.advise(f"allow_unused=True, which gives None for {shown}", edits)
+
+
+def _whole_of(out: Explanation, name: str) -> str | None:
+    """xt of `x = xt[:, 0:1]`."""
+    made = out.places.bound_value(name)
+    whole = made.value if isinstance(made, ast.Subscript) else None
+    return whole.id if isinstance(whole, ast.Name) else None
+
+
+def _part_of(out: Explanation, call: ast.Call, name: str, whole: str | None) -> bool:
+    """The derivative by a part of what the root was computed from: that part of its derivative."""
+    places, made, owner = out.places, out.places.bound_value(name), out.places.parents.get(id(call))
+    inputs = call.args[1] if len(call.args) > 1 else None
+    if whole is None or made is None or not isinstance(inputs, ast.Name):
+        return False
+    if not isinstance(owner, ast.Subscript) or ast.unparse(owner.slice) != "0":
+        return False
+    part = ast.unparse(made)[len(whole) :]
+    edits = [*(replaced(places, inputs, whole) or ()), *(suffixed(places, owner, part) or ())]
+    out.advise(f"the derivative by {whole}, and its part {part}", edits)
+    return True
+
+
+def _is_slope_of(out: Explanation, name: str) -> bool:
+    """Whether the root is itself a derivative by that tensor: of what is linear in it."""
+    root = _first_argument(out.places, out.place)
+    if any(isinstance(part, ast.ClassDef) and "Function" in ast.unparse(part).partition(":")[0]
+           for part in out.places.program.body):  # fmt: skip
+        return False  # its backward may have lost the graph
+    for part in () if root is None else ast.walk(root):
+        made = out.places.bound_value(part.id) if isinstance(part, ast.Name) else None
+        for call in () if made is None else ast.walk(made):
+            called = out.places.called(call)
+            if called is not None and called[0] == "grad" and len(called[1]) > 1:
+                if any(getattr(one, "id", "") == name for one in ast.walk(called[1][1])):
+                    return True
+    return False
 
 
 def _copy_of(out: Explanation, index: int) -> None:

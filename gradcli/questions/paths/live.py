@@ -113,8 +113,8 @@ class LivePass(Spectator):
             self.inner[name] = value
 
     def started(
-        self, roots: Sequence[Any], gradients: Sequence[Any], keep: bool, create_graph: bool,
-        inputs: Sequence[Any] | None, capture: bool,
+        self, roots: Sequence[Any], gradients: Sequence[Any], retain_graph: bool,
+        create_graph: bool, inputs: Sequence[Any] | None, capture: bool,
     ) -> None:  # fmt: skip
         self.hooks = []
         self.count += 1
@@ -136,7 +136,7 @@ class LivePass(Spectator):
             if made is not None:
                 REPLAYED[kind](made, Replayed(own, before, after))
 
-    def walked(self, freed: list[Any], keep: bool, create_graph: bool) -> None:
+    def walked(self, freed: list[Any], retain_graph: bool, create_graph: bool) -> None:
         self._over()
         if self.stops and self.number == self.last:
             raise Enough

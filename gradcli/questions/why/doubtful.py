@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ...diagnostics import Edit
 from ..doubts import Worry, eval_call, worries
@@ -12,7 +13,8 @@ from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, is_space, replace
 
 VERDICTS = {"broadcast": "broadcast", "softmax twice": "softmax-twice", "eval mode": "eval-mode",
-            "sigmoid twice": "sigmoid-twice", "no logarithm": "no-logarithm"}  # fmt: skip
+            "sigmoid twice": "sigmoid-twice", "no logarithm": "no-logarithm",
+            "another dimension": "softmax-dimension"}  # fmt: skip
 LAYERS = {"softmax": "Softmax", "sigmoid": "Sigmoid"}
 LOGARITHMS = {"Softmax": "LogSoftmax", "softmax": "log_softmax"}
 OF_SCORES = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy"}
@@ -32,7 +34,21 @@ def doubtful(case: Case, finding: Finding) -> Finding:
             continue  # the verdict is about it
         word = "has no effect" if slip.verdict == "no effect" else f"is {slip.verdict}"
         finding.facts.append(f"line {line}: {text} {word}: {slip.sentence}")
+    finding.facts += _dropped(case)
     return finding
+
+
+def _dropped(case: Case) -> Iterator[str]:
+    """Gradients that most calls compute in vain: zero_grad() in each turn, step() in some."""
+    account = case.ran.recording.ledger.accounts.get(id(case.tensor))
+    if account is None or account.tensor is not case.tensor:
+        return
+    for call, resets in account.dropped.items():
+        spent, (reset, _) = account.spent[call], resets.most_common(1)[0]
+        times = resets.total()
+        if spent and times >= max(2, spent) and None not in (call, reset):
+            yield (f"line {reset} clears what {times} of {times + spent} calls on line {call} "
+                   f"computed, before anything updates {case.name} with it")  # fmt: skip
 
 
 def _finding(case: Case, worry: Worry) -> Finding:
@@ -94,7 +110,31 @@ def _resting(case: Case, worry: Worry, finding: Finding) -> None:
     finding.causes.append(Remark(worry.doubt.place, "trains in eval mode"))
 
 
-_MAKERS = {"broadcast": _broadcast, "twice": _twice, "not-log": _not_log, "resting": _resting}
+def _dimension(case: Case, worry: Worry, finding: Finding) -> None:
+    doubt = worry.doubt
+    finding.causes.append(Remark(doubt.inner, f"normalises along dimension {doubt.number}"))
+    finding.others.append(Remark(doubt.place, "takes classes along dimension 1"))
+    calls = [doubt.inner] if isinstance(doubt.inner, ast.Call) else []
+    calls += [part for statement in case.program.body for part in ast.walk(statement)
+              if isinstance(part, ast.Call) and name_of(part) in LOGARITHMS]  # fmt: skip
+    calls += [part for statement in case.program.body for part in ast.walk(statement)
+              if isinstance(part, ast.Call) and name_of(part) in LOGARITHMS.values()]  # fmt: skip
+    for call in calls:
+        named = [word.value for word in call.keywords if word.arg in ("dim", "axis")]
+        written = named or [one for one in call.args if ast.unparse(one) == str(doubt.number)]
+        if written:
+            edits = [replace(case, written[0], "1")]
+            finding.trials.append(Trial(advised(case, call, edits), tuple(edits)))
+            return
+
+
+_MAKERS = {
+    "dimension": _dimension,
+    "broadcast": _broadcast,
+    "twice": _twice,
+    "not-log": _not_log,
+    "resting": _resting,
+}
 
 
 def _without(case: Case, node: ast.Call) -> list[Edit]:

@@ -31,11 +31,13 @@ from .gradients import (
     node_name,
     returned_of,
 )
+from .recurrent import first_state
 from .zero_causes import (
     VERDICTS,
     always_zero,
     factor_of,
     is_slope,
+    looked_up,
     verdict_at,
     zero_leaf,
     zeros_made,
@@ -49,6 +51,8 @@ LABELS = {
     "dead-relu": "blocks the gradient where its input is negative",
     "masked": "does not take it from here",
     "factor": "the mask is 0 here",
+    "padding": "gives the row of padding_idx no gradient",
+    "rows": "looks up other rows",
     "zero-factor": "the gradient is multiplied by 0 here",
     "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
@@ -65,6 +69,8 @@ REASONS = {
     "dead-relu": "{place} blocks the gradient where its input is negative",
     "masked": "{place} takes its numbers from elsewhere",
     "factor": "{place} multiplies the gradient by a mask that is 0",
+    "padding": "it is the row of padding_idx, to which {place} gives no gradient",
+    "rows": "{place} looks up other rows",
     "zero-factor": "{place} multiplies the gradient by 0",
     "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
@@ -331,11 +337,15 @@ def _death_finding(
     same = [_behind(gradients, share) for word, share in found if word == verdict]
     if verdict == "zero-factor" and (bent := _constant_slope(case, gradients)) is not None:
         return bent
+    if verdict == "zero-factor" and (resting := first_state(case, same)) is not None:
+        return resting
     origin = origin_of(same[0].applied.node)
     reason = always_zero(same[0]) or verdict
     verdict = "flat" if reason != verdict else verdict
     place = case.text(origin) if reason == "constant" else _place(case, same[0])
     words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
+    if reason == "masked":
+        words = looked_up(same[0], case.element) or words
     row = row_of(same[0].applied.node)
     if reason == "cancelled" and row is not None and row.role == "normalises":
         words = "whole"

@@ -80,6 +80,17 @@ def always_zero(share: Share) -> str:
     return ""
 
 
+def looked_up(share: Share, element: Any) -> str:
+    """Why a table that is read by whole numbers got nothing: the row that stands for nothing, or
+    rows that were not read; "" for anything else."""
+    padding, rows = saved_value(share.applied, "padding_idx"), saved_value(share.applied, "indices")
+    if not isinstance(padding, int) or not hasattr(rows, "shape"):
+        return ""
+    if padding >= 0 and (element[0] == padding if element else bool((rows == padding).all())):
+        return "padding"
+    return "rows" if element and not bool((rows == element[0]).any()) else ""
+
+
 def is_slope(node: Any) -> bool:
     """Whether it goes back through what a pass that made a graph computed: a slope times what came
     to it."""
@@ -108,6 +119,8 @@ def zeros_made(case: Case, share: Share) -> Any:
     """The expression that first made zeros of what a product multiplies by; None where it isn't
     known, or is the product itself."""
     factor, origin = factor_of(share), origin_of(share.applied.node)
+    if factor is None and acts_of(share.applied.node) == "pointwise":
+        factor = saved_value(share.applied, "self")  # x of x**2
     found = None
     if hasattr(factor, "shape") and _is_zero_factor(factor, None):
         step = next((one for one in reversed(case.steps) if one.node is origin), None)

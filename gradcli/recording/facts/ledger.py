@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...named import NamedTuple
-from .basic import Nested
+from .basic import Nested, Spread
 
 
 class EntryFact(NamedTuple):
@@ -11,7 +11,8 @@ class EntryFact(NamedTuple):
 
     The kinds: "added" by a backward call, "zeroed", "cleared" (set to None), "assigned",
     "changed" (in place, and not to zeros). `amount` is what was added or assigned, `after` what
-    `.grad` is from then on, as PyTorch prints them; None where it is too large to be kept.
+    `.grad` is from then on, as PyTorch prints them; None where it is too large to be kept. Their
+    ranges are known of several numbers.
     """
 
     kind: str
@@ -20,6 +21,8 @@ class EntryFact(NamedTuple):
     after: str | None = None
     amount_value: Nested | None = None
     after_value: Nested | None = None
+    amount_range: Spread | None = None
+    after_range: Spread | None = None
 
 
 class MarkFact(NamedTuple):

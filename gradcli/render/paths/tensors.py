@@ -88,7 +88,7 @@ def _step(
     said = f"{_ratio(_begun(report), differential(wrt), look, 2)} ="
     # No name is cut: it stands in a line of its own, or above.
     if not look.whole and width_of(said) > (RATIO if look.width >= 80 else 0):
-        said = "gradient ="
+        said = "its part =" if len(report.paths) > 1 else "gradient ="
     return name, kind, size, said, step.passed_text
 
 

@@ -32,7 +32,6 @@ SHARED = 3  # uses from which a leaf of a large picture is drawn again
 NOTE = 64
 MOST_LINES = 5  # of an error
 LOOKED_AT = 64  # uses at each end of very many that one wire stands for
-LEAVES = 11  # columns that the number of leaves takes
 
 
 class DrawOptions(NamedTuple):
@@ -255,8 +254,8 @@ class Drawing:
         count = len(atom.nodes)
         if atom.kind == "line":
             head = self.words.name(atom.nodes[-1])
-            what = f"{counted(count, 'operation')}{_at(lines)}"
-            rows = [Row(line_text(head), "title"), Row(line_text(what), "kind")]
+            what = counted(count, "operation")
+            rows = [Row(line_text(head), "title"), *kind_rows(*_held(what, inside, lines))]
             rows.extend(self._outcome(atom))
         elif atom.kind in ("module", "call"):
             frame = frames[atom.frame or 0]
@@ -264,19 +263,16 @@ class Drawing:
             if frame.line is not None:
                 lines = [frame.line]
             kind_row = f"{frame.kind} · {counted(count, 'operation')}".removeprefix(" · ")
-            where = _at(lines)
-            if inside and len(kind_row) + len(where) < WIDEST - LEAVES:
-                kind_row += f", {counted(len(inside), 'leaf', 'leaves')}"
-            rows = [*name_rows(called), *kind_rows(kind_row, where)]
+            rows = [*name_rows(called), *kind_rows(*_held(kind_row, inside, lines))]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)
             head, kind_row = counted(atom.times, "more turn"), f"{counted(each, 'operation')} each"
-            rows = [Row(f"⋯ {head}", "title"), Row(line_text(f"{kind_row}{_at(lines)}"), "kind")]
+            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_held(kind_row, inside, lines))]
         else:
             where = "in between" if atom.kind == "middle" else "behind these"
             head = counted(count, "more operation")
-            rows = [Row(f"⋯ {head}", "title"), Row(line_text(f"{where}{_at(lines)}"), "kind")]
+            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_held(where, inside, lines))]
         title = full("folded: " + "; ".join(r.text for r in rows if r.style in ("title", "kind")))
         return Box(key, "fold", tuple(rows), title, members=(*atom.nodes, *inside),
                    times=atom.times, lines=tuple(lines[:50]))  # fmt: skip
@@ -318,7 +314,9 @@ class Drawing:
 
     def _wire(self, source: str, target: str, use: _Use) -> Wire:
         edge = self.words.edge(use.node, use.place)
-        rows = tuple(line_text(row) for row in self.words.on_wire(use.node, use.place))
+        inside = self._known is not None and len(self._known.atoms[use.atom].nodes) > 1
+        said = self.words.on_wire(use.node, use.place, inside=inside)
+        rows = tuple(line_text(row) for row in said)
         if edge is None or edge.product is None:
             kind = "none" if self.words.walk is not None else ""
             return Wire(source, target, rows, kind, 0.1, place=use.place,
@@ -426,6 +424,16 @@ def _crowded(users: dict[int, dict[int, None]]) -> dict[int, tuple[int, ...]]:
 def _key(atom: Atom) -> str:
     first = atom.nodes[0]  # a call may begin with another one
     return f"n{first}" if atom.kind == "node" else f"f{first}x{len(atom.nodes)}"
+
+
+def _held(words: str, leaves: Sequence[int], lines: list[int]) -> tuple[str, str]:
+    """What a fold is, with the leaves in it; its lines, and the leaves where the first is full."""
+    if not leaves:
+        return words, _at(lines)
+    more = counted(len(leaves), "leaf", "leaves")
+    if len(words) + len(more) + 2 <= WIDEST:
+        return f"{words}, {more}", _at(lines)
+    return words, f" · {more}{_at(lines)}"
 
 
 def _at(lines: list[int]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, log10, prod
 
 from ...recording.facts import FlowFact, Report, Spread
+from ...recording.facts.picture import FrameFact
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
@@ -65,6 +66,7 @@ class Words:
         detail = report.detail
         self.frames = () if detail is None else detail.frames
         self.makings = () if detail is None else detail.makings
+        self.calls = _calls(self.frames)
         self.walk = None if detail is None else detail.walk
         self.places = {} if self.walk is None else self.walk.places()
         self.flows: dict[int, list[FlowFact]] = {}
@@ -76,15 +78,20 @@ class Words:
         self.within = {
             edge[0] for number, edges in enumerate(graph.next)
             for edge in edges if edge is not None
-            and self._frame(edge[0]) == self._frame(number)
+            and self._call(edge[0]) == self._call(number)
             and graph.facts[edge[0]].place is graph.facts[number].place
-            and (self._frame(number) is not None or graph.names[edge[0]] != graph.names[number])
+            and (self._call(number) is not None or graph.names[edge[0]] != graph.names[number])
         }  # fmt: skip
         self._steps: dict[int, StepFact | None] = {}
 
     def _frame(self, node: int) -> int | None:
         """The innermost call that made a node."""
         return self.makings[node].frame if self.makings else None
+
+    def _call(self, node: int) -> int | None:
+        """The call that made a node; of a module in a container that of the container."""
+        frame = self._frame(node)
+        return None if frame is None else self.calls[frame]
 
     def step(self, node: int) -> StepFact | None:
         """What the pass did at a node; each fact is made once."""
@@ -286,14 +293,15 @@ class Words:
         grads = [] if step is None else [g for g in step.used or step.grads if g is not None]
         return grads[0] if step is not None and len(grads) == 1 == len(step.grads) else None
 
-    def on_wire(self, node: int, place: int) -> tuple[str, ...]:
-        """-7 · 5 = -35; of tensors what step says."""
+    def on_wire(self, node: int, place: int, *, inside: bool = False) -> tuple[str, ...]:
+        """-7 · 5 = -35; of tensors what step says. Only the product where the node is `inside` of a
+        fold, whose box has another gradient."""
         edge = self.edge(node, place)
         if edge is None or edge.product is None:
             return ("no gradient",) if self.walk is not None else ()
         product, local, given = edge.product, edge.local, self.incoming(node)
         handed = small(product)
-        if local is None:
+        if local is None or inside:
             return (cut(handed, WIRE),)
         if local.value is None:
             return (*balanced(local.words), cut(f"= {handed}", WIRE))
@@ -307,6 +315,16 @@ class Words:
         if width_of(whole) <= WIRE:
             return (whole,)
         return _broken(start, sign, factor, handed)
+
+
+def _calls(frames: Sequence[FrameFact]) -> list[int]:
+    """For each call of a module the outermost one of the same line, itself for others."""
+    found: list[int] = []
+    for number, frame in enumerate(frames):
+        around = None if frame.parent is None else frames[frame.parent]
+        is_part = around is not None and frame.kind and around.kind and frame.line == around.line
+        found.append(found[frame.parent] if is_part and frame.parent is not None else number)
+    return found
 
 
 def _broken(start: str, sign: str, factor: str, handed: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from ..escape import Terminal
 from ..fold import repeats
 from ..folds import Expand, Folds, unfolded
 from ..seeds import gradient, names_of
-from ..text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint
+from ..text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint, wrap
 from .block import Blocks, is_plain
 from .values import lines_of
 
@@ -100,7 +100,8 @@ def opening(walk: WalkFact, report: StepsReport, look: Look) -> list[Line]:
     if names_of(walk.roots) == ("v",) and walk.roots[0].value.shape:
         name = gradient(walk.roots, "w", look.times)
         words = f"each step multiplies what came by its Jacobian: at a leaf w that makes {name}"
-        lines.append((cell(f"  {look.fit(words, look.width - 2)}", "dim"),))
+        rows = [words] if look.whole else wrap(words, look.width - 2)
+        lines.extend((cell(f"  {row}", "dim"),) for row in rows)
     return lines
 
 

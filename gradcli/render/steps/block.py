@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 from ...recording.facts import EventFact
 from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from ..seeds import gradient, names_of
-from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of
+from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of, wrap
 from .values import SMALL, beside, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
+_RANGE = re.compile(r"\] (all|from|with nan)\b")
+PRODUCT = "product "
 LABEL = 10  # columns of `incoming` and its like
 TARGET = 16  # of what an edge leads to, on a terminal
 WORDS = 37
@@ -41,7 +44,7 @@ class Blocks:
         if step.used is not None:
             for value in step.used:
                 if value is not None:
-                    found.extend(self._labelled("goes on", lines_of(value, self.most)))
+                    found.extend(self._labelled("goes on", self._numbers("", value)))
         if step.retained:
             name = step.name
             found.extend(self._labelled("retained", [f"{name}.grad keeps it: retain_grad()"]))
@@ -128,9 +131,8 @@ class Blocks:
 
     def _sum(self, name: str, value: ValueFact, parts: Sequence[PartFact]) -> Iterator[Line]:
         """What came, as the sum of what several steps passed on."""
-        total = lines_of(value, self.most)
         if len(parts) < 2:
-            yield from self._labelled("incoming", self._after(name, total))
+            yield from self._labelled("incoming", self._numbers(name, value))
             return
         shown = min(len(parts), SUMMED)
         blocks = [lines_of(part.value, self.most) for part in parts[:shown]]
@@ -138,18 +140,28 @@ class Blocks:
         signed = [("" if i == 0 else "+", block) for i, block in enumerate(blocks)]
         if shown < len(parts):
             signed.append(("+", [f"{len(parts) - shown:,} more"]))
-        signed.append(("=", total))
+        signed.append(("=", lines_of(value, self.most)))
         head = width_of(name) + 1 if name else 0
-        rows = beside(signed, self.room - head)
-        if rows is None:
-            rows = total
+        sum_of = beside(signed, self.room - head)
+        rows = self._numbers(name, value) if sum_of is None else self._after(name, sum_of)
         from_steps = _sources(steps, shown, len(parts) - len(steps))
-        rows = self._after(name, rows)
         if len(rows) == 1 and width_of(rows[0]) + len(from_steps) + 3 <= self.room:
             yield (*self._label("incoming"), cell(rows[0]), cell(f"   {from_steps}", "dim"))
             return
         yield from self._labelled("incoming", rows)
         yield from self._labelled("", [from_steps], "dim")
+
+    def _numbers(self, name: str, value: ValueFact) -> list[str]:
+        """`dL/dd =` and the numbers behind it, or below it where the page is too narrow."""
+        rows = lines_of(value, self.most, self._columns(self.room - 2))
+        beside = self._after(name, rows)
+        if not name or self.look.whole or _least_width(beside) <= self.room:
+            return beside
+        return [*broken(cell(name).text, self.room), *(f"  {row}" for row in rows)]
+
+    def _columns(self, room: int) -> float:
+        """How wide numbers may be: in a pipe, and where all are asked for, as wide as they are."""
+        return inf if self.look.whole or self.most > SMALL else room
 
     @staticmethod
     def _after(name: str, rows: list[str]) -> list[str]:
@@ -246,12 +258,11 @@ class Blocks:
             yield (*lead, cell(body + space), cell(text, style))
             return
         below = Cell(" " * (len(self.indent) + label))
-        if width_of(body) > room and len(pieces) == 2:
-            yield (*lead, cell(self.look.fit(pieces[0].rstrip(), room)))
-            yield (below, cell(self.look.fit(pieces[1].rstrip(), room)))
-        else:
-            yield (*lead, cell(self.look.fit(body.rstrip(), room)))
-        yield (below, cell(text, style))
+        for piece in pieces if width_of(body) > room else [body]:
+            for shown in self._words(piece.rstrip(), room):
+                yield (*lead, cell(shown))
+                lead = (below,)
+        yield (*lead, cell(text, style))
 
     def _tall(
         self, lead: tuple[Cell, ...], label: int, edge: EdgeFact, given: ValueFact | None
@@ -262,14 +273,14 @@ class Blocks:
         room = self.look.width - len(self.indent) - label
         rows = self._beside(edge, given, room)
         if rows is None:
-            rows = self._stacked(edge)
+            rows = self._stacked(edge, room - len(PRODUCT) - 1)
         if sizes := self._sizes(edge, given):
             rows.append((sizes, "dim"))
         rows.append(self._then(edge, label))
-        for i, (row, style) in enumerate(rows):
-            shown = self._fit(row, room)
-            start = lead if i == 0 else (below,)
-            yield (*start, cell(shown, style))
+        for row, style in rows:
+            for shown in self._words(row, room) if style == "dim" else self._fit(row, room):
+                yield (*lead, cell(shown, style))
+                lead = (below,)
 
     def _beside(
         self, edge: EdgeFact, given: ValueFact | None, room: int
@@ -294,20 +305,21 @@ class Blocks:
         head = f"incoming {self.times} {factor} = product{''.join(tail)}"
         return [(head, "dim"), *((row, "") for row in rows)]
 
-    def _stacked(self, edge: EdgeFact) -> list[tuple[str, str]]:
+    def _stacked(self, edge: EdgeFact, room: int) -> list[tuple[str, str]]:
         """local, and below it product."""
         assert edge.product is not None
-        local, rows = edge.local, []
+        local, rows, wide = edge.local, [], self._columns(room)
         if local is not None:
-            values = [] if local.value is None else lines_of(local.value, self.most)
+            values = [] if local.value is None else lines_of(local.value, self.most, wide)
             if local.text:
                 values = self._after(f"{local.text} =", values)
             if local.kind == "elementwise":
-                values.append("element by element" + (f", {local.words}" if local.words else ""))
+                words = "element by element" + (f", {local.words}" if local.words else "")
+                values += self._words(words, room)
             elif local.words:
-                values.append(local.words)
-            rows += self._after(pad("local", 8), values) if values else []
-        rows += self._after(pad("product", 8), lines_of(edge.product, self.most))
+                values += self._words(local.words, room)
+            rows += self._after(pad("local", len(PRODUCT)), values) if values else []
+        rows += self._after(PRODUCT, lines_of(edge.product, self.most, wide))
         return [(row, "") for row in rows]
 
     def _then(self, edge: EdgeFact, label: int) -> tuple[str, str]:
@@ -348,19 +360,19 @@ class Blocks:
             ("+", lines_of(value, self.most)),
             ("=", lines_of(step.after, self.most)),
         ]
-        rows = beside(blocks, self.room - width_of(name) - 3) or lines_of(step.after, self.most)
-        yield from self._labelled("added", self._after(f"{name} =", rows))
+        sum_of = beside(blocks, self.room - width_of(name) - 3)
+        head = f"{name} ="
+        rows = self._numbers(head, step.after) if sum_of is None else self._after(head, sum_of)
+        yield from self._labelled("added", rows)
 
     def _printed(self, name: str, value: ValueFact) -> list[str]:
         """As print(name) would have it."""
-        if value.text is None or not is_small(value, self.most):
-            told = lines_of(value, self.most)[0]
-            row = f"{name} = {told}"
-            wide = width_of(_MEASURES.sub("", row)) > self.room and not self.look.whole
-            return [f"{name} =", f"  {told}"] if wide else [row]
-        rows = value.text.split("\n")
-        if max(map(width_of, rows)) + width_of(name) + 3 > self.room:
-            return [f"{name} =", *(f"  {row}" for row in rows)]
+        rows = (value.text or "").split("\n")
+        widest = max(map(width_of, rows))
+        if not is_small(value, self.most) or widest > self._columns(self.room - 2):
+            return self._numbers(f"{name} =", value)
+        if widest + width_of(name) + 3 > self.room:
+            return [*broken(cell(f"{name} =").text, self.room), *(f"  {row}" for row in rows)]
         return self._after(f"{name} =", rows)
 
     def _outcome(self, step: StepFact) -> Iterator[Line]:
@@ -381,7 +393,8 @@ class Blocks:
             at = "" if hook.line is None else f", line {hook.line}"
             words = one_line(hook.hook)
             of = f" of {hook.name}" if hook.kind.startswith("module") else ""
-            yield from self._labelled("hook", [f"{words}   ({hook.kind} hook{of}{at})"], "note")
+            told = f"{words}   ({hook.kind} hook{of}{at})"
+            yield from self._labelled("hook", self._words(told, self.room), "note")
             before = _bare(hook.before)
             after = "unchanged" if hook.after is None else _bare(hook.after)
             yield from self._labelled("", [f"{before} {self.arrow} {after}"])
@@ -392,17 +405,29 @@ class Blocks:
         shown = cell(text).text
         return (Cell(self.indent), Cell(pad(shown, width), style))
 
-    def _fit(self, row: str, room: int) -> str:
-        """A row within the page: mean and norm of a range go before anything is cut."""
+    def _fit(self, row: str, room: int) -> list[str]:
+        """A row within the page: mean and norm of a range go, then it is broken; only others are
+        cut."""
         shown = cell(row).text
-        if not self.look.whole and width_of(shown) > room:
-            shown = _MEASURES.sub("", shown)
-        return self.look.fit(shown, room)
+        if self.look.whole or width_of(shown) <= room:
+            return [shown]
+        shown = _MEASURES.sub("", shown)
+        if _RANGE.search(shown):
+            return wrap(shown, room, subsequent_indent="  ")
+        return [self.look.fit(shown, room)]
+
+    def _words(self, sentence: str, room: int) -> list[str]:
+        """A sentence in the lines that it takes."""
+        return [sentence] if self.look.whole else wrap(sentence, room, subsequent_indent="  ")
 
     def _labelled(self, label: str, rows: list[str], style: str = "") -> Iterator[Line]:
-        for i, row in enumerate(rows):
-            shown = self._fit(row, self.room)
+        for i, shown in enumerate(one for row in rows for one in self._fit(row, self.room)):
             yield (*self._label(label if i == 0 else ""), cell(shown, style))
+
+
+def _least_width(rows: Iterable[str]) -> int:
+    """Columns of the widest row without the mean and norm of a range."""
+    return max(width_of(_MEASURES.sub("", row)) for row in rows)
 
 
 def is_plain(name: str) -> bool:

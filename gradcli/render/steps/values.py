@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 
 from ...recording.facts.steps import ValueFact
 from ..table import ends
@@ -23,17 +24,24 @@ def is_small(value: ValueFact, most: float = SMALL) -> bool:
     return most > SMALL or value.text.count("\n") < TALL
 
 
-def lines_of(value: ValueFact, most: float = SMALL) -> list[str]:
-    """PyTorch's text without `tensor(...)` around it; a large one by its shape and range."""
+def lines_of(value: ValueFact, most: float = SMALL, room: float = inf) -> list[str]:
+    """PyTorch's text without `tensor(...)` around it; its shape and range where it has very many
+    elements, or lines of more columns than there is room for."""
     if value.text is None or not is_small(value, most):
         return [size_of(value)]
+    lines = _printed(value, value.text)
+    is_wide = value.range is not None and max(map(width_of, lines)) > room
+    return [size_of(value)] if is_wide else lines
+
+
+def _printed(value: ValueFact, text: str) -> list[str]:
     if value.is_number:
-        match = _NUMBER.fullmatch(value.text)
-        return [_trimmed(match[1])] if match is not None else [value.text]
-    end = value.text.rfind("]") + 1
-    if value.text.count("tensor(") > 1:  # a sparse one, which prints its parts
+        match = _NUMBER.fullmatch(text)
+        return [_trimmed(match[1])] if match is not None else [text]
+    end = text.rfind("]") + 1
+    if text.count("tensor(") > 1:  # a sparse one, which prints its parts
         end += 1
-    first, *others = value.text[len("tensor(") : end].split("\n")
+    first, *others = text[len("tensor(") : end].split("\n")
     return [first, *(line.removeprefix(" " * len("tensor(")) for line in others)]
 
 
