@@ -70,7 +70,7 @@ _HOMES: dict[str, str] = {
     "func.vectorised": "vmap",
     "autograd.function": (
         "autograd.Function autograd.function.Function autograd.function.once_differentiable "
-        "autograd.function.InplaceFunction=Function"
+        "autograd.function.InplaceFunction"
     ),
     "autograd.gradient_check": "autograd.gradcheck autograd.gradgradcheck",
     "engine.graph.node": "autograd.graph.Node",
