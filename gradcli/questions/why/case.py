@@ -33,7 +33,7 @@ class Remark(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """An advice, and the edits that try it; `shown` is False where the trial only proves the cause.
+    """An advice, and the edits that try it; `shown` is False where only a trial tells if it holds.
 
     `goal` is what the gradient must be then: "there", "nonzero", "finite"; "proof" is "nonzero"
     of a change that nobody would make for its own sake, and says nothing where it does not help.

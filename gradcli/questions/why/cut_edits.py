@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ...diagnostics import Edit, Span
+from ...language.constants import CUTS
 from ..provenance.values import Step, name_of
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
@@ -46,6 +47,8 @@ def _without_cut(case: Case, step: Step) -> list[Edit]:
     if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
         left = without_call(case, node)
         return [replace(case, outer, rewritten(case, node, left))] if left else []
+    if isinstance(node, ast.Call) and name_of(node).rstrip("_") not in ITEMS | CUTS:
+        return []  # a call of the program's, or of a module: what it is given is not its result
     return without_call(case, node)
 
 
@@ -99,6 +102,8 @@ def _smoothed(case: Case, step: Step) -> list[Edit]:
     if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
         one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
         return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+    if isinstance(outer, ast.Subscript) and outer.slice is node:  # each with its weight
+        return [replace(case, outer, f"({operand(case.whole(outer.value))} * {text})")]
     return [Edit(within_brackets(case, node), text)]
 
 

@@ -181,8 +181,14 @@ def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> No
         return
     if any(remark.node is switch for remark in finding.causes):
         return
-    finding.causes.append(Remark(switch, "switches gradients off"))
-    text = case.whole(switch)
+    text, given = case.whole(switch), switch.args[0] if isinstance(switch, ast.Call) and (
+        switch.args
+    ) else None  # fmt: skip
+    asked = given is not None and not isinstance(given, ast.Constant)
+    off = f": {case.text(given)} is False" if asked else ""
+    finding.causes.append(Remark(switch, f"switches gradients off{off}"))
+    if given is not None and asked:
+        edits.append(replace(case, given, "True"))
     for word, other in (
         ("no_grad", "enable_grad"), ("inference_mode", "enable_grad"),
         ("set_grad_enabled(False)", "set_grad_enabled(True)"),
