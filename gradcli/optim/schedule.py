@@ -12,6 +12,7 @@ from ..engine.schema.mode import state
 from ..engine.schema.settable import Takes
 from ..engine.tensors.invented_names import KEPT, keep, kept_on
 from ..engine.tensors.tensor import Tensor
+from ..operators import catalogue
 from .optimizer import Optimizer
 
 _ORDER = (
@@ -40,14 +41,14 @@ def check_optimizer(optimizer: Any) -> None:
 
 
 def _copied(rate: Any) -> Any:
-    return rate.clone() if isinstance(rate, Tensor) else rate
+    return catalogue.functions["clone"](rate) if isinstance(rate, Tensor) else rate
 
 
 def set_rate(group: dict[str, Any], rate: Any) -> None:
     """The learning rate of a group; a tensor, which groups may share, is filled in place."""
-    own = group["lr"]
+    own: Any = group["lr"]
     if isinstance(own, Tensor):
-        own.fill_(rate.item() if isinstance(rate, Tensor) else rate)
+        catalogue.methods["fill_"](own, rate.item() if isinstance(rate, Tensor) else rate)
     else:
         group["lr"] = rate
 

@@ -313,7 +313,7 @@ def _packed_network(kind: str) -> Callable[..., Any]:
         if alike and recurrent_fused.applies(data):  # one kernel: nothing of it is padding
             sequence = data.reshape(len(sizes), sizes[0], data.shape[1])
             output, *ends = recurrent_fused.network(
-                sequence, *hx, weights, 1 + bidirectional, dropout, train, False
+                sequence, hx[0], hx[1], weights, 1 + bidirectional, dropout, train, False
             )
             return output.reshape(-1, output.shape[2]), *ends
         if kind == "lstm":
