@@ -66,7 +66,7 @@ def library_classes() -> list[tuple[str, type]]:
 
 
 HOMES = ("torch.nn", "torch.distributions", "torch.optim", "torch.utils", "torchvision", "einops",
-         "logging", "threading")  # fmt: skip
+         "logging", "threading", "torch.quantization")  # fmt: skip
 
 
 def made_at(home: str) -> Iterator[tuple[str, Any]]:
