@@ -104,11 +104,11 @@ COMMAND = Command(
 
     \b
     gradcli check formulas/
-    gradcli check formulas/ --fail-on nan,none --jobs 4 --format junit -o report.xml
-    gradcli check chain.expr --update           records what it prints
+    gradcli check formulas/ --fail-on nan,none -j 4 -f junit -o report.xml
+    gradcli check chain.expr --update         records what it prints
     gradcli check formulas/ --changed-since main -j auto
-    gradcli check chain.expr --against torch    compares with PyTorch itself
-    gradcli check train.py --engine torch       trusts it: Python and PyTorch run it
+    gradcli check chain.expr --against torch  compares with PyTorch itself
+    gradcli check train.py --engine torch     trusts it: Python and PyTorch run it
     """,
     Arguments,
     (
