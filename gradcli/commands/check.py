@@ -290,7 +290,7 @@ def _write_answer(
     form, quiet = env.common.format, env.common.quiet
     done: list[FileCheck] = []
 
-    def kept() -> Iterable[FileCheck]:
+    def remembered() -> Iterable[FileCheck]:
         for fact in facts:
             done.append(fact)
             yield fact
@@ -298,13 +298,13 @@ def _write_answer(
     if form == "text":
         from ..render import check as page
 
-        env.answer(map(log, page.pieces(kept(), names, env.look, quiet=quiet > 0)))
+        env.answer(map(log, page.pieces(remembered(), names, env.look, quiet=quiet > 0)))
         if durations:
             env.answer([log(page.slowest(done, durations))])
     elif form == "github":
         from ..render import github
 
-        env.answer(github.pieces(kept()))
+        env.answer(github.pieces(remembered()))
     done.extend(facts)  # programs after a closed pipe are checked too
     status = most_urgent(fact.exit_code for fact in done)
     if form == "junit":

@@ -22,7 +22,7 @@ class Chances(Distribution):
         self._by_probs = probs is not None
 
     @property
-    def _given(self) -> Any:
+    def _parameter(self) -> Any:
         return self.probs if self._by_probs else self.logits
 
     def _listed(self, values: Any, expand: bool) -> Any:

@@ -22,9 +22,9 @@ from ..engine.tensors.tensor import Tensor, plain
 from .carrier import run, standing
 from .composed import COMPOSED
 from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of
+from .observed_passes import unheard
 from .release import asks
 from .reverse import gradient, unchosen
-from .told import unheard
 
 
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
