@@ -704,9 +704,9 @@ class Tensor(_Tensor):
     @overload
     def repeat(self, *repeats: _int) -> Tensor: """Repeats the tensor along each dimension."""
     @overload
-    def repeat_interleave(self, repeats: _int, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element."""
-    @overload
     def repeat_interleave(self, repeats: _Tensor, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element as often as its count says."""
+    @overload
+    def repeat_interleave(self, repeats: _int, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element."""
     @overload
     def reshape(self, shape: _int | Sequence[_int]) -> Tensor: """The same elements with another size: a view where possible, else a copy."""
     @overload
@@ -1176,7 +1176,10 @@ def count_nonzero(input: _Tensor, dim: _int | None = ...) -> Tensor: """The numb
 def count_nonzero(input: _Tensor, dim: _int | Sequence[_int]) -> Tensor: """The number of elements that are not zero, over some dimensions."""
 def cov(input: _Tensor, *, correction: _int = ..., fweights: _Tensor | None = ..., aweights: _Tensor | None = ...) -> Tensor: """Covariance matrix of the rows."""
 def cross(input: _Tensor, other: _Tensor, dim: _int | None = ..., *, out: Any = ...) -> Tensor: """Cross product along a dimension of size 3, by default the first such dimension."""
-def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: Any, target_lengths: Any, blank: _int = ..., reduction: _int = ..., zero_infinity: _bool = ...) -> Tensor: """ctc_loss, the reduction as a number."""
+@overload
+def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: _int | Sequence[_int], target_lengths: _int | Sequence[_int], blank: _int = ..., reduction: _int = ..., zero_infinity: _bool = ...) -> Tensor: """ctc_loss, the reduction as a number."""
+@overload
+def ctc_loss(log_probs: _Tensor, targets: _Tensor, input_lengths: _Tensor, target_lengths: _Tensor, blank: _int = ..., reduction: _int = ..., zero_infinity: _bool = ...) -> Tensor: """ctc_loss, the reduction as a number."""
 def cummax(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative (running) maximum along a dimension, and its index."""
 def cummin(input: _Tensor, dim: _int, *, out: Any = ...) -> _values_indices: """Cumulative (running) minimum along a dimension, and its index."""
 def cumprod(input: _Tensor, dim: _int, *, dtype: _dtype | None = ..., out: Any = ...) -> Tensor: """Cumulative product along a dimension."""
@@ -1600,9 +1603,9 @@ def renorm(input: _Tensor, p: _Number, dim: _int, maxnorm: _Number, *, out: Any 
 @overload
 def repeat_interleave(repeats: _Tensor, *, output_size: _int | None = ...) -> Tensor: """Repeats each index as often as its count says."""
 @overload
-def repeat_interleave(input: _Tensor, repeats: _int, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element."""
-@overload
 def repeat_interleave(input: _Tensor, repeats: _Tensor, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element as often as its count says."""
+@overload
+def repeat_interleave(input: _Tensor, repeats: _int, dim: _int | None = ..., *, output_size: _int | None = ...) -> Tensor: """Repeats each element."""
 def reshape(input: _Tensor, shape: _int | Sequence[_int]) -> Tensor: """The same elements with another size: a view where possible, else a copy."""
 def resize_as_(input: _Tensor, the_template: _Tensor, *, memory_format: Any = ...) -> Tensor: """The shape of another tensor over the same memory, or over more."""
 def resolve_conj(input: _Tensor) -> Tensor: """The tensor with its conjugation carried out."""

@@ -313,10 +313,9 @@ FROM_TABLES = {
     "arrays/operators.py": 18,  # Python's operators, on the classes that are being made
     "arrays/streams.py": 3,  # the methods of NumPy's generators
     "nn/uninitialized.py": 1,  # methods of the class that is being made
-    "func/carrier.py": 8,  # operators of a class that is being made
+    "func/carrier.py": 8,  # operators of a class that is being made, the fields of a tensor
     "func/observed_passes.py": 3,  # the events of the engine
     "func/dual.py": 2,  # the fields of a tensor's meta
-    "func/pushing.py": 2,  # the fields of a tensor
 }
 
 

@@ -113,9 +113,15 @@ class _Cast:
     def __call__(self, *args: Any) -> Any:
         if self.found is None:
             self.found = specialise(self.declared)
-        if casting.dtype is None:
+        fast = casting.dtype
+        if fast is None:
             return self.found(*args)
-        return self.found(*cast(args, self.chosen(args)))
+        args = cast(args, self.chosen(args))
+        casting.dtype = None  # what it is composed of runs in these types
+        try:
+            return self.found(*args)
+        finally:
+            casting.dtype = fast
 
 
 def _cast_before(declared: Any, chosen: Callable[[Any], DType | None]) -> None:

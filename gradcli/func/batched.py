@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.schema.catalogue import catalogue
 from ..engine.tensors.tensor import Tensor, plain
 from ..engine.tensors.tensor_type import TensorType
-from .carrier import Carrier, run
+from .carrier import Carrier, fill, run
 
 ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -24,10 +24,11 @@ NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 class Outline:
     """Stands where the array of a Batched would: the shape of one sample, and what has them all."""
 
-    __slots__ = ("value", "place", "level", "shape", "ndim", "size", "dtype", "itemsize")
+    __slots__ = ("value", "place", "level", "shape", "ndim", "size", "dtype", "itemsize", "origin")
 
     def __init__(self, value: Any, place: int, level: int) -> None:
         self.value, self.place, self.level = value, place, level
+        self.origin: Any = None  # the carrier that it is a view of
         whole = value._data.shape
         self.shape = (*whole[:place], *whole[place + 1 :])
         self.ndim = len(self.shape)
@@ -218,8 +219,24 @@ def batched(value: Any, place: int, level: int) -> Batched:
     return out
 
 
+def become_batched(tensor: Tensor, whole: Any, level: int) -> None:
+    """The tensor itself stands for the samples of `whole` from now on."""
+    sample = batched(whole, 0, level)
+    tensor.__class__ = Batched  # type: ignore[assignment]
+    fill(tensor, sample)
+
+
 def is_batched(value: Any, level: int) -> bool:
     return value.__class__ is Batched and value._data.level == level
+
+
+def alike(whole: Any) -> bool:
+    """Do all samples, which are in front, hold the same numbers? An input of grad or jacrev below
+    forward mode has a copy for each tangent (`transforms._for_each_sample`), where PyTorch has one
+    tensor."""
+    data = (whole.bare() if isinstance(whole, Carrier) else whole)._data
+    first = data[(slice(None),) * (data.ndim - whole._data.ndim) + (slice(0, 1),)]
+    return bool(((data == first) | ((data != data) & (first != first))).all())
 
 
 def split(value: Any, level: int) -> list[Any] | None:

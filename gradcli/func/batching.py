@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.compile.results import refused
-from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.carriers import RUNTIME, TRANSFORMS
 from ..engine.schema.catalogue import catalogue
+from ..engine.schema.mode import state
 from ..engine.schema.operator import Factory, Row
 from ..engine.schema.returns import Named
 from ..engine.schema.row import Inplace
@@ -21,9 +22,10 @@ from ..engine.tensors.promotion import result_dtype
 from ..engine.tensors.tensor import Tensor, plain
 from ..engine.tensors.tensor_type import wrap_dim
 from . import batching_rules
-from .batched import Batched, batched, is_batched, split
+from .batched import Batched, alike, batched, become_batched, is_batched, split
 from .batched_call import Call
-from .carrier import highest, run, standing
+from .carrier import highest, run, same, standing
+from .dual import is_view_of, mirror, unwrapped
 from .levels import randomness_at
 
 Rule = Callable[[Call], Any]
@@ -42,7 +44,10 @@ def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
     if rule is not None and all(p.kind != "Tensor[]" or rule in LISTED for p in row.tensors):
         answer = rule(Call(row, values, level))
         if answer is not NotImplemented:
-            return wrapped(answer, level)
+            out = wrapped(answer, level)
+            if row.view and is_batched(values[0], level):
+                is_view_of(out, values[0])
+            return out
     return one_by_one(row, values, level)
 
 
@@ -171,11 +176,17 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     row = twin.row
     target = values[0]
     if not is_batched(target, level):
-        raise _too_small(row, target, values, level)
+        inner = any(above.kind == "grad" for above in TRANSFORMS.stack[level:])
+        if not inner or not all(alike(v.in_front()) for v in values if is_batched(v, level)):
+            raise _too_small(row, target, values, level)
+        if not state.grad_enabled:
+            return run(twin, _samples(values, level)[0])
+        _turn(target, level, next(v.samples for v in values if is_batched(v, level)))
     if row.acts == "random":
         return _drawn_in_place(twin, values, level)
     if row.view:
         target._data = operate(row, values, level)._data
+        target._data.origin = None
         return target
     call = Call(row, values, level)
     tensors = [p.name for p in row.tensors]
@@ -190,6 +201,22 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     for given in _samples(values, level):
         run(twin, given)
     return target
+
+
+def _turn(tensor: Any, level: int, samples: int) -> None:
+    """A tensor that all samples share becomes one of its own for each, for all its holders."""
+    base, around = unwrapped(tensor, level)
+    if base is None:
+        shape = (samples, *tensor._data.shape)
+        whole = catalogue.functions["clone"](catalogue.methods["expand"](same(tensor), shape))
+        become_batched(tensor, whole, level)
+        return
+    place = (tuple(tensor._data.shape), tensor.stride(), tensor.storage_offset())
+    if not is_batched(base, level):
+        _turn(base, level, samples)
+    become_batched(tensor, run(catalogue.rows["as_strided"], (base, *place)).in_front(), level)
+    for dual in around:
+        mirror(dual)
 
 
 def _drawn_in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
@@ -213,11 +240,12 @@ def _too_small(row: Row, target: Any, values: Sequence[Any], level: int) -> Runt
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(shapes[0])}"
         )
+    name = "inplace arithmetic" if row.name in ("copy", "masked_fill") else row.inplace
     return RuntimeError(
-        f"vmap: {row.inplace}(self, *extra_args) is not possible because there exists a Tensor "
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor "
         "`other` in extra_args that has more elements than `self`. This happened due to `other` "
         "being vmapped over but `self` not being vmapped over in a vmap. Please try to use "
-        f"out-of-place operators instead of {row.inplace}. If said operator is being called inside "
+        f"out-of-place operators instead of {name}. If said operator is being called inside "
         "the PyTorch framework, please file a bug report instead."
     )
 

@@ -111,6 +111,29 @@ def standing(value: Any) -> Any:
     return [standing(item) for item in value] if value.__class__ is list else value
 
 
+SLOTS = (
+    "_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta", "_form"
+)  # fmt: skip
+
+
+def fill(tensor: Tensor, like: Tensor) -> None:
+    """Gives a tensor all that another one is made of."""
+    for name in SLOTS:
+        setattr(tensor, name, getattr(like, name))
+
+
+def same(tensor: Tensor) -> Tensor:
+    """Another object of a tensor, which is about to become another carrier for its holders."""
+    if tensor.__class__ is Tensor:
+        tensor._need_array()
+        tensor._need_storage()
+    out: Tensor = object.__new__(tensor.__class__)
+    fill(out, tensor)
+    if tensor.__class__ is Tensor:
+        out._form = None
+    return out
+
+
 def run(overload: Any, values: Sequence[Any]) -> Any:
     """Runs an overload whose arguments are bound, through the innermost carrier."""
     top = highest(values)

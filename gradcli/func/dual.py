@@ -17,11 +17,12 @@ from .carrier import Carrier
 class DualMeta(AutogradMeta):
     """A dual's meta: what it was made of, beside what a tensor has."""
 
-    __slots__ = ("primal", "tangent", "level")
+    __slots__ = ("primal", "tangent", "level", "origin")
 
     def __init__(self, primal: Any, tangent: Any, level: int) -> None:
         super().__init__()
         self.primal, self.tangent, self.level = primal, tangent, level
+        self.origin: Any = None  # the carrier that it is a view of
         meta = primal._meta
         if meta is not None:
             for name in AutogradMeta.__slots__:
@@ -179,6 +180,34 @@ def become_plain(tensor: Dual) -> None:
 
 def is_dual(value: Any, level: int) -> bool:
     return value.__class__ is Dual and value._meta.level == level
+
+
+def origin_of(tensor: Any) -> Any:
+    """What a tensor, or a carrier, is a view of: the object that the program holds."""
+    if tensor.__class__ is Dual:
+        return tensor._meta.origin
+    return tensor._data.origin if tensor.__class__ is Batched else tensor._base
+
+
+def is_view_of(views: Any, tensor: Any) -> None:
+    """Notes for results of a view what they are views of."""
+    origin = tensor if (root := origin_of(tensor)) is None else root
+    for view in views if isinstance(views, tuple | list) else (views,):
+        if view.__class__ is Dual:
+            view._meta.origin = origin
+        elif view.__class__ is Batched:
+            view._data.origin = origin
+
+
+def unwrapped(tensor: Any, level: int) -> tuple[Any, list[Dual]]:
+    """What a tensor's base is at a level, and the duals of higher levels around it, innermost
+    first: they are to be mirrored when it has changed."""
+    base = origin_of(tensor)
+    around: list[Dual] = []
+    while base.__class__ is Dual and base._meta.level > level:
+        around.insert(0, base)
+        base = base._meta.primal
+    return base, around
 
 
 def primal_of(value: Any, level: int) -> Any:

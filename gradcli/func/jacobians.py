@@ -29,9 +29,11 @@ def jacrev(
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
+        _only_real("jacrev", "inputs", args)
         answer = pulled_back(func, args, argnums, has_aux)
         output, pull = answer[:2]
         outs, out_spec = flatten(output)
+        _only_real("jacrev", "outputs", outs)
         inputs = chosen(args, argnums)
         leaves, spec = flatten(inputs)
         columns = _pulled(pull, outs, out_spec, chunk_size)
@@ -51,6 +53,16 @@ def jacrev(
         return (jacobian, answer[2]) if has_aux else jacobian
 
     return wrapper
+
+
+def _only_real(name: str, what: str, values: Any) -> None:
+    """A Jacobian of complex numbers has two conventions: PyTorch leaves them out."""
+    for place, value in enumerate(flatten(values)[0]):
+        if isinstance(value, Tensor) and value.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened "
+                f"input idx: {place}"
+            )
 
 
 def _pulled(
@@ -93,6 +105,7 @@ def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str 
 
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
+        _only_real("jacfwd", "inputs", args)
         inputs = chosen(args, argnums)
         several = isinstance(argnums, tuple)
         leaves, spec = flatten(inputs if several else (inputs,))
@@ -102,6 +115,7 @@ def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str 
             answer = pushed_forward(
                 func, args, unflatten(list(basis), spec), argnums, False, has_aux
             )
+            _only_real("jacfwd", "outputs", answer[0])
             outs, kept["spec"] = flatten(answer[1])
             kept["aux"] = answer[2] if has_aux else None
             kept["outs"] = flatten(answer[0])[0]

@@ -18,11 +18,27 @@ from ..engine.schema.mode import state
 from ..engine.schema.operator import Factory, Row
 from ..engine.schema.returns import Named
 from ..engine.schema.row import Inplace
+from ..engine.tensors.autograd_meta import AutogradMeta
 from ..engine.tensors.tensor import Tensor, plain
-from .carrier import run, standing
+from .carrier import run, same, standing
 from .composed import COMPOSED
+<<<<<<< HEAD
 from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of
 from .observed_passes import unheard
+=======
+from .dual import (
+    Dual,
+    DualMeta,
+    dual,
+    forward,
+    is_dual,
+    is_view_of,
+    mirror,
+    primal_of,
+    tangent_of,
+    unwrapped,
+)
+>>>>>>> main
 from .release import asks
 from .reverse import gradient, unchosen
 
@@ -49,9 +65,13 @@ def _push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         if name in row.differentiable and (tangent := tangent_of(value, level)) is not None
     }
     if row.underivable and any(tangent_of(value, level) is not None for value in values):
-        raise NotImplementedError(_no_forward(row))
+        raise NotImplementedError(
+            f"Trying to use forward AD with aten::{row.name} that does not support it."
+        )
     if not tangents:
         return out
+    if row.tangent == "none":
+        raise NotImplementedError(_no_forward(row))
     outs = list(out) if isinstance(out, tuple) else [out]
     try:
         if row.name in COMPOSED:
@@ -67,6 +87,8 @@ def _push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         item if tangent is None else dual(item, tangent, level)
         for item, tangent in zip(outs, pushed, strict=True)
     ]
+    if row.view:
+        is_view_of(results, values[0])
     if not isinstance(out, tuple):
         return results[0]
     return type(out)(results) if isinstance(out, Named) else tuple(results)
@@ -86,10 +108,12 @@ def _pushed(
 ) -> Sequence[Any]:
     names = row.signature.names
     if row.view:
+        if row.name == "as_strided":  # it counts in memory: the tangent has to lie as the primal
+            tangents = {"self": catalogue.functions["zeros_like"](primals[0]) + tangents["self"]}
         viewed = run(row, [tangents.get(n, p) for n, p in zip(names, primals, strict=True)])
         return list(viewed) if isinstance(viewed, tuple) else [viewed]
-    if row.name == "clone":
-        return [run(row, [tangents["self"], *primals[1:]])]
+    if row.tangent == "linear":
+        return [run(row, [_direction(n, p, row, tangents) for n, p in zip(names, primals)])]
     floating = [o is not None and o._kind.dtype.category >= FLOATING for o in outs]
     if not any(floating):
         return [None] * len(outs)
@@ -98,6 +122,14 @@ def _pushed(
     if row.acts == "pointwise" and (real or row.holomorphic):
         return [_pointwise(row, values, tangents, outs[0]), *[None] * (len(outs) - 1)]
     return _transposed(row, values, tangents, outs, floating)
+
+
+def _direction(name: str, primal: Any, row: Row, tangents: dict[str, Any]) -> Any:
+    """What stands in a linear row's call for an argument: its tangent, 0 for one that has none."""
+    if name not in row.differentiable or primal is None:
+        return primal
+    tangent = tangents.get(name)
+    return catalogue.functions["zeros_like"](primal) if tangent is None else tangent
 
 
 def _is_real(tensors: Sequence[Any]) -> bool:
@@ -223,56 +255,56 @@ def _paired(value: Any, back: Any, tangent: Any, backs: list[Any], given: list[A
 def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
     """x.mul_(y) and its like: the tangent changes in place as well, so that views of it follow."""
     row, target = twin.row, values[0]
-    if not is_dual(target, level):
-        target = _as_dual(target, level)
-        values = [target, *values[1:]]
     if row.view:
         primal = run(twin, [primal_of(value, level) for value in values])
         moved = run(row, [target._meta.tangent, *values[1:]])
         target._meta.primal, target._meta.tangent = primal, moved
         mirror(target)
         return target
-    clone = catalogue.functions["clone"]  # what is about to be overwritten
-    before = dual(clone(target._meta.primal), clone(target._meta.tangent), level)
-    pushed = _push_forward(row, [before, *values[1:]], level)
+    clone, zeros = catalogue.functions["clone"], catalogue.functions["zeros_like"]
+    fresh = not is_dual(target, level)
+    primal = clone(primal_of(target, level))  # it is about to be overwritten
+    direction = zeros(primal) if fresh else clone(target._meta.tangent)
+    pushed = _push_forward(row, [dual(primal, direction, level), *values[1:]], level)
     tangent = tangent_of(pushed, level)
+    if fresh:
+        _turn(target, tangent, level)
     run(twin, [primal_of(value, level) for value in values])
-    copied = catalogue.methods["copy_"]
     if tangent is None:
-        tangent = catalogue.functions["zeros_like"](target._meta.tangent)
-    copied(target._meta.tangent, tangent)
+        tangent = zeros(target._meta.tangent)
+    catalogue.methods["copy_"](target._meta.tangent, tangent)
     mirror(target)
     return target
 
 
-def _as_dual(tensor: Any, level: int) -> Any:
-    """An ordinary tensor that is given a tangent by what is written into it; its base too."""
+def _turn(tensor: Any, tangent: Any, level: int) -> None:
+    """An ordinary tensor gets a tangent by what is written into it; its base too. The zeros that
+    it begins with have samples where the tangent has them."""
     zeros = catalogue.functions["zeros_like"]
-    base = tensor._base
-    if base is not None:
-        if not is_dual(base, level):
-            _turned(base, zeros(base.detach()), level)
-        tangent = run(
-            catalogue.rows["as_strided"],
-            (base._meta.tangent, tuple(tensor._data.shape), tensor.stride(),
-             tensor.storage_offset()),
-        )  # fmt: skip
-        return _turned(tensor, tangent, level)
-    return _turned(tensor, zeros(tensor.detach()), level)
+    none: Any = 0 if tangent is None else catalogue.methods["sum"](zeros(tangent))
+    base, around = unwrapped(tensor, level)
+    if base is None:
+        _turned(tensor, zeros(tensor.detach()) + none, level)
+        return
+    if not is_dual(base, level):
+        _turned(base, zeros(base.detach()) + none, level)
+        for outer in around:
+            mirror(outer)
+    place = (tuple(tensor._data.shape), tensor.stride(), tensor.storage_offset())
+    viewed = run(catalogue.rows["as_strided"], (base._meta.tangent, *place))
+    ordinary = tensor.__class__ is Tensor
+    version = tensor._meta.view_version if ordinary else 0
+    _turned(tensor, viewed, level)
+    tensor._meta.origin = base
+    if ordinary:
+        tensor._meta.primal._meta = AutogradMeta(base._meta.primal, version)
 
 
-def _turned(tensor: Any, tangent: Any, level: int) -> Any:
+def _turned(tensor: Any, tangent: Any, level: int) -> None:
     """The tensor itself becomes a dual, for all its holders."""
-    if tensor.__class__ is not Tensor:
-        return dual(tensor, tangent, level)
-    tensor._need_array()
-    tensor._need_storage()
-    primal: Tensor = object.__new__(Tensor)
-    for name in ("_data", "_kind", "_requires_grad", "_grad_fn", "_output_nr", "_storage", "_meta"):
-        setattr(primal, name, getattr(tensor, name))
-    primal._form, tensor._form = None, False
+    primal = same(tensor)
     tensor.__class__ = Dual
     tensor._meta = DualMeta(primal, tangent, level)
+    mirror(tensor)
     if level == 0:
         forward.alive.add(tensor)
-    return tensor

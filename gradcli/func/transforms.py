@@ -176,6 +176,7 @@ def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) ->
             output, aux = output
         outs, out_spec = flatten(output)
         _only_tensors(outs, "vjp(f, *primals)")
+        _only_floating(outs)
         _only_tensors_beside(aux, has_aux)
         create = session.needs_graph(outs)
     shown, aux = session.kept((outs, aux), create)
@@ -214,11 +215,24 @@ def _same_shapes(outs: Sequence[Any], seeds: Sequence[Any]) -> None:
 
 
 def _only_tensors(outs: Sequence[Any], what: str) -> None:
+    if not outs or (len(outs) == 1 and outs[0] is None):
+        raise RuntimeError(
+            f"{what}: Expected f to be a function that has non-empty output (got output = {outs})"
+        )
     for out in outs:
         if not isinstance(out, Tensor):
             raise RuntimeError(
                 f"{what}: expected f(*primals) to return only tensors, got unsupported type "
                 f"{type(out)}"
+            )
+
+
+def _only_floating(outs: Sequence[Any]) -> None:
+    for out in outs:
+        if not out._kind.differentiable:
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {out.dtype}"
             )
 
 

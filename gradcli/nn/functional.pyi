@@ -97,7 +97,7 @@ def multi_margin_loss(input: _Tensor, target: _Tensor, p: _Number = ..., margin:
 def multilabel_margin_loss(input: _Tensor, target: _Tensor, size_average: Any = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: """How far the other classes reach into the margin below each listed class."""
 def multilabel_soft_margin_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None = ..., size_average: Any = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: """binary_cross_entropy_with_logits, averaged over the classes of each row."""
 def nll_loss(input: _Tensor, target: _Tensor, weight: _Tensor | None = ..., size_average: Any = ..., ignore_index: _int = ..., reduce: _bool | None = ..., reduction: str = ...) -> Tensor: """Negative log likelihood: minus the input at each row's target class."""
-def normalize(input: _Tensor, p: _float = ..., dim: _int = ..., eps: _float = ...) -> Tensor: """input divided by its norm along dim."""
+def normalize(input: _Tensor, p: _float = ..., dim: Any = ..., eps: _float = ...) -> Tensor: """input divided by its norm along dim."""
 def one_hot(input: _Tensor, num_classes: _int = ...) -> Tensor: """Each class as a row with a single one."""
 def pad(input: _Tensor, pad: _int | Sequence[_int], mode: str = ..., value: _float | None = ...) -> Tensor: """Widens dimensions, the last one first, by a constant or by the input's own elements."""
 def pairwise_distance(x1: _Tensor, x2: _Tensor, p: _float = ..., eps: _float = ..., keepdim: _bool = ...) -> Tensor: """The p-norm of x1 - x2 + eps along the last dimension."""

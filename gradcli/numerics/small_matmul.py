@@ -303,8 +303,9 @@ def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -
             products = xp.concatenate([start, products], axis=1)
         return _in_turn(xp, products)[:, None]
     (rows, count), columns = a.shape, b.shape[1]
-    if rows > columns:  # the longest loops run over what is longest
-        products = xp.multiply(a.T[:, None, :], b[:, :, None], order="C").swapaxes(1, 2)
+    if rows > columns:  # the longest loops run over what is longest, and without gaps
+        turned = xp.ascontiguousarray(a.T)[:, None]
+        products = xp.multiply(turned, b[:, :, None], order="C").swapaxes(1, 2)
     else:
         products = xp.multiply(a.T[:, :, None], b[:, None, :], order="C")
     if start is None:

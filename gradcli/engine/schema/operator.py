@@ -8,7 +8,7 @@ from typing import Any
 from .carriers import Body, one
 from .catalogue import Function, catalogue
 from .mode import state
-from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Role, Row, Zero
+from .row import Acts, Composite, Domain, Factory, Formula, Reduced, Role, Row, Tangent, Zero
 
 __all__ = [
     "Composite", "Domain", "Factory", "Function", "Reduced", "Row", "catalogue", "composite",
@@ -35,6 +35,7 @@ def operator(
     exact: bool = False,
     cast_words: str = "",
     holomorphic: bool = True,
+    tangent: Tangent = "",
     layout: str = "",
     overlap: str = "",
     outputs_named: str | None = None,
@@ -63,6 +64,9 @@ def operator(
     warning that comes with it; "copied" where what is read may lie in the same memory.
     `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
+    `tangent`: "linear" where the tangent of a result is the operator of the tensors' tangents and
+    not what the transpose of its backward gives (an element that is written twice keeps the last,
+    a row at padding_idx is looked up); "none" where PyTorch has no forward derivative.
     `acts`: how it acts on elements; `zero`: where a gradient ends (`row.Acts`, `row.Zero`).
     `domain`: where value and slope are finite. `smooth`: the relative that has a slope, in the
     names of the signature. `logarithm`: what log() of the result is in one piece, which stays
@@ -83,8 +87,7 @@ def operator(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
         inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
         refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
-        cast_words=cast_words,
-        layout=layout, overlap=overlap,
+        tangent=tangent, cast_words=cast_words, layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,
         where=where, aliases=tuple(aliases), acts=acts, zero=zero, domain=domain,
         smooth=smooth, logarithm=logarithm, role=role, jacobian=jacobian, doc=doc,

@@ -63,6 +63,8 @@ Role: TypeAlias = Literal["", "compares", "normalises", "of scores", "of logarit
 Zero: TypeAlias = Literal[
     "", "flat", "saturates", "clamps", "rectifies", "leaks", "mask", "cancels"
 ]  # fmt: skip
+# The tangent of its result, where that is not the transpose of its backward: see `operator`.
+Tangent: TypeAlias = Literal["", "linear", "none"]
 _ZERO_OF: Mapping[str, Zero] = {"selects": "mask", "product": "cancels", "spreads": "cancels"}
 _ALONG = frozenset(
     {"dim", "dims", "reduction", "axis"}
@@ -136,6 +138,7 @@ class Row(Declaration):
         # Of its in-place twin, where a tensor can't hold the result.
         self.cast_words: str = options["cast_words"] or _CAST_WORDS
         self.holomorphic: bool = options["holomorphic"]
+        self.tangent: Tangent = options.get("tangent", "")
         self.layout: str = options["layout"]  # of its results in memory: see layout.LAYOUTS
         self.overlap: str = options["overlap"]  # may its twin write into expanded tensors?
         self.symbol: str = options["symbol"]  # how Python writes it: x + y

@@ -186,6 +186,17 @@ def _check_real(self: Any, name: str) -> None:
         raise RuntimeError(f"{name} expects a real input tensor, but got {self.dtype.word}")
 
 
+def _check_real_valued(self: Any, name: str) -> None:
+    """The same of several dimensions, in words of their own."""
+    if self.dtype.is_complex:
+        word = self.dtype.word
+        raise RuntimeError(
+            f"{name} expects a real-valued input tensor, but got {word}"
+            if name == "rfftn"
+            else f"Only supports floating-point dtypes, but found: {word}"
+        )
+
+
 def _wrapped(dim: int, ndim: int) -> int:
     """A dimension counted from the front; here a number has none."""
     if not ndim:
@@ -280,7 +291,7 @@ def _several_from_real(name: str) -> Any:
     """rfftn."""
 
     def body(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
-        _check_real(self, name)
+        _check_real_valued(self, name)
         dims, sizes = _dims_and_sizes(name, self, s, dim)
         if not dims:
             raise RuntimeError(f"{name} must transform at least one axis")
@@ -307,7 +318,7 @@ def _several_to_real(name: str, forward: bool) -> Any:
 
 
 def _ihfftn(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
-    _check_real(self, "ihfftn")
+    _check_real_valued(self, "ihfftn")
     dims, sizes = _dims_and_sizes("ihfftn", self, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")

@@ -21,6 +21,12 @@ _PAIRS = (
 )
 
 
+_NO_WINDOW = (
+    "A window was not provided. A rectangular window will be applied,{}To suppress this warning "
+    "and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
+
+
 def _fitted(window: Any, input: Any, n_fft: int, win_length: int) -> Any:
     """The window in the middle of as many points as are transformed."""
     if win_length >= n_fft:
@@ -90,6 +96,11 @@ def _stft(
     center: bool, pad_mode: str, normalized: bool, onesided: bool | None,
     return_complex: bool | None, align_to_window: bool | None,
 ) -> Any:  # fmt: skip
+    if window is None:
+        warn(_NO_WINDOW.format(
+            "which is known to cause spectral leakage. Other windows such as torch.hann_window or "
+            "torch.hamming_window are recommended to reduce spectral leakage."
+        ))  # fmt: skip
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
@@ -187,6 +198,10 @@ def _istft(
     center: bool, normalized: bool, onesided: bool | None, length: int | None,
     return_complex: bool,
 ) -> Any:  # fmt: skip
+    if window is None:
+        warn(_NO_WINDOW.replace(",{}", ".{}").format(
+            "Please provide the same window used by stft to make the inversion lossless."
+        ))  # fmt: skip
     hop = n_fft >> 2 if hop_length is None else hop_length
     win = n_fft if win_length is None else win_length
     shown = _istft_call(input, n_fft, hop, win, window, center, normalized, onesided, length)

@@ -135,6 +135,9 @@ def _put(
             return add_at(kind, self, places, values)
         else:
             xp.add.at(result, places, values)
+    except IndexError:
+        _check_broadcast([place.shape for place in places if not isinstance(place, slice)])
+        raise
     except ValueError:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {sizes_text(values.shape)} cannot be broadcast "
@@ -152,6 +155,7 @@ index_put_impl = operator(
     layout="like",
     forward=_put,
     reduced=_PUT_REDUCED,
+    tangent="linear",
     self=lambda grad: grad,
     values=lambda grad, indices, values_shape: sum_to(index(grad, indices), values_shape),
     jacobian="placement",
@@ -211,6 +215,7 @@ index_put = operator(
     layout="like",
     forward=_put,
     reduced=_PUT_REDUCED,
+    tangent="linear",
     self=lambda grad, indices, values_shape, accumulate: (
         grad if accumulate else index_put(grad, indices, zeros_of(grad, values_shape), False)
     ),

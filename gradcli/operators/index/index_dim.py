@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.memory.layout import once
 from ...engine.schema.dtypes import COMPLEX
 from ...engine.schema.limits import as_element
-from ...engine.schema.operator import Reduced, operator
+from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where
@@ -254,6 +254,7 @@ index_copy = operator(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     node="IndexCopyBackward0",
     inplace="index_copy_",
+    tangent="linear",
     overlap="apart",
     check=_check_copy,
     forward=_replaced,
@@ -392,6 +393,7 @@ def _reduced(
 def _check_reduce(
     self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool
 ) -> None:
+    warn("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
@@ -451,6 +453,7 @@ index_reduce = operator(
     "bool include_self=True) -> Tensor",
     node="IndexReduceBackward0",
     inplace="index_reduce_",
+    tangent="none",
     overlap="apart",
     check=_check_reduce,
     forward=_reduced,

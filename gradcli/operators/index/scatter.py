@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.memory.layout import once
 from ...engine.schema.errors import check_gradient
 from ...engine.schema.limits import as_element
-from ...engine.schema.operator import operator
+from ...engine.schema.operator import operator, warn
 from ..geometry import sizes_text, wrap_dim
 from ..shape.constants import zeros_of
 
@@ -149,6 +149,7 @@ scatter = operator(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     node="ScatterBackward0",
     inplace="scatter_",
+    tangent="linear",
     overlap="apart",
     check=check_scatter,
     layout="row-major",
@@ -204,13 +205,23 @@ def _reduced(xp: Any, self: Any, dim: int, index: Any, src: Any, reduce: str) ->
     return scattered_into(xp, self, dim, index, src, reduce)
 
 
+def _check_reduced(self: Any, dim: int, index: Any, src: Any, reduce: str) -> None:
+    if hasattr(src, "dtype"):
+        warn(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+            "reduction options."
+        )
+    check_scatter(self, dim, index, src)
+
+
 for _overload, _type in (("reduce", "Tensor src"), ("value_reduce", "Scalar value")):
     operator(
         f"scatter.{_overload}(Tensor self, int dim, Tensor index, {_type}, *, str reduce) -> "
         "Tensor",
         node="torch::autograd::NotImplemented",
         inplace="scatter_",
-        check=lambda self, dim, index, src, reduce: check_scatter(self, dim, index, src),
+        check=_check_reduced,
         forward=_reduced,
         acts="moves",
         doc="A copy with elements added or multiplied in; it has no derivative.",

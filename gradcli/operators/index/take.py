@@ -74,6 +74,7 @@ put = operator(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     node="PutBackward0",
     inplace="put_",
+    tangent="linear",
     check=_check_put,
     layout="like",
     forward=_put,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.schema.dtypes import FLOATING, promote_types
 from ...engine.schema.operator import Reduced, operator
 from ...numerics import reduced_kernels as halves
 from ...numerics.packed_matmul import is_packed
@@ -172,6 +173,12 @@ def _check_batches(self: Any, batch1: Any, batch2: Any, rows: Sequence[int]) -> 
 
 def _check_pairs(self: Any, batch1: Any, batch2: Any) -> None:
     _check_addend(self, [size_at(batch1, 0), size_at(batch1, 1), size_at(batch2, 2)])
+    if not self.dtype is batch1.dtype is batch2.dtype:
+        words = [side.dtype.c_word for side in (self, batch1, batch2)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, batch2: "
+            f"{words[2]}"
+        )
     check_bmm(batch1, batch2)
 
 
@@ -237,16 +244,29 @@ baddbmm = operator(
 )
 
 
+def _together(*tensors: Any) -> Any:
+    first, second, third = (tensor.dtype for tensor in tensors)
+    return promote_types(promote_types(first, second), third)
+
+
 def _check_addr(self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> None:
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
     _check_addend(self, (vec1.shape[0], vec2.shape[0]))
+    if _together(self, vec1, vec2).category < FLOATING:
+        for name, number in (("beta", beta), ("alpha", alpha)):
+            if isinstance(number, float | complex):
+                raise RuntimeError(
+                    f"For integral input tensors, argument {name} must not be a floating point "
+                    "number."
+                )
 
 
 addr = operator(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     node="AddrBackward0",
+    dtype=lambda self, vec1, vec2, beta, alpha: _together(self, vec1, vec2),
     inplace="addr_",
     check=_check_addr,
     layout="like",

@@ -130,7 +130,7 @@ composite(
 )
 
 composite(
-    "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
+    "normalize(Tensor input, float p=2.0, any dim=1, float eps=1e-12) -> Tensor",
     lambda input, p, dim, eps: (
         input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     ),

@@ -163,7 +163,7 @@ def _geqrf_kernel(xp: Any, self: Any) -> tuple[Any, Any]:
 
 
 def _underived(grads: Any) -> Any:
-    raise RuntimeError("the derivative for 'geqrf' is not implemented.")
+    raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
 
 
 geqrf_row = operator(

@@ -11,6 +11,7 @@ from ...engine.schema.run_state import run_state
 from ...numerics.rounding import precise
 from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native
+from ..geometry import wrap_dim
 from ..reduce.softmax import safe_softmax
 from .dropout import _drop
 
@@ -39,6 +40,12 @@ def _attention(
     if narrow.is_reduced:  # the scores in single precision
         query, key, value = query.float(), key.float(), value.float()
     if enable_gqa:
+        for side in (query, key, value):
+            wrap_dim(-3, side.ndim)
+        if not key.shape[-3] or query.shape[-3] % key.shape[-3]:
+            raise RuntimeError(
+                "Number of heads in key and value must divide the number of heads in "
+            )
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     mask = _mask(query, key, attn_mask, is_causal)
@@ -61,7 +68,7 @@ def _flash_scores(
     xp: Any, query: Any, key: Any, is_causal: bool, attn_mask: Any, scale: float | None
 ) -> Any:
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = query @ key.swapaxes(-2, -1)
+    scores = query @ _for_heads(xp, key, query).swapaxes(-2, -1)
     scores *= factor
     if attn_mask is not None:
         scores = scores + attn_mask
@@ -69,6 +76,20 @@ def _flash_scores(
         rows, columns = scores.shape[-2:]
         scores = xp.where(xp.tri(rows, columns, dtype=bool), scores, -math.inf)
     return scores
+
+
+def _for_heads(xp: Any, shared: Any, query: Any) -> Any:
+    """Keys or values for each head of the query: groups of heads may share them."""
+    times = query.shape[1] // max(shared.shape[1], 1)
+    return shared if times == 1 else xp.repeat(shared, times, axis=1)
+
+
+def _of_groups(wide: Any, shared: Any) -> Any:
+    """The gradient of what heads shared: the sum over each group."""
+    if wide.shape[1] == shared.shape[1]:
+        return wide
+    batch, heads = shared.shape[:2]
+    return wide.reshape((batch, heads, -1, *wide.shape[2:])).sum(2)
 
 
 def _flash(
@@ -82,7 +103,7 @@ def _flash(
     weights = precise(xp.exp, scores)
     total = total_in_a_row(xp, weights)
     weights = weights if settle is None else settle(weights)
-    product = weights @ value
+    product = weights @ _for_heads(xp, value, query)
     # In the query's order: where heads were split off a sequence no copy is needed to join them.
     output = xp.empty_like(query, shape=product.shape)
     xp.divide(product, xp.where(total == 0, 1, total), out=output)
@@ -100,14 +121,15 @@ def _flash_backward(
     if not xp.isfinite(logsumexp).all():
         weights = xp.where(xp.isneginf(scores), 0, weights)
     inner = total_in_a_row(xp, grad * out)
-    slope = grad @ value.swapaxes(-2, -1)
+    slope = grad @ _for_heads(xp, value, query).swapaxes(-2, -1)
     slope -= inner
     slope *= weights
     slope *= factor
     if settle is not None:
         slope, weights = settle(slope), settle(weights)
-    to_key = slope.swapaxes(-2, -1) @ query
-    return slope @ key, to_key, weights.swapaxes(-2, -1) @ grad
+    to_key = _of_groups(slope.swapaxes(-2, -1) @ query, key)
+    to_value = _of_groups(weights.swapaxes(-2, -1) @ grad, value)
+    return slope @ _for_heads(xp, key, query), to_key, to_value
 
 
 flash_backward = operator(
@@ -130,6 +152,7 @@ flash = operator(
     "-> (Tensor output, Tensor logsumexp)",
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     where="hidden",
+    tangent="none",
     undifferentiable="logsumexp",
     forward=_flash,
     reduced=Reduced(
@@ -149,13 +172,20 @@ flash = operator(
 )  # fmt: skip
 
 
-def _takes_flash(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> bool:
+def _takes_flash(
+    query: Any, key: Any, value: Any, mask: Any, dropout_p: float, grouped: bool
+) -> bool:
     """PyTorch's conditions for the kernel over heads."""
     if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p > 0.0:
         return False
+    if any(side.stride(-1) != 1 for side in (query, key, value)):
+        return False
     if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
         return False
-    if not (query.shape[:2] == key.shape[:2] == value.shape[:2]):
+    heads = query.shape[1]
+    if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
+        return False
+    if heads != key.shape[1] and not (grouped and key.shape[1] and heads % key.shape[1] == 0):
         return False
     if 0 in (query.shape[-2], key.shape[-2]):
         return False
@@ -211,10 +241,8 @@ def _scaled_dot_product(
     scale: float | None, enable_gqa: bool,
 ) -> Any:  # fmt: skip
     _check_attention(query, key, value, attn_mask, dropout_p)
-    is_flash = not enable_gqa and _takes_flash(query, key, value, attn_mask, dropout_p)
+    is_flash = _takes_flash(query, key, value, attn_mask, dropout_p, enable_gqa)
     if is_flash and "FLASH_ATTENTION" in kernels.allowed:
-        if is_causal and attn_mask is not None:
-            _mask(query, key, attn_mask, is_causal)
         mask = None if attn_mask is None else _mask(query, key, attn_mask, False)
         return flash.run(query, key, value, dropout_p, is_causal, mask, scale)[0]
     if "MATH" not in kernels.allowed:

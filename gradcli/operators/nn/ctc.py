@@ -235,14 +235,30 @@ def _ctc(
 _SEQUENCES = (
     "c.log_softmax(-1)", "torch.tensor([[1], [2], [1]])", "(2, 2, 2)", "(1, 1, 1)",
 )  # fmt: skip
-_CALL = ", ".join(_SEQUENCES)
+_CALL, _LENGTHS = ", ".join(_SEQUENCES), ", ".join(_SEQUENCES[:2])
+
+for _overload, _kind in (("IntList", "int[]"), ("Tensor", "Tensor")):
+    composite(
+        f"ctc_loss.{_overload}(Tensor log_probs, Tensor targets, {_kind} input_lengths, "
+        f"{_kind} target_lengths, int blank=0, int reduction={MEAN}, bool zero_infinity=False) "
+        "-> Tensor",
+        _ctc,
+        where="torch",
+        doc="ctc_loss, the reduction as a number.",
+        samples=(f"torch.ctc_loss({_CALL}, 0, {NONE})",),
+        errors=(
+            f"torch.ctc_loss({_LENGTHS}, [2, 2, 2], torch.tensor([1, 1, 1]), 0, {NONE}, True)",
+        ),
+    )
 
 composite(
     "ctc_loss.functional(Tensor log_probs, Tensor targets, any input_lengths, "
     "any target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor",
-    lambda log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity: _ctc(
-        log_probs, targets, input_lengths, target_lengths, blank, reduction_number(reduction),
-        zero_infinity,
+    lambda log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity: (
+        catalogue.functions["ctc_loss"](
+            log_probs, targets, input_lengths, target_lengths, blank, reduction_number(reduction),
+            zero_infinity,
+        )
     ),
     where="functional",
     doc="Minus the log probability of label sequences, summed over all alignments.",
@@ -255,12 +271,3 @@ composite(
     ),
     errors=(f"F.ctc_loss({_CALL}, blank=3)", f"F.ctc_loss({_CALL}, reduction='foo')"),
 )  # fmt: skip
-
-composite(
-    "ctc_loss(Tensor log_probs, Tensor targets, any input_lengths, any target_lengths, "
-    f"int blank=0, int reduction={MEAN}, bool zero_infinity=False) -> Tensor",
-    _ctc,
-    where="torch",
-    doc="ctc_loss, the reduction as a number.",
-    samples=(f"torch.ctc_loss({_CALL}, 0, {NONE})",),
-)

@@ -259,6 +259,7 @@ def _declare(ndim: int) -> Any:
         f"{name}(Tensor input, Tensor grid, {settings}) -> Tensor",
         node=f"{node}Backward0",
         where="torch",
+        tangent="none",
         forward=_sampled,
         joint={
             ("input", "grid"): lambda grad, input, grid, interpolation_mode, padding_mode, align_corners, needs: backward(  # noqa: E501
@@ -435,6 +436,8 @@ affine_grid_generator = operator(
 
 
 def _affine_grid(theta: Any, size: Any, align: bool | None) -> Any:
+    if align is None:
+        warn(_CHANGED)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if len(size) not in (4, 5):
@@ -442,16 +445,22 @@ def _affine_grid(theta: Any, size: Any, align: bool | None) -> Any:
             "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
             f"respectively. Got size {_size_text(size)}."
         )
-    if min(size) <= 0:
-        raise ValueError(f"Expected non-zero, positive output size. Got {_size_text(size)}")
     rows = len(size) - 2
     if tuple(theta.shape[-2:]) != (rows, rows + 1) or theta.ndim != 3:
         raise ValueError(
             f"Expected a batch of {rows}D affine matrices of shape Nx{rows}x{rows + 1} for size "
             f"{_size_text(size)}. Got {theta.shape}."
         )
-    if align is None:
-        warn(_CHANGED)
+    if align and min(size[2:]) == 1:
+        warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+            "align_corners=True. This is not an intended use case of affine_grid. See the "
+            "documentation of affine_grid for details."
+        )
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {_size_text(size)}")
+    if theta.dtype.is_reduced and min(size[2:]) <= 1:  # a single point is made by torch.tensor
+        raise NotImplementedError(f"\"tensor_cpu\" not implemented for '{theta.dtype.word}'")
     return affine_grid_generator.run(theta, tuple(size), bool(align))
 
 

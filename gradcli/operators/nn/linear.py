@@ -207,6 +207,7 @@ embedding_table = operator(
     node="EmbeddingBackward0",
     where="hidden",
     forward=_embedding,
+    tangent="linear",
     weight=lambda grad, indices, weight_sym_argsize_0, padding_idx, scale_grad_by_freq, sparse: (
         embedding_dense_backward(
             grad, indices, weight_sym_argsize_0, padding_idx, scale_grad_by_freq
@@ -245,11 +246,12 @@ def _looked_up(weight: Any, indices: Any, place: int, scales: bool, sparse: bool
 
 def renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     """Scales the rows that are looked up down to the norm that is allowed, in place."""
+    table = weight.detach()  # without a tangent: the norm is no part of the derivative
     with no_grad():
         for index in sorted({int(i) for i in input.reshape([-1]).tolist()}):
-            norm = weight[index].norm(norm_type).item()
+            norm = table[index].norm(norm_type).item()
             if norm > max_norm:
-                weight[index] *= max_norm / (norm + 1e-7)
+                table[index] *= max_norm / (norm + 1e-7)
 
 
 composite(

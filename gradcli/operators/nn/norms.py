@@ -66,12 +66,27 @@ def _batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if training and (running_mean is not None or running_var is not None):
-        _track(input, running_mean, running_var, mean, momentum)
+        try:
+            _track(input, running_mean, running_var, mean, momentum)
+        except RuntimeError as error:
+            if str(error).startswith("vmap: inplace"):
+                raise RuntimeError(_SHARED) from None
+            raise
     return out
 
 
+_SHARED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+    "updated in place, were not batched.\nIf you are using a module and do not need eval mode, "
+    "please set `track_running_stats` to be False.If you are using a prebuilt module and do not "
+    "need eval mode, please see the functorch website for resources on how to patch your module to "
+    "work with vmap"
+)
+
+
 def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum: float) -> None:
-    """Moves the running statistics towards this batch's."""
+    """Moves the running statistics towards this batch's; they have no tangent."""
+    input, mean = input.detach(), mean.detach()
     dims = [place for place in range(input.ndim) if place != 1]
     with no_grad():
         # Through .data: PyTorch's kernel writes the statistics without a new version.
@@ -79,7 +94,7 @@ def _track(input: Any, running_mean: Any, running_var: Any, mean: Any, momentum:
             _move(running_mean, mean, momentum)
         if running_var is not None:
             wide = input.float() if input.dtype.is_reduced else input
-            _move(running_var, wide.detach().var(dims), momentum, once=True)
+            _move(running_var, wide.var(dims), momentum, once=True)
 
 
 def _move(running: Any, batch: Any, momentum: float, *, once: bool = False) -> None:
@@ -124,6 +139,12 @@ def _instance_norm(
                 "Expected more than 1 spatial element when training, got input size "
                 f"{shape_text(input)}"
             )
+    if use_input_stats and (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     batch, channels = input.shape[0], input.shape[1]
     repeated = [
         None if value is None else value.repeat(batch)

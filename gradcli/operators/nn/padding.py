@@ -115,6 +115,16 @@ def _check_reflection(self: Any, padding: Any) -> None:
                 f"dimension, but got: padding ({before}, {after}) at dimension {dim} of input "
                 f"{list(self.shape)}"
             )
+    _check_width(self, padding)
+
+
+def _check_width(self: Any, padding: Any) -> None:
+    """Padding that is negative leaves something of one dimension."""
+    size = self.shape[-1]
+    if len(padding) == 2 and size and size + sum(padding) < 1:
+        raise RuntimeError(
+            f"input (W: {size}) is too small. Calculated output W: {size + sum(padding)}"
+        )
 
 
 def _declare(mode: str, ndim: int) -> Any:
@@ -149,7 +159,7 @@ def _declare(mode: str, ndim: int) -> Any:
         where="hidden",
         forward=lambda xp, self, padding: _taken(xp, self, padding, mode),
         self=lambda grad, self, padding: backward(grad, self, padding),
-        check=_check_reflection if mode == "reflect" else None,
+        check=_check_reflection if mode == "reflect" else _check_width,
         refuse=unimplemented(name, "Bool"),
         cost=lambda self, padding: _padded_numel(self.shape, padding),
         doc="Widens dimensions by elements of the input itself.",
@@ -172,6 +182,8 @@ def _circular(input: Any, pad: Any) -> Any:
     for size, pair in zip(input.shape, pairs, strict=True):
         if max(pair) > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")
+        if size + sum(pair) < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
     part = catalogue.row("slice.Tensor").run
     out = input.new_empty(shape)
     inside, source = out, input
@@ -193,6 +205,8 @@ def _circular(input: Any, pad: Any) -> Any:
 
 
 def _pad(input: Any, pad: Any, mode: str, value: float | None) -> Any:
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > input.ndim * 2:
@@ -205,13 +219,13 @@ def _pad(input: Any, pad: Any, mode: str, value: float | None) -> Any:
     if value not in (None, 0):
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     ndim = len(pad) // 2
-    if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if ndim not in (1, 2, 3) or input.ndim not in (ndim + 1, ndim + 2):
         raise NotImplementedError(
-            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor."
-            if ndim in (1, 2, 3) and (2 <= input.ndim <= 5 or mode == "circular")
-            else "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
         return _circular(input, pad)

@@ -59,9 +59,47 @@ def _cubic(size: int, out: int, scale: float, align: bool) -> Taps:
     return taps
 
 
+def _sinc(x: float) -> float:
+    return math.sin(math.pi * x) / (math.pi * x) if x else 1.0
+
+
+def _triangle(x: float) -> float:
+    return max(1 - abs(x), 0.0)
+
+
+def _bump(x: float) -> float:
+    a, x = -0.5, abs(x)
+    if x < 1:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+    return (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
+
+
+def _lanczos(x: float) -> float:
+    return _sinc(x) * _sinc(x / 3) if abs(x) < 3 else 0.0
+
+
+def _smoothed(
+    size: int, out: int, scale: float, align: bool, weigh: Callable[[float], float], reach: int
+) -> Taps:
+    """With antialias=True: where the image shrinks, a place takes all that it covers."""
+    wide = max(scale, 1.0)
+    taps = []
+    for row in range(out):
+        center = scale * (row + 0.5)
+        low = max(int(center - reach * wide + 0.5), 0)
+        high = min(int(center + reach * wide + 0.5), size)
+        weights = [weigh((place - center + 0.5) / wide) for place in range(low, high)]
+        total = sum(weights) or 1.0
+        taps.append([(place, weight / total) for place, weight in enumerate(weights, low)])
+    return taps
+
+
 _KINDS: dict[str, Callable[[int, int, float, bool], Taps]] = {
     "nearest": _nearest,
     "nearest_exact": functools.partial(_nearest, shift=0.5), "bicubic": _cubic,
+    "bilinear_aa": functools.partial(_smoothed, weigh=_triangle, reach=1),
+    "bicubic_aa": functools.partial(_smoothed, weigh=_bump, reach=2),
+    "lanczos_aa": functools.partial(_smoothed, weigh=_lanczos, reach=3),
 }  # fmt: skip
 
 
@@ -108,12 +146,16 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
     names = _SCALES[ndim]
     flag = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {name}=None" for name in names)
-    label = {"nearest_exact": "NearestExact"}.get(kind, kind.capitalize())
-    base = f"{'_' if kind == 'nearest_exact' else ''}upsample_{kind}{ndim}d"
-    node = f"Upsample{label}{ndim}DBackward"
+    plain, smooth = kind.removesuffix("_aa"), kind.endswith("_aa")
+    label = {"nearest_exact": "NearestExact"}.get(kind, plain.capitalize())
+    hidden = "_" if kind == "nearest_exact" or smooth else ""
+    base = f"{hidden}upsample_{plain}{ndim}d{'_aa' if smooth else ''}"
+    node = f"Upsample{label}{ndim}D{'Aa' if smooth else ''}Backward"
 
     kernel = f"compute_indices_weights_{kind.removesuffix('_exact').removeprefix('bi')}"
-    if ndim == 2 and kind != "bicubic":
+    if smooth:
+        kernel = "compute_index_ranges_weights"
+    elif ndim == 2 and kind != "bicubic":
         kernel = f"upsample_{kind.removesuffix('_exact')}2d_channels_last"
     kernel = kernel.replace("trilinear", "linear")
     of_bytes = ndim == 2 or kind.startswith("nearest")  # pictures of bytes are resized
@@ -149,7 +191,13 @@ def _declare(kind: str, ndim: int, word: str, aligned: bool) -> Any:
         layout="channels",
         forward=forward,
         self=formulas[0],
-        refuse=unimplemented(kernel, *INTEGERS[of_bytes:], "Bool", *COMPLEX),
+        refuse=unimplemented(
+            kernel,
+            *INTEGERS[of_bytes:],
+            "Bool",
+            *COMPLEX,
+            *(("Half", "BFloat16") if smooth else ()),
+        ),
         cost=lambda self, output_size, *rest: self.shape[0] * self.shape[1] * _product(output_size),
         jacobian="resampling",
         doc="An image resampled to another size.",
@@ -166,8 +214,9 @@ def _product(sizes: Any) -> int:
 
 def _example(kind: str, ndim: int, end: str, grad: bool) -> str:
     x = {1: "c", 2: "c[None]", 3: "c[None, None]"}[ndim]
-    mode = kind.replace("_", "-")
-    call = f"F.interpolate({x}, scale_factor=2, mode='{mode}')"
+    smooth = ", antialias=True" if kind.endswith("_aa") else ""
+    mode, factor = kind.removesuffix("_aa").replace("_", "-"), 0.6 if smooth else 2
+    call = f"F.interpolate({x}, scale_factor={factor}, mode='{mode}'{smooth})"
     return f"torch.autograd.grad({call}.sum(), c)[0]" if grad else call
 
 
@@ -233,12 +282,14 @@ def _formulas_of_volumes(aligned: bool) -> Any:
 _FORMULAS = {
     (ndim, aligned): _formulas(ndim, aligned) for ndim in (1, 2, 3) for aligned in (False, True)
 }
-_ROWS: dict[tuple[str, int], Any] = {}
+_ROWS: dict[tuple[str, int | str], Any] = {}
 for _ndim in (1, 2, 3):
     _ROWS["nearest", _ndim] = _declare("nearest", _ndim, "nearest", False)
     _ROWS["nearest-exact", _ndim] = _declare("nearest_exact", _ndim, "nearest-exact", False)
 for _kind, _ndim in (("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3)):
     _ROWS[_kind, _ndim] = _declare(_kind, _ndim, _kind, True)
+for _kind in ("bilinear", "bicubic", "lanczos"):
+    _ROWS[_kind, "aa"] = _declare(f"{_kind}_aa", 2, _kind, True)
 
 _MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
 
@@ -264,6 +315,8 @@ def _output_sizes(
                 "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
                 f"Tuple[int, int, int], but got size with types {kinds}"
             )
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
         return [int(n) for n in sizes], [None] * ndim
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
@@ -294,6 +347,16 @@ def _no_image(before: Sequence[int], after: Sequence[int]) -> str:
     )
 
 
+def _no_mode(rank: int, mode: str) -> str:
+    needed = {"linear": 3, "bilinear": 4, "trilinear": 5}
+    if mode in needed and 3 <= rank <= 5:
+        return f"Got {rank}D input, but {mode} mode needs {needed[mode]}D input"
+    return (
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: "
+        f"{_MODES} (got {mode})"
+    )
+
+
 def _interpolate(
     input: Any, size: Any, scale_factor: Any, mode: str, align_corners: bool | None,
     recompute_scale_factor: bool | None, antialias: bool,
@@ -306,22 +369,23 @@ def _interpolate(
             )
     elif align_corners is None:
         align_corners = False
-    needed = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
-    known = ("nearest", "area", "nearest-exact", *needed)
-    if input.ndim < 3 or input.ndim > 5 or mode not in known:
-        raise NotImplementedError(
-            "Input Error: Only 3D, 4D and 5D input Tensors supported "
-            f"(got {input.ndim}D) for the modes: {_MODES} (got {mode})"
-        )
     ndim = input.ndim - 2
     sizes, scales = _output_sizes(input, size, scale_factor, recompute_scale_factor)
-    if mode == "area":
-        return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
-    row = _ROWS.get((mode, ndim))
-    if row is None:
-        raise NotImplementedError(
-            f"Got {input.ndim}D input, but {mode} mode needs {needed[mode]}D input"
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and ndim == 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
+            "a 4-D tensor as input"
         )
+    if mode == "area" and 1 <= ndim <= 3:
+        return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
+    if mode == "lanczos" and ndim == 2 and (align_corners or not antialias):
+        wrong = (
+            "does not support align_corners=True" if align_corners else "requires antialias=True"
+        )
+        raise ValueError(f"Lanczos mode {wrong}")
+    row = _ROWS.get((mode, "aa" if antialias else ndim))
+    if row is None:
+        raise NotImplementedError(_no_mode(input.ndim, mode))
     if min(*input.shape[2:], *sizes) <= 0:
         raise RuntimeError(_no_image(input.shape[2:], sizes))
     if not math.prod(input.shape[1:]):

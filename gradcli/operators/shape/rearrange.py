@@ -116,6 +116,8 @@ def _check_counts(repeats: Any, output_size: int | None) -> None:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if (repeats._data < 0).any():
         raise RuntimeError("repeats can not be negative")
+    if output_size is not None and int(repeats._data.sum()) != output_size:
+        raise RuntimeError("allocated size does not match required size")
 
 
 counted_indices = operator(
@@ -130,6 +132,15 @@ counted_indices = operator(
 )
 
 composite(
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
+    "int? output_size=None) -> Tensor",
+    lambda self, repeats, dim, output_size: _counted_by(self, repeats, dim, output_size),
+    doc="Repeats each element as often as its count says.",
+    samples=("torch.repeat_interleave(x, torch.tensor([1, 2]), dim=0)", "v.repeat_interleave(j)"),
+    errors=("torch.repeat_interleave(x, torch.tensor([1, 2]))", "v.repeat_interleave(s)"),
+)
+
+composite(
     "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) "
     "-> Tensor",
     _interleaved,
@@ -141,35 +152,21 @@ composite(
     errors=("torch.repeat_interleave(x, -1)",),
 )  # fmt: skip
 
-composite(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-    "int? output_size=None) -> Tensor",
-    lambda self, repeats, dim, output_size: _counted_by(self, repeats, dim, output_size),
-    doc="Repeats each element as often as its count says.",
-    samples=("torch.repeat_interleave(x, torch.tensor([1, 2]), dim=0)", "v.repeat_interleave(j)"),
-    errors=("torch.repeat_interleave(x, torch.tensor([1, 2]))", "v.repeat_interleave(s)"),
-)
-
 
 def _counted_by(self: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
-    _check_counted(repeats)
-    if repeats.numel() == 1:
-        return _interleaved(self, int(repeats.item()), dim, output_size)
-    return _select_counted(self, repeats, dim)
-
-
-def _select_counted(self: Any, repeats: Any, dim: int | None) -> Any:
     if dim is None:
         self, dim = flatten(self, 0, -1), 0
     dim = wrap_dim(dim, self.ndim)
-    if repeats.ndim != 1:
+    if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.numel() == 1:
+        repeats = repeats.reshape(1).expand(self.shape[dim])
     if repeats.numel() != self.shape[dim]:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{repeats.numel()} and input.size({dim}) = {self.shape[dim]}"
         )
-    return self.index_select(dim, counted_indices.run(repeats, None))
+    return self.index_select(dim, counted_indices.run(repeats, output_size))
 
 
 # ---- turned around

@@ -33,6 +33,7 @@ clone = operator(
     node="CloneBackward0",
     forward=lambda xp, self, memory_format: _copied(xp, self, memory_format),
     self=lambda grad: grad,
+    tangent="linear",
     acts="pointwise",
     jacobian="identity",
     doc="A copy in new memory.",

@@ -89,10 +89,10 @@ def _general_cosine(count: int, sym: bool, options: Any, a: Sequence[float]) -> 
         _call("full", (), (-1) ** place * weight, **plain) for place, weight in enumerate(a)
     ])  # fmt: skip
     if options["requires_grad"]:
-        weights = weights.requires_grad_()
+        weights._track(True, "floating point dtype")
     orders = _call("arange", len(a), dtype=weights.dtype, device=weights.device)
     if options["requires_grad"]:
-        orders = orders.requires_grad_()
+        orders._track(True, "floating point dtype")
     return (weights.unsqueeze(-1) * (orders.unsqueeze(-1) * steps).cos()).sum(0)
 
 
@@ -174,7 +174,9 @@ def _older(name: str, body: Callable[..., Any]) -> Callable[..., Any]:
         else:
             steps = _call("arange", window_length + periodic, dtype=dtype, device=device)
             out = body(steps, window_length + periodic - 1, *own)[:window_length]
-        return out.requires_grad_(requires_grad)
+        if requires_grad:  # as a factory does, which may run inside a transformed function
+            out._track(True, "floating point dtype")
+        return out
 
     return run
 

@@ -28,6 +28,7 @@ def sparse_form(
         forward=forward,
         dtype=row.dtype,
         numbers=",".join(p.name for p in row.tensors if p.number),
+        tangent=row.tangent,
         layout=SPARSE,
         kinded=row.kinded,
         view=row.view if row.listed else False,
