@@ -22,10 +22,6 @@ from ..engine.tensors.autograd_meta import AutogradMeta
 from ..engine.tensors.tensor import Tensor, plain
 from .carrier import run, same, standing
 from .composed import COMPOSED
-<<<<<<< HEAD
-from .dual import Dual, DualMeta, dual, forward, is_dual, mirror, primal_of, tangent_of
-from .observed_passes import unheard
-=======
 from .dual import (
     Dual,
     DualMeta,
@@ -38,7 +34,7 @@ from .dual import (
     tangent_of,
     unwrapped,
 )
->>>>>>> main
+from .observed_passes import unheard
 from .release import asks
 from .reverse import gradient, unchosen
 
