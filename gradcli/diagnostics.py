@@ -104,6 +104,9 @@ class Edit(NamedTuple):
     text: str
 
 
+CALLED_FROM = "called from here"  # the label of the calls that led to a place
+
+
 class Label(NamedTuple):
     """A remark on a piece of the source; the primary one carries the carets."""
 
@@ -185,7 +188,7 @@ class Diagnostic(NamedTuple):
     @property
     def is_bare(self) -> bool:
         """Whether it has nothing beside its own place and words."""
-        return len(self.labels) < 2 and not self.notes
+        return sum(label.text != CALLED_FROM for label in self.labels) < 2 and not self.notes
 
     def bounded(self) -> Diagnostic:
         """The same on one screen; what does not fit is counted."""

@@ -233,3 +233,51 @@ def test_within_a_transformation_nodes_have_places_and_the_result_its_value(tmp_
     ]
     values = [document["passes"][-1]["nodes"][0]["value"] for document in (own, live)]
     assert values[0] == values[1] is not None
+
+
+CALLS = """import torch
+from torch import nn
+
+def scaled(a, k=2):
+    b = a * k
+    return b.sin()
+
+def parts(a):
+    for turn in range(2):
+        yield scaled(a, turn)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+    def forward(self, x):
+        \"\"\"Doc.\"\"\"
+        try:
+            bad = self.failing(x)
+        except ValueError:
+            square = lambda t: t * t
+            return square(self.lin(x)) + sum(parts(x))
+    def failing(self, x):
+        def inner(y):
+            z = y * 2
+            raise ValueError("no")
+        return inner(x)
+
+net = Block()
+x = torch.ones(3, requires_grad=True)
+out = scaled(net(x))
+for turn in range(2):
+    out = scaled(out)
+out.sum().backward()
+"""
+
+
+def test_pictures_fold_the_same_calls(tmp_path: Path) -> None:
+    """Functions of the program too, which Python runs."""
+    file = tmp_path / "program.py"
+    file.write_text(CALLS, "utf-8")
+    own, live = (json.loads(here("trace", str(file), "--all", "--format", "json", "--engine",
+                                 engine).stdout) for engine in ("own", "torch"))  # fmt: skip
+    assert own["frames"] == live["frames"] and len(own["frames"]) == 8
+    made = [[(node["name"], node["frame"]) for node in one["nodes"]] for one in (own, live)]
+    assert made[0] == made[1]

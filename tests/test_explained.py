@@ -90,6 +90,14 @@ def test_the_check_of_a_second_derivative() -> None:
     assert page.endswith("save the inputs instead, and compute ctx.square again in Cube.backward\n")
 
 
+def test_a_plot_of_what_requires_grad() -> None:
+    page = page_of(
+        "import matplotlib.pyplot as plt\nx = torch.linspace(0, 1, 5, requires_grad=True)\n"
+        "plt.plot(x, x ** 2)\n"
+    )
+    assert "help: x.detach() and (x ** 2).detach() on line 3      tried: passes" in page
+
+
 def test_a_matrix_without_an_inverse() -> None:
     page = page_of(
         "a = torch.ones(2, 2, requires_grad=True)\ntorch.linalg.inv(a).sum().backward()\n"

@@ -349,7 +349,7 @@ trainer.loss(torch.ones(2)).backward()
 """
 IN_LAYERS = {
     "net.blocks[0].weight": ("not-registered", [4], "a plain list"),
-    "net.out.weight": ("masked-nan", [5], "where drops values of Sqrt in net("),
+    "net.out.weight": ("masked-nan", [5], "where drops values of h.sqrt() on line 11 of "),
     "trainer.w": ("rebound", [9], "on line 9 trainer.w was rebound"),
 }
 

@@ -200,7 +200,9 @@ class Environment:
         from ..questions.tried_advice import in_own_words, with_cut, with_trials
 
         if is_own:
-            return with_cut(with_trials(ran, self.started) if tries else ran, self.started)
+            return with_cut(
+                with_trials(ran, self.started) if tries else ran, self.started, tries=tries
+            )
         return in_own_words(ran, self.started, tries=tries)
 
     def finish(self, ran: Ran) -> int:

@@ -10,7 +10,16 @@ from functools import cached_property
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, LimitReached, ProgramError, Span
+from ..diagnostics import (
+    CALLED_FROM,
+    Cure,
+    Diagnostic,
+    ExitStatus,
+    Label,
+    LimitReached,
+    ProgramError,
+    Span,
+)
 from ..engine.schema.errors import DeviceMissing
 from ..engine.schema.mode import state
 from ..named import NamedTuple
@@ -442,7 +451,7 @@ def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iter
     if len(spans) > SHOWN_CALLS:
         spans = spans[: SHOWN_CALLS - 1] + spans[-1:]
     for span in spans:
-        yield Label(span, "called from here")
+        yield Label(span, CALLED_FROM)
 
 
 def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:

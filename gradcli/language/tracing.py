@@ -32,18 +32,26 @@ QUIET = (
 
 
 class Inner(NamedTuple):
-    """An operation that code outside of the text did within an expression: its name, its line."""
+    """An operation that code outside of the text did within an expression: its name, its line.
+
+    Of an expression of another file, which reports itself, its words and its node are known, and
+    the expression of the program that called it.
+    """
 
     word: str
     place: str
+    text: str = ""
+    node: ast.AST | None = None
+    call: ast.AST | None = None
 
 
 class Listener:
     """The listener of a traced run. A base class whose other methods do nothing."""
 
-    __slots__ = ("stack",)
+    __slots__ = ("stack", "within")
 
     def __init__(self) -> None:
+        self.within: Inner | None = None  # what another file computes, while that is reported
         # What is in progress: of expressions the parts that were left, None stands for a statement.
         self.stack: list[list[Any] | None] = []
 

@@ -51,9 +51,11 @@ class OwnCode:
         """Rewritten code and the program's own that stands at the same place."""
         tree = ast.Module(list(self.text.tree.body), [])
         whole = compile(tree, self.text.filename, "exec", dont_inherit=True)
-        plain = {place_of(code): code for code in codes_of(whole)}
+        files = (whole, *self.text.plain)
+        plain = {(code.co_filename, place_of(code)): code
+                 for file in files for code in codes_of(file)}  # fmt: skip
         for number, code in self.text.told.items():
-            own = plain.get(place_of(code))
+            own = plain.get((code.co_filename, place_of(code)))
             if number not in self.own and own is not None and is_alike(code, own):
                 self.own[number], self.told[id(own)] = own, code
 

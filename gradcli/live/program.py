@@ -13,6 +13,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import Any
 
 from ..diagnostics import Diagnostic, Enough, ProgramError, Span
@@ -24,9 +25,11 @@ from ..language.source import Source
 from ..numerics.twister import DEFAULT_SEED
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
+from .imported import ImportedFiles
+from .packages import start_of
 from .recorder import Recorder
-from .rewrite import Listeners
-from .text import Text
+from .rewrite import Globals, Listeners
+from .text import Text, parsed
 
 PREAMBLE = """import math
 import torch
@@ -76,28 +79,6 @@ def _is_python(source: Source) -> bool:
     return False
 
 
-def parsed(source: Source) -> ast.Module:
-    """Python's tree of the text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source.text)
-    except SyntaxError as error:
-        line, column = error.lineno or 1, error.offset or 1
-        span = Span(line, column, error.end_lineno or line, max(error.end_offset or 0, column + 1))
-        raise source.error("SyntaxError", error.msg, span) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise source.error("SyntaxError", str(error), source.span_at(0)) from None
-
-
-class Globals:
-    """The names of the program, as the spectators of an interpreted one know them."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.values = values
-        self.nodes: dict[str, ast.AST] = {}
-
-
 class LiveMachine(Listeners):
     """One program that Python runs, and its listeners."""
 
@@ -110,7 +91,8 @@ class LiveMachine(Listeners):
         self.program, self.arguments, self.path = program, arguments, path
         tree = program.tree
         self.filename = os.path.abspath(path) if path is not None else program.source.name
-        self.text = Text(program.source, tree, self.filename)
+        self.start = start_of(os.path.abspath(self.filename), tree)
+        self.text = Text(program.source, tree, self.filename, self.start.folder)
         self.recorder = recorder(self.text)
         self.side = self.recorder.side
         self.module = types.ModuleType(MODULE)
@@ -133,6 +115,8 @@ class LiveMachine(Listeners):
         else:
             values["__builtins__"] = builtins
         values["__file__"] = self.filename
+        if self.start.spec is not None:
+            values["__spec__"], values["__package__"] = self.start.spec, self.start.spec.parent
         self.given = {id(self.program.literals[name]): value for name, value in overrides.items()}
         self.hidden.update(values)
         for name, value in inputs.items():
@@ -184,8 +168,11 @@ class LiveMachine(Listeners):
             own = "" if self.program.source.cells else self.text.filename
             stack.enter_context(_warning(warned, own))
             stack.enter_context(_collecting())
+            stack.enter_context(ImportedFiles(self).importing())
             stack.enter_context(self.recorder.recording())
             try:
+                if self.start.spec is not None and self.start.spec.parent:
+                    import_module(self.start.spec.parent)
                 exec(code, self.globals.values)
             except Enough:
                 pass
@@ -235,8 +222,9 @@ class LiveMachine(Listeners):
     def _at_home(self) -> Iterator[None]:
         """As Python runs a script: its arguments, its folder first in the path, its module."""
         before = sys.argv, list(sys.path), sys.modules.get(MODULE)
-        sys.argv = [self.path or "-", *self.arguments]
-        sys.path.insert(0, os.path.dirname(self.filename) if self.path is not None else "")
+        whole = self.start.spec is not None and self.filename
+        sys.argv = [whole or self.path or "-", *self.arguments]
+        sys.path.insert(0, self.start.folder if self.path is not None else "")
         sys.modules[MODULE] = self.module
         try:
             yield

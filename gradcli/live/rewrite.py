@@ -16,10 +16,17 @@ from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
     from .expectations import Expecting
-    from .program import Globals
     from .text import Text
 
-STORED, GIVEN, CAUGHT = "stored", "given", "caught"
+STORED, GIVEN, CAUGHT, CALLED, OVER = "stored", "given", "caught", "called", "over"
+
+
+class Globals:
+    """The names of the program, as the spectators of an interpreted one know them."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+        self.nodes: dict[str, ast.AST] = {}
 
 
 class Listeners:
@@ -33,6 +40,7 @@ class Listeners:
         self.on_local: Callable[[Any, str, Any], None] | None = None
         self.listener: Any = None
         self.teller: Any = None
+        self.calls: Any = None  # is told when functions of the program begin and end
 
     def listen(self, listener: Any) -> None:
         """From here on every expression is reported."""
@@ -85,6 +93,7 @@ class Rewriter(ast.NodeTransformer):
         self.globals: list[set[str]] = []
         self.tree = text.tree
         self.twins: dict[int, ast.AST] = {}
+        self.is_imported = False  # no name of it is a global one of the program
         self.expecting: Expecting | None = None  # where the text has expectations
 
     def module(self) -> ast.Module:
@@ -162,7 +171,8 @@ class Rewriter(ast.NodeTransformer):
     def reporting(self, target: Any, name: str, value: ast.expr) -> ast.Call:
         """The same as an expression, which is what was bound."""
         number = self.number(target)
-        if isinstance(target, ast.arg) or (self.depth and name not in self.globals[-1]):
+        is_inside = self.is_imported or isinstance(target, ast.arg)
+        if is_inside or (self.depth and name not in self.globals[-1]):
             number = -number
         return planted_call(STORED, target, ast.Constant(number), value)
 
@@ -220,9 +230,17 @@ class Rewriter(ast.NodeTransformer):
                 (*given.posonlyargs, *given.args, *given.kwonlyargs)]  # fmt: skip
         place = int(ast.get_docstring(node, clean=False) is not None)
         node.body[place:place] = told
+        if self.machine.calls is not None and not _is_suspended(node):
+            node.body[place:] = self.framed(node, node.body[place:])
         self.globals.pop()
         self.depth -= 1
         return node
+
+    def framed(self, node: Any, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A function's body between its beginning and its end."""
+        begin, end = (ast.copy_location(ast.Expr(planted_call(name, body[0])), body[0])
+                      for name in (CALLED, OVER))  # fmt: skip
+        return [begin, ast.copy_location(ast.Try(body, [], [], [end]), body[0])]
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
@@ -247,8 +265,12 @@ class Rewriter(ast.NodeTransformer):
                          ast.copy_location(ast.Name(one.arg, ast.Load()), one))
             for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)
         ]  # fmt: skip
+        if self.machine.calls is not None:
+            told.insert(0, planted_call(CALLED, node.body))
         if told:
             node.body = ast.copy_location(ast.BoolOp(ast.Or(), [*told, node.body]), node.body)
+        if self.machine.calls is not None:
+            node.body = planted_call(OVER, node.body, node.body)
         self.globals.pop()
         self.depth -= 1
         return node
@@ -256,6 +278,17 @@ class Rewriter(ast.NodeTransformer):
     def within_lambda(self, body: ast.expr) -> ast.expr:
         """Its expression, as it is."""
         return body
+
+
+def _is_suspended(function: Any) -> bool:
+    """Whether other code runs between the beginning of a function and its end."""
+    pending: list[ast.AST] = list(function.body)
+    for node in pending:
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
 
 
 def names_of(target: Any) -> Iterable[ast.Name]:

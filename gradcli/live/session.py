@@ -29,11 +29,11 @@ from .functions import Functions
 from .labels import NOWHERE
 from .own_engine import OwnSide
 from .places import makers
-from .program import Globals, live_program, parsed
+from .program import live_program
 from .recorder import Recorder
-from .rewrite import heard, names_of
+from .rewrite import Globals, heard, names_of
 from .side import TorchSide
-from .text import Text, cell_of
+from .text import Text, cell_of, parsed
 from .tracebacks import without
 
 MOST = 100  # texts that are remembered
@@ -92,6 +92,7 @@ class Session:
         self.targets = _targets(tree)
         self.given: dict[int, Any] = {}  # no option of the command line changes a running text
         self.teller: Any = None
+        self.calls: Any = None
         self.log = None  # expectations are not read here
         self.functions = Functions(self.text, self.globals.values)
         self.is_whole = False  # whether all of the text runs rewritten

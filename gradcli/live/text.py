@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from ..diagnostics import Span
 from ..language.source import Source
 from ..recording.facts.basic import Elsewhere
 
@@ -20,6 +23,7 @@ CALLER = "<recorded>"  # the name of what calls PyTorch in the program's place
 SHORT = 40  # characters of an expression that is quoted
 MOST = 10_000  # places in other files
 DEEPEST = 200  # frames between the text and an operation
+ASSIGNED, ENDED = re.compile(r"\s*([^\W\d]\w*)\s*=\s*"), re.compile(r"\s*(#.*)?\s*")
 
 
 def _call(function: Any, args: Any, kwargs: Any) -> Any:
@@ -50,8 +54,11 @@ NOBODY = None, NOWHERE  # calls a module
 class Text:
     """A source with its tree, found again in the frames that run it."""
 
-    def __init__(self, source: Source, tree: ast.Module, filename: str) -> None:
+    def __init__(
+        self, source: Source, tree: ast.Module, filename: str, folder: str | None = None
+    ) -> None:
         self.source, self.tree, self.filename = source, tree, filename
+        self.folder = os.path.dirname(filename) if folder is None else folder
         self._index: dict[tuple[int, int, int, int], ast.AST] | None = None
         # By identity, for the hash of a code is made of all its constants.
         self._codes: dict[int, tuple[CodeType, dict[int, Spot]]] = {}
@@ -61,11 +68,17 @@ class Text:
         # Calls of modules that are running: the frame that makes each, and where the text is then.
         self.callers: list[tuple[FrameType, Spot]] = []
         self.told: dict[int, CodeType] = {}  # what runs rewritten, by its identity
+        self.plain: list[CodeType] = []  # of the other files that run rewritten
         self.on_place: Callable[[FrameType], None] | None = None  # a place that is new
 
     def tells(self, code: CodeType) -> None:
         """This code is rewritten, and that of the functions in it."""
         self.told.update((id(one), one) for one in (code, *codes_of(code)))
+
+    def imports(self, plain: CodeType, code: CodeType) -> None:
+        """The code of another file, and what runs in its place."""
+        self.plain.append(plain)
+        self.tells(code)
 
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
@@ -130,16 +143,20 @@ class Text:
         """The innermost place in a file that is not PyTorch's or Python's; None in the text."""
         while frame is not None and frame.f_code.co_filename != self.filename:
             name = frame.f_code.co_filename
-            is_library = any(f"{os.sep}{part}{os.sep}" in name for part in PACKAGES)
+            is_library = is_of_package(name)
             is_python = name.startswith(PYTHON) and not is_library
             if not is_python and self._other(frame.f_code)[1]:
-                folder = os.path.join(os.path.dirname(self.filename), "")
-                own = os.path.isabs(self.filename) and name.startswith(folder)
-                shown = name.removeprefix(folder) if own else os.path.basename(name)
-                shown = cell_of(name) or shown
-                return Elsewhere(shown, frame.f_lineno, _expression(frame), is_library)
+                shown = cell_of(name) or self.shown(name)
+                source, target = _expression(frame)
+                return Elsewhere(shown, frame.f_lineno, source, is_library, target)
             frame = frame.f_back
         return None
+
+    def shown(self, filename: str) -> str:
+        """Another file by the way from the program's folder, else by its name alone."""
+        folder = os.path.join(self.folder, "")
+        own = os.path.isabs(folder) and filename.startswith(folder)
+        return filename.removeprefix(folder) if own else os.path.basename(filename)
 
     def _spot_at(self, frame: FrameType) -> Spot:
         """Where a frame of the text is."""
@@ -221,6 +238,25 @@ class Text:
             traceback = traceback.tb_next
 
 
+def parsed(source: Source) -> ast.Module:
+    """Python's tree of the text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source.text)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        span = Span(line, column, error.end_lineno or line, max(error.end_offset or 0, column + 1))
+        raise source.error("SyntaxError", error.msg, span) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise source.error("SyntaxError", str(error), source.span_at(0)) from None
+
+
+def is_of_package(filename: str) -> bool:
+    """Whether a file belongs to what is installed."""
+    return any(f"{os.sep}{part}{os.sep}" in filename for part in PACKAGES)
+
+
 def cell_of(filename: str) -> str:
     """A notebook's cell by its number, as a reader calls it; empty for a file."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -228,17 +264,22 @@ def cell_of(filename: str) -> str:
     return "" if words is None else " ".join(words)
 
 
-def _expression(frame: FrameType) -> str:
-    """What a frame of another file computes at the moment, in one line."""
+def _expression(frame: FrameType) -> tuple[str, str]:
+    """What a frame of another file computes at the moment, in one line, and the name that the text
+    gives to its value."""
     positions = islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
     line, end_line, start, end = next(positions, NO_POSITION)
     if line is None or end_line is None or start is None or end is None:
-        return ""
+        return "", ""
     name = frame.f_code.co_filename
     lines = [linecache.getline(name, at).encode() for at in range(line, end_line + 1)]
-    lines[-1] = lines[-1][:end]  # columns are bytes
+    behind = lines[-1][end:].decode(errors="replace")  # columns are bytes
+    lines[-1] = lines[-1][:end]
+    before = lines[0][:start].decode(errors="replace")
     lines[0] = lines[0][start:]
-    return " ".join(one.decode(errors="replace").strip() for one in lines)
+    target = ASSIGNED.fullmatch(before) if ENDED.fullmatch(behind) else None
+    source = " ".join(one.decode(errors="replace").strip() for one in lines)
+    return source, "" if target is None else target[1]
 
 
 def codes_of(code: CodeType) -> Iterator[CodeType]:

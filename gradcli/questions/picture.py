@@ -18,7 +18,7 @@ from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
 from ..recording.passes import Frees
 from ..recording.recording import Recording
-from ..recording.sides import origin_of, sequence_of
+from ..recording.sides import mark_of, origin_of, sequence_of
 from ..recording.spectator import Spectator
 from ..recording.steps import Local, Steps
 from .graph import module_names
@@ -79,12 +79,14 @@ class Frames(Spectator):
 
     def __init__(self) -> None:
         self.frame: Frame | None = None
-        self.within: dict[int, tuple[int, Frame]] = {}  # by a node's identity; its sequence number
+        self.open: list[tuple[int, Frame | None]] = []  # calls of Python, what was around each
+        self.within: dict[int, tuple[int, Frame]] = {}  # by a node's mark; its number
 
     def begin(self, machine: Machine) -> None:
         """Makes functions report that they run."""
         if not isinstance(machine, Machine):
-            return  # Python runs it: modules report themselves
+            machine.calls = self  # Python runs it
+            return
         before = machine.compiler
         compiler = FramingCompiler(machine.program, machine.globals, machine.overrides)
         compiler.dynamic.update(before.dynamic)
@@ -96,16 +98,35 @@ class Frames(Spectator):
 
         def run(frame: Any) -> Any:
             before = self.frame
-            is_forward = name.rpartition(".")[2] == "forward"
-            if is_forward and before is not None and not isinstance(before.called, str):
-                return body(frame)  # its module's frame is there already
-            self.frame = Frame(before, name, current_origin())
+            self._enter(name, current_origin())
             try:
                 return body(frame)
             finally:
                 self.frame = before
 
         return run
+
+    def _enter(self, name: str, origin: Any) -> None:
+        """A function begins; for forward() its module's frame is there already."""
+        before = self.frame
+        is_within = before is not None and not isinstance(before.called, str)
+        if not (is_within and name.rpartition(".")[2] == "forward"):
+            self.frame = Frame(before, name, origin)
+
+    # ---- functions that Python runs
+
+    def called(self, frame: int, name: str, origin: Any) -> None:
+        """One begins in this frame of Python."""
+        self.open.append((frame, self.frame))
+        self._enter(name, origin)
+
+    def returned_from(self, frame: int) -> None:
+        """It ends; lambdas in it may have ended by an error."""
+        while self.open:
+            one, before = self.open.pop()
+            if one == frame:
+                self.frame = before
+                break
 
     # ---- events of the engine
 
@@ -119,11 +140,11 @@ class Frames(Spectator):
     def made(self, tensor: Any) -> None:
         node = None if tensor is None else tensor.grad_fn
         if node is not None and self.frame is not None:
-            self.within[id(node)] = sequence_of(node), self.frame
+            self.within[id(mark_of(node))] = sequence_of(node), self.frame
 
     def of_node(self, node: Any) -> Frame | None:
         """The innermost call that made a node."""
-        sequence, frame = self.within.get(id(node), (None, None))
+        sequence, frame = self.within.get(id(mark_of(node)), (None, None))
         return frame if sequence == sequence_of(node) else None
 
 
@@ -207,12 +228,27 @@ def _makings(
     order = dict(zip(map(id, inner), count(1)))
     frees = recording.find(Frees)
     makings, freed_by = [], {} if frees is None else frees.lines
+    made_in = _frames_of(calls, found, inner) if calls.within else {}
     for node in found.alive:
-        frame = calls.of_node(node) if calls.within else None
+        frame = made_in.get(id(node))
         at = None if frame is None else _numbered(frame, frames, numbers, paths)
         key = id(node)
         makings.append(tuple.__new__(MakingFact, (order.get(key), at, freed_by.get(key))))
     return tuple(makings), tuple(frames)
+
+
+def _frames_of(calls: Frames, found: Collected, inner: list[Any]) -> dict[int, Frame]:
+    """The call that made each node, by its identity. Those that an operation of PyTorch made on its
+    way are not reported: they are of the call of the node that uses them."""
+    made_in = {id(node): frame for node in inner if (frame := calls.of_node(node)) is not None}
+    edges = dict(zip(map(id, found.alive), (fact.next for fact in found.nodes), strict=True))
+    for node in reversed(inner):
+        if (frame := made_in.get(id(node))) is None:
+            continue
+        for child in (found.alive[edge[0]] for edge in edges[id(node)] if edge is not None):
+            if edges[id(child)] and origin_of(child) is origin_of(node):
+                made_in.setdefault(id(child), frame)
+    return made_in
 
 
 def _numbered(

@@ -60,7 +60,7 @@ def _is_long(ran: Ran) -> bool:
     return memory_in_use()[0] - ran.held_before > MOST_MEMORY
 
 
-def with_cut(ran: Ran, started: float) -> Ran:
+def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     """The same run, whose error also names what took the root of its pass out of the graph.
 
     Where the text alone does not show it, the program runs once more, and is followed.
@@ -72,7 +72,7 @@ def with_cut(ran: Ran, started: float) -> Ran:
         return ran
     from ..pipeline.run import execute
     from .provenance import Provenance
-    from .why.refused import causes_of_refusal
+    from .why.refused import causes_of_refusal, cures_of_refusal
 
     provenance = Provenance()
     with as_new():
@@ -81,7 +81,11 @@ def with_cut(ran: Ran, started: float) -> Ran:
         return ran
     span_of = again.program.source.span_of
     cuts = [Label(span_of(node), text) for node, text in causes_of_refusal(again, provenance)]
-    return ran._replace(error=error._replace(labels=(*error.labels, *cuts)))
+    cures = tuple(cures_of_refusal(again, provenance)) if tries else ()
+    told = error._replace(
+        labels=(*error.labels, *cuts), notes=tuple(cure.note for cure in cures), cures=cures
+    )
+    return with_trials(ran._replace(error=told), started)
 
 
 def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
@@ -110,7 +114,7 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
         return ran
     started = time.process_time()
     own = with_trials(own, started) if tries else own
-    return ran._replace(error=with_cut(own, started).error)
+    return ran._replace(error=with_cut(own, started, tries=tries).error)
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ..recording.facts import Edge, NodeFact, Report, TensorFact
 
 ANY_LEAF = -2
@@ -90,6 +92,27 @@ class Graph:
         if inner is not None and inner.source:
             return inner.source
         return "" if place is None else place.text
+
+    def words(self, node: int) -> str:
+        """The same with the name that another file gives to what its expression made at last."""
+        inner = self.elsewhere.get(node)
+        if inner is None or (node in self._within and not self._is_called(node, inner.target)):
+            return self.source(node)
+        return inner.named or self.source(node)
+
+    @cached_property
+    def _within(self) -> set[int]:
+        """The nodes that other files made on the way to the value of an expression; one of the same
+        name may be the value of the turn before."""
+        return {
+            edge[0] for node, inner in self.elsewhere.items() for edge in self.next[node]
+            if edge is not None and self.elsewhere.get(edge[0]) == inner
+            and self.names[edge[0]] != self.names[node]
+        }  # fmt: skip
+
+    def _is_called(self, node: int, name: str) -> bool:
+        flow = self.flows.get((node, 0))
+        return flow is not None and bool(name) and flow.name == name
 
     def signature(self, root: int) -> int:
         """Equal for branches that read alike, whatever their leaves are called."""

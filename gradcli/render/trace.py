@@ -305,13 +305,14 @@ class Words:
         again = (
             above is place
             and (self.units is None or row.parent not in self.units.atoms)
-            and not (flow is not None and flow.name)
+            and (flow is None or not flow.name or row.node in graph.elsewhere)
         )
         if again or row.node in self.derived or self._is_bound_elsewhere(place):
-            return source + module, "dim"
+            return graph.words(row.node) + module, "dim"
         if place.parts and above is not place and self.outputs[row.node] == len(place.parts):
             return self._assigned(place.parts[row.output_nr], place) + module, ""
-        return (self._assigned(place.target, place) if place.target else source) + module, ""
+        words = self._assigned(place.target, place) if place.target else graph.words(row.node)
+        return words + module, ""
 
     def _is_bound_elsewhere(self, place: Place) -> bool:
         """Whether the name that the text gives to an expression is of a node made inside of a

@@ -22,6 +22,7 @@ from .misfits import misfits
 from .operands import operands
 from .refused import refused
 from .roots import constant, root, unused
+from .uses import uses
 
 _TOLD: dict[str, Callable[[Explanation, Cause], None]] = {
     "freed": freed, "saved": saved, "changed": changed, "constant": constant,
@@ -56,6 +57,7 @@ def _explain(out: Explanation, error: BaseException) -> None:
         calls(out, error)
         refused(out, error)
         misfits(out, error)
+        uses(out, error)
     hook(out, error.__traceback__)
     if causes and causes[0].kind == "saved":
         damage_advice(out, causes[0], causes[-1])

@@ -12,11 +12,13 @@ from ...engine.schema.catalogue import catalogue
 from ...engine.tensors.tensor import Tensor
 from .. import names
 from ..cut_reasons import Search
-from ..explanation import Explanation, replaced, suffixed
+from ..explanation import Explanation, is_alone, replaced, suffixed
 from ..values import Bound, Function
 from .conditions import condition, short
 
 MOST_KEYS = 4
+LONGEST = 80  # characters of a statement that advice repeats
+RENAMED = {"retain_variables": "retain_graph"}  # arguments of older versions
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
 _CALLED = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got)\b")
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
@@ -63,10 +65,20 @@ def _no_backward(out: Explanation, kind: str, root: ast.expr) -> None:
                     out.advise(reason.advice, reason.edits)
                 return
         _summed(out, kind, root.id)
+        _empty(out, value)
     elif kind in ("list", "tuple"):
         code = out.places.text(root)
         if code is not None:
             out.advise(f"sum({code}).backward()", replaced(out.places, root, f"sum({code})"))
+
+
+def _empty(out: Explanation, value: ast.expr | None) -> None:
+    """sum(losses) of a list that nothing was appended to."""
+    called = out.places.called(value)
+    if called is not None and called[0] == "sum" and len(called[1]) == 1:
+        given = called[1][0]
+        if out.places.value_of(given) == [] and (text := out.places.text(given)):
+            out.put(given, f"{text} is empty: its sum is the number 0")
 
 
 def _summed(out: Explanation, kind: str, name: str) -> None:
@@ -107,9 +119,26 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
             elif update is None:
                 out.advise(f"{code}.retain_grad() before backward")
             else:
-                out.advise(f"with torch.no_grad(): {update}, which leaves {code} a leaf")
+                kept = f"with torch.no_grad(): {update}"
+                edits = replaced(out.places, out.places.statement(node), kept)
+                out.advise(f"{kept}, which leaves {code} a leaf", edits)
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")
+            _guarded(out, node)
+
+
+def _guarded(out: Explanation, node: ast.expr) -> None:
+    """A statement that reads a gradient which is not there yet, or not for each parameter."""
+    places, statement = out.places, out.places.statement(node)
+    text = None if statement is None else places.text(statement, LONGEST)
+    calls = {id(part): part for part in places.parents.values() if isinstance(part, ast.Call)}
+    passes = any((called := places.called(call)) is not None and called[0] == "backward"
+                 for call in calls.values())  # fmt: skip
+    if text is None or not passes or not isinstance(statement, (ast.Expr, ast.AugAssign)):
+        return
+    if is_alone(places, statement) and places.loop_around(node) is not None:
+        whole = f"if {places.text(node)} is not None: {text}"
+        out.advise(whole, replaced(places, statement, whole))
 
 
 def _made_of_leaf(out: Explanation, node: ast.expr) -> ast.expr | None:
@@ -182,6 +211,8 @@ def _keyword(out: Explanation, word: str) -> None:
     near = names.suggestion(
         word, sorted(set(_parameters(out)) - {k.arg for k in out.place.keywords})
     )
+    if near is None:
+        near = RENAMED.get(word)
     if near is not None:
         out.advise(f"did you mean '{near}'?", [Edit(out.span, near)])
 

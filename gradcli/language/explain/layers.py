@@ -9,6 +9,7 @@ from math import prod
 from types import TracebackType
 from typing import Any
 
+from ...diagnostics import Edit
 from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from ...recording.modules import named_modules
@@ -62,12 +63,36 @@ def refused(out: Explanation, called: Sequence[Called]) -> None:
         if made is not None:
             out.put(made, f"{name} is made here")
         if len(tensors) == 1:
-            _sizes(out, inner, tensors[0], made, is_same=called[0][1][0] is given[0])
+            is_same = called[0][1][0] is given[0]
+            _sizes(out, inner, tensors[0], made, name or "", is_same=is_same)
+        elif inner._get_name() == "LSTM" and isinstance(given[1], Tensor):
+            _one_state(out)
+
+
+def _one_state(out: Explanation) -> None:
+    """An LSTM has two states, of which it is given one."""
+    call = out.place
+    state = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+    text = None if state is None else out.places.text(state)
+    if text is not None:
+        pair = f"({text}, torch.zeros_like({text}))"
+        out.advise(f"{pair}: an LSTM has two states", replaced(out.places, state, pair))
+
+
+def _flattened(out: Explanation, name: str, made: ast.expr | None, wanted: int) -> None:
+    """A Flatten before a layer of a Sequential, whose input has several dimensions."""
+    span = out.places.span(made)
+    if span is not None and isinstance(made, ast.Call):
+        space = ast.unparse(made.func).rpartition(".")[0]
+        layer = f"{space}.Flatten()" if space else "Flatten()"
+        out.advise(f"{layer} before {name}, which makes rows of {wanted} numbers",
+                   [Edit(span.start, f"{layer}, ")])  # fmt: skip
 
 
 def _sizes(
-    out: Explanation, layer: Module, given: Tensor, made: ast.expr | None, is_same: bool
-) -> None:
+    out: Explanation, layer: Module, given: Tensor, made: ast.expr | None, name: str, *,
+    is_same: bool,
+) -> None:  # fmt: skip
     """A layer that was made for another size than it is given."""
     word, dim = MADE_FOR.get(layer._get_name(), ("", 0))
     shape = tuple(given.shape)
@@ -80,6 +105,8 @@ def _sizes(
         if is_same and node is not None and (text := out.places.text(node)) is not None:
             out.advise(f"{text}.flatten(1), which makes rows of {wanted} numbers",
                        suffixed(out.places, node, ".flatten(1)"))  # fmt: skip
+        elif name.endswith("]"):
+            _flattened(out, name, made, wanted)
         return
     first = None
     if isinstance(made, ast.Call):

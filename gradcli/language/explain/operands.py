@@ -77,7 +77,8 @@ def operands(out: Explanation, error: BaseException) -> None:
         code = out.places.text(out.place)
         if code is not None:
             code = f"({code})" if isinstance(out.place, ENCLOSED) else code
-            out.advise(f"{code}.any() or {code}.all()")
+            if not _where(out, "element") and not _is_made(out.place):
+                out.advise(f"{code}.any() or {code}.all()")
     elif isinstance(out.place, ast.Subscript):
         _index(out, out.place.slice)
     elif len(shown) == 2:
@@ -133,6 +134,12 @@ def _types(out: Explanation, shown: Sequence[Operand]) -> None:
                 if code is not None and edits:
                     shape = f"({code})" if isinstance(node, ENCLOSED) else code
                     out.or_else(f"{shape}{word} on line {out.places.line(node)}", edits)
+
+
+def _is_made(place: ast.AST) -> bool:
+    """Whether an object of a class is made there."""
+    word = getattr(getattr(place, "func", None), "attr", "")
+    return str(word)[:1].isupper()
 
 
 def _index(out: Explanation, index: ast.expr) -> None:
@@ -300,6 +307,10 @@ def _numpy(out: Explanation) -> None:
     if isinstance(function, ast.Attribute) and isinstance(owner, Namespace):
         _of_tensors(out, function.attr)
         return
+    if isinstance(out.place, ast.Call) and out.place.args and owner is not None:
+        if not isinstance(owner, Tensor):
+            _drawn(out, out.place)
+            return
     called = out.places.called(out.place)
     if called is not None and called[1]:
         line = out.places.line(out.place)
@@ -320,6 +331,19 @@ def _of_tensors(out: Explanation, word: str) -> None:
     given = f"torch.stack({text})" if isinstance(value, (list, tuple)) else text
     whole = f"torch.{word}({given})"
     out.advise(f"{whole}, which keeps the graph", replaced(out.places, place, whole))
+
+
+def _drawn(out: Explanation, call: ast.Call) -> None:
+    """plt.plot(x, y) of what requires grad."""
+    given = [node for node in call.args if any(
+        isinstance(value := out.places.value_of(part), Tensor) and value.requires_grad
+        for part in ast.walk(node))]  # fmt: skip
+    edits = [edit for node in given for edit in suffixed(out.places, node, ".detach()") or ()]
+    texts = [f"({ast.unparse(node)})" if isinstance(node, ENCLOSED) else ast.unparse(node)
+             for node in given]  # fmt: skip
+    if given:
+        said = " and ".join(f"{text}.detach()" for text in texts)
+        out.advise(f"{said} on line {out.places.line(call)}", edits)
 
 
 def _appended(out: Explanation, text: str, values: Sequence[Any]) -> None:
@@ -371,10 +395,61 @@ def _probabilities(out: Explanation) -> None:
         out.advise(f"torch.sigmoid({code}) on line {line}, or BCEWithLogitsLoss without it", edits)
 
 
+def _chosen(out: Explanation) -> None:
+    """`if x.sum() > 0` in a function of vmap: a tensor holds the answers of all samples."""
+    out.primary = "differs from sample to sample, and an if goes one way"
+    if not _where(out, "sample"):
+        out.advise("torch.where, which chooses for each sample")
+
+
+def _where(out: Explanation, of_each: str) -> bool:
+    """torch.where for an if whose branches return, or give one name a value."""
+    places, condition = out.places, out.places.text(out.place)
+    branch = places.parents.get(id(out.place))
+    if not isinstance(branch, ast.If) or condition is None:
+        return False
+    body = list(getattr(places.parents.get(id(branch)), "body", places.program.body))
+    later: list[ast.stmt] = body[body.index(branch) + 1 :] if branch in body else []
+    one, other = branch.body, branch.orelse
+    if isinstance(one[0], ast.Return):
+        other, start = other or later[:1], "return"
+    else:
+        targets = {ast.unparse(part.targets[0]) if isinstance(part, ast.Assign) else ""
+                   for part in (*one, *other)}  # fmt: skip
+        start = f"{targets.pop()} =" if len(targets) == 1 else "="
+    if len(one) != 1 or len(other) != 1 or start == "=" or type(one[0]) is not type(other[0]):
+        return False
+    values = [places.text(getattr(part[0], "value", None), 80) for part in (one, other)]
+    if None in values:
+        return False
+    whole = f"{start} torch.where({condition}, {values[0]}, {values[1]})"
+    out.advise(f"{whole}, which chooses for each {of_each}", replaced(places, branch, whole))
+    return True
+
+
+def _several(out: Explanation) -> None:
+    """torch.func.grad of a function with several results: its Jacobian."""
+    made = out.place.func if isinstance(out.place, ast.Call) else None
+    if isinstance(made, ast.Call) and made.args and (text := out.places.text(made.args[0])):
+        edits = replaced(out.places, made.func, "torch.func.jacrev")
+        out.advise(f"torch.func.jacrev({text}), or a sum in {text}", edits)
+
+
+def _whole_numbers(out: Explanation) -> None:
+    """torch.func.grad at whole numbers."""
+    given = out.place.args if isinstance(out.place, ast.Call) else []
+    if len(given) == 1 and (text := out.places.text(given[0])):
+        out.advise(f"{text}.float() on line {out.places.line(given[0])}",
+                   suffixed(out.places, given[0], ".float()"))  # fmt: skip
+
+
 _SPECIAL: dict[str, Callable[[Explanation], None]] = {
     "all elements of input should be between 0 and 1": _probabilities,
     "Only Tensors of floating point and complex dtype can require gradients": _needs_floats,
     "Can't call numpy() on Tensor that requires grad": _numpy,
     "tensors used as indices must be": _float_index,
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent": _chosen,
+    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor": _several,
+    "only Tensors of floating point dtype can require gradients": _whole_numbers,
     "you can only change requires_grad flags of leaf variables": _flag,
 }

@@ -256,8 +256,8 @@ hardtanh_backward = operator(
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
     node="HardtanhBackwardBackward0",
     where="hidden",
-    forward=lambda xp, grad_output, self, min_val, max_val: xp.where(
-        (self <= min_val) | (self >= max_val), xp.zeros_like(grad_output), grad_output
+    forward=lambda xp, grad_output, self, min_val, max_val: cleared(
+        xp, grad_output, (self <= min_val) | (self >= max_val)
     ),
     grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(
         grad, self, min_val, max_val

@@ -12,6 +12,7 @@ from ..conventions import (
     INTEGERS,
     Late,
     chosen,
+    cleared,
     floating_only,
     full_precision,
     unimplemented,
@@ -292,8 +293,8 @@ glu = operator(
 def _prelu_backward(xp: Any, grad: Any, x: Any, weight: Any) -> tuple[Any, Any]:
     above = x > 0
     return (
-        xp.where(above, grad, weight * grad),
-        xp.where(above, xp.zeros_like(grad), x * grad),
+        chosen(xp, above, grad, weight * grad),
+        cleared(xp, x * grad, above),
     )
 
 
@@ -332,7 +333,7 @@ prelu_kernel = operator(
     where="hidden",
     dtype="promote",
     refuse=floating_only("prelu_cpu"),
-    forward=lambda xp, self, weight: xp.where(self > 0, self, weight * self),
+    forward=lambda xp, self, weight: chosen(xp, self > 0, self, weight * self),
     joint={
         ("self", "weight"): lambda grad, self, weight: prelu_kernel_backward(grad, self, weight)
     },

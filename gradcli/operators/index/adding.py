@@ -36,6 +36,33 @@ def add_rows(xp: Any, table: Any, places: Any, rows: Any) -> None:
     xp.add.at(table, places[left], rows[left])
 
 
+def add_in_turn(xp: Any, array: Any, places: tuple[Any, ...], values: Any) -> None:
+    """array[places] += values, but a place that is named again is added to again.
+
+    `places` are what NumPy takes: index arrays, and slices of whole dimensions. Counted along one
+    dimension, NumPy adds seven times as fast; so is counted what names the first dimensions of a
+    row-major array.
+    """
+    named = [place for place in places if place.__class__ is not slice]
+    leads = all(place.__class__ is not slice for place in places[: len(named)])
+    if xp.__name__ != "numpy" or not (named and leads and array.flags.c_contiguous):
+        xp.add.at(array, places, values)
+        return
+    rows: Any = 0
+    for place, size in zip(named, array.shape, strict=False):
+        counted = xp.asarray(place, "int64")
+        if counted.size and counted.min() < 0:
+            counted = xp.where(counted < 0, counted + size, counted)
+        rows = rows * size + counted
+    inner = array.shape[len(named) :]
+    values = xp.broadcast_to(values, (*rows.shape, *inner))
+    if not inner:
+        xp.add.at(array.reshape(-1), rows.reshape(-1), values.reshape(-1))
+    elif values.size:
+        flat = values.reshape((rows.size, -1))
+        add_rows(xp, array.reshape((-1, flat.shape[1])), rows.reshape(-1), flat)
+
+
 FUSED_TURNS = 64  # of a place that is named more often, further sums are rounded twice
 
 

@@ -11,6 +11,7 @@ from ...numerics.reduced_kernels import add_at
 from ..geometry import broadcast_sizes, sizes_text
 from ..reduce.sums import sum_to
 from ..shape.constants import zeros_of
+from .adding import add_in_turn
 
 # ---- index operations: a list of index tensors, None where a dimension is taken whole
 
@@ -134,7 +135,7 @@ def _put(
         elif kind is not None:  # reduced precision
             return add_at(kind, self, places, values)
         else:
-            xp.add.at(result, places, values)
+            add_in_turn(xp, result, places, values)
     except IndexError:
         _check_broadcast([place.shape for place in places if not isinstance(place, slice)])
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...engine.memory.layout import once
@@ -18,6 +19,7 @@ from ..shape.constants import ones_as, zeros_as, zeros_of
 from ..shape.shape import expand
 from ..shape.squeeze import squeeze_dim
 from ..shape.strides import check_strided
+from .adding import add_rows
 from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 
 
@@ -158,8 +160,15 @@ def _added(xp: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any) ->
         return result
     alpha = wrapped(alpha, self.dtype)
     values = source if alpha == 1 else (source * alpha).astype(self.dtype)
-    xp.add.at(result, _at(wrap_dim(dim, self.ndim), index.reshape(-1)), values)
+    dim = wrap_dim(dim, self.ndim)
+    values = xp.broadcast_to(values, _with_length(result.shape, dim, index.size))
+    rows, table = xp.moveaxis(values, dim, 0), xp.moveaxis(result, dim, 0)
+    add_rows(xp, table, index.reshape(-1), rows)
     return result
+
+
+def _with_length(shape: Sequence[int], dim: int, length: int) -> tuple[int, ...]:
+    return (*shape[:dim], length, *shape[dim + 1 :])
 
 
 def _slices_of(grad: Any, dim: int, index: Any, source: Any) -> Any:

@@ -11,6 +11,7 @@ from ...engine.schema.limits import as_element
 from ...engine.schema.operator import operator, warn
 from ..geometry import sizes_text, wrap_dim
 from ..shape.constants import zeros_of
+from .adding import add_in_turn
 
 # ---- checks that the family shares
 
@@ -140,6 +141,8 @@ def scattered_into(xp: Any, self: Any, dim: int, index: Any, src: Any, how: str)
     result = flat.copy()
     if how == "put":
         result[places] = values
+    elif how == "add":
+        add_in_turn(xp, result, places, values)
     else:
         getattr(xp, how).at(result, places, values)
     return result.reshape(self.shape)

@@ -9,6 +9,7 @@ from typing import Any
 from ...engine.schema.dtypes import FLOATING
 from ...engine.schema.operator import composite, operator, warn
 from ..conventions import floating_only
+from ..index.adding import add_in_turn
 from ..linalg.product import bmm
 from ..shape.shape import view
 from ..shape.transposed import transpose
@@ -144,7 +145,7 @@ class Points:
         for factor, corners in lanes:
             for place, weight in corners:
                 share = (weight * factor)[..., None].astype(values.dtype)
-                xp.add.at(out, (rows, place), by_point * share)
+                add_in_turn(xp, out, (rows, place), by_point * share)
         return xp.moveaxis(out, 1, 2).reshape(shape)
 
 

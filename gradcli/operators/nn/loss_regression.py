@@ -10,7 +10,7 @@ from ...engine.tensors.conversion import MEAN, NONE, SUM
 from ...numerics import reduced_kernels as halves
 from ...numerics.rounding import precise
 from ...numerics.summation import mean_of, sum_of
-from ..conventions import Late, floating_only
+from ..conventions import Late, chosen, floating_only
 from ..elementwise.arithmetic import NEGATED_BOOL, abs_
 from ..reduce.sums import sum_all
 from ..shape.constants import ones_as
@@ -106,15 +106,21 @@ mse_loss = operator(
 
 def _smooth_l1(xp: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
     z = abs(x - target)
-    return reduce_array(xp, xp.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta), reduction)
+    near, far = 0.5 * z * z / beta, z - 0.5 * beta
+    return reduce_array(xp, chosen(xp, z < beta, near, far), reduction)
 
 
 def _smooth_l1_backward(
     xp: Any, grad: Any, x: Any, target: Any, reduction: int, beta: float
 ) -> Any:
     norm, d = share(x, reduction), x - target
-    outside = xp.where(d >= beta, norm * grad, norm * d * grad / beta)
-    return xp.where(d <= -beta, -norm * grad, outside)
+    return _between(xp, d, beta, norm * d * grad / beta, norm * grad)
+
+
+def _between(xp: Any, d: Any, bound: float, inside: Any, outside: Any) -> Any:
+    """The slope of a square between the bounds, the one of a line outside of them."""
+    outside = xp.broadcast_to(outside, d.shape)
+    return chosen(xp, d <= -bound, -outside, chosen(xp, d >= bound, outside, inside))
 
 
 def _smooth_l1_double(grad: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
@@ -170,13 +176,13 @@ smooth_l1_loss = operator(
 
 def _huber(xp: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     z = abs(x - target)
-    return reduce_array(xp, xp.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
+    near, far = 0.5 * z * z, delta * (z - 0.5 * delta)
+    return reduce_array(xp, chosen(xp, z <= delta, near, far), reduction)
 
 
 def _huber_backward(xp: Any, grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     norm, d = share(x, reduction), x - target
-    outside = xp.where(d >= delta, norm * grad * delta, norm * d * grad)
-    return xp.where(d <= -delta, -norm * grad * delta, outside)
+    return _between(xp, d, delta, norm * d * grad, norm * grad * delta)
 
 
 def _huber_double(grad: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:

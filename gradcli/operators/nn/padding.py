@@ -8,6 +8,7 @@ from ...engine.schema.limits import as_element
 from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ...numerics.reduced_kernels import add_at
 from ..conventions import unimplemented
+from ..index.adding import add_rows
 from ..shape.constants import zeros_of
 
 # ---- constants; negative sizes cut
@@ -93,7 +94,7 @@ def _returned(xp: Any, grad: Any, x: Any, padding: Any, mode: str) -> Any:
         shape[axis] = x.shape[axis]
         out = xp.zeros(shape, dtype=grad.dtype)
         places = _sources(xp, x.shape[axis], before, after, mode)
-        xp.add.at(xp.moveaxis(out, axis, 0), places, xp.moveaxis(grad, axis, 0))
+        add_rows(xp, xp.moveaxis(out, axis, 0), places, xp.moveaxis(grad, axis, 0))
         grad = out
     return grad
 

@@ -180,6 +180,9 @@ def _searched(
     values = xp.asarray(values)
     if not values.size or not sequence.size:
         return xp.zeros(values.shape, dtype=kind)
+    in_order = sequence.ndim == 1 and (sequence[1:] >= sequence[:-1]).all()
+    if in_order and sequence[0] == sequence[0] and (values == values).all():
+        return xp.searchsorted(sequence, values, side=way).astype(kind)
     lines = sequence.reshape((-1, sequence.shape[-1]))
     wanted = values.reshape((lines.shape[0], -1))
     return _bisected(xp, lines, wanted, way == "right").reshape(values.shape).astype(kind)

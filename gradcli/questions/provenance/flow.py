@@ -86,7 +86,7 @@ class Flow(Numbered):
         enabled = state.grad_enabled if type(value) is Tensor else self.grad_enabled()
         if enabled is not self.enabled:
             self.enabled = enabled
-            self.switch = None if self.enabled else node
+            self.switch = None if self.enabled else self._here(node)
         call = node if type(node) is ast.Call else None
         if call is not None and children and is_owner(children[0]):
             children[0] = callee(call, children[0])
@@ -102,7 +102,7 @@ class Flow(Numbered):
             self._changed(node, children)
             if is_tensor(value):
                 child = self.value_of(value)
-        if call is not None:
+        if call is not None and self._here(call) is call:
             self.marks.called(call, value, children)
         if self.whole.is_any and id(node) in self.whole.names:
             self.shadow.update(self.whole.gone_through(node, child))
@@ -222,7 +222,7 @@ class Flow(Numbered):
                 self.locals[name] = value
                 is_leaf = value.requires_grad and node_of(value) is None
                 inner = self.bound_inside.setdefault(name, deque(maxlen=KEPT))
-                inner.append((number, node, is_leaf))
+                inner.append((number, self._here(node), is_leaf))
         elif scope is not None and may_be_named_in(value):
             self.inner[name] = value
 
@@ -299,6 +299,11 @@ class Flow(Numbered):
         self.withs.pop()
 
     # ------------------------------------------------------------ expressions
+
+    def _here(self, node: ast.AST) -> ast.AST:
+        """An expression as the program's text has it: what called it, of one of another file."""
+        within = self.within
+        return node if within is None or within.call is None else within.call
 
     def _result(self, node: ast.AST, value: Any, children: list[Any]) -> Any:
         """Notes what an expression made; what stands for its value in the one around."""
@@ -409,7 +414,7 @@ class Flow(Numbered):
                 # A leaf stays one, whatever its numbers.
                 number = self.value_of(one)
                 if given := [source for source in sources if source != number]:
-                    self.overwritten.append((node, number, given, self.enabled))
+                    self.overwritten.append((self._here(node), number, given, self.enabled))
                 if one is tensor:
                     break
 

@@ -18,7 +18,7 @@ from ...recording.looking import is_a
 from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of
 from ...recording.sides import OWN, AnyTensor, is_tensor, mark_of, node_of, nonfinite, word_of
 from .outputs import Outputs
-from .values import Chosen, Sources, Step, is_owner, items
+from .values import Chosen, Sources, Step, is_owner, items, name_of
 from .whole_numbers import WholeNumbers
 
 MOST_STEPS = 2_000_000
@@ -30,7 +30,7 @@ class Numbered(Listener):
 
     __slots__ = (
         "values", "held", "looked", "limit", "known", "nodes", "floats", "withs", "switch",
-        "grad_enabled", "unset", "whole", "within", "cut",
+        "grad_enabled", "unset", "whole", "cut",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,7 +46,6 @@ class Numbered(Listener):
         self.grad_enabled: Callable[[], bool] = OWN.grad_enabled
         self.unset: set[int] = set()  # leaves without numbers yet
         self.whole = WholeNumbers()
-        self.within: Inner | None = None  # the operation in progress, where it is known
         self.cut: set[int] = set()  # what such operations made since the last pass
 
     def value(self, number: int) -> Step:
@@ -147,6 +146,9 @@ class Numbered(Listener):
             # A view that a library made while gradients were off has no node to tell its origin.
             origin = getattr(function, "origin", state.origin if dead else None)
             node = origin if isinstance(origin, ast.AST) else None
+        within = self.within
+        if within is not None and within.call is not None:
+            node, within = _placed(node, within)
         number, key = len(self.values), None
         if function.__class__ is Node and not output_nr:
             key = function.sequence
@@ -161,7 +163,7 @@ class Numbered(Listener):
             tuple(dict.fromkeys(dead)) if dead else (),
             "tensor" if function.__class__ is Node else word_of(tensor), tracked,
             None if enabled else self._culprit(), enabled, nonfinite(tensor),
-            self.within, key,
+            within, key,
         ))  # fmt: skip
         self.known[id(tensor)] = number
         return number
@@ -214,8 +216,11 @@ class Numbered(Listener):
         sources = tuple(dict.fromkeys(self.flat(children)))
         if not sources or self.is_full:
             return None
+        within = self.within
+        if within is not None and within.call is not None:
+            node, within = _placed(node, within)  # type: ignore[assignment]
         number = len(self.values)
-        facts = "number", False, None, True, 0, self.within, None
+        facts = "number", False, None, True, 0, within, None
         self.values.append((None, node, number, (), sources, *facts))
         if is_a(value, HELD):
             self.floats[id(value)] = (value, number)
@@ -250,6 +255,14 @@ class Numbered(Listener):
                         found = self.child_of(item)
                         if found is not None:
                             yield found
+
+
+def _placed(node: ast.AST | None, within: Inner) -> tuple[ast.AST | None, Inner | None]:
+    """An expression of another file as the one that called it; values that come up meanwhile are
+    the program's own."""
+    if node is None or node is not within.node:
+        return node, None
+    return within.call, within._replace(word=name_of(node))
 
 
 def _output(mark: Any, output_nr: int) -> Any:

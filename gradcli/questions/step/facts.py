@@ -80,10 +80,14 @@ class Namer:
         if bound is not None:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
-        place = self.place(node)
-        if place is not None and place.target and self.called_inside(node):
-            return place.target  # in each turn of a loop
+        place, called, there = self.place(node), self.called_inside(node), elsewhere_of(node)
+        if place is not None and place.target and called:
+            if there is None or called == place.target:
+                return place.target  # in each turn of a loop
         inner = user is not None and origin_of(user) is origin_of(node)
+        if inner and there is not None and not self.is_derived(node):
+            if there != elsewhere_of(user) or called == there.target != "":
+                return there.target or there.source or _INNER.sub("", short_name(node))
         if place is None or inner or self.is_derived(node):
             return _INNER.sub("", short_name(node))
         return place.target or place.text

@@ -87,7 +87,7 @@ def reported(
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
-        shown = (one.advice for one in finding.trials if one.goal != "proof")
+        shown = (one.advice for one in finding.trials if one.goal != "proof" and one.shown)
         advice = next(shown, finding.advice)
         trial = TrialFact(advice, None) if advice else None
     return _as_facts(report, ran, finding, trial)

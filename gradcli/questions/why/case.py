@@ -15,7 +15,7 @@ from ...named import NamedTuple
 from ...pipeline.request import Ran
 from ...recording.facts.basic import grad_name
 from ...recording.holding import named_tensors, parameters
-from ...recording.sides import AnyTensor, gradient_of
+from ...recording.sides import AnyTensor, elsewhere_of, gradient_of, origin_of
 from ..provenance import Provenance
 from ..provenance.flow import Flow
 from ..provenance.passes import Entry, Pass, Passes
@@ -33,7 +33,7 @@ class Remark(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """An advice, and the edits that try it; `shown` is False where the trial only proves the cause.
+    """An advice, and the edits that try it; `shown` is False where only a trial tells if it holds.
 
     `goal` is what the gradient must be then: "there", "nonzero", "finite"; "proof" is "nonzero"
     of a change that nobody would make for its own sake, and says nothing where it does not help.
@@ -234,6 +234,18 @@ class Case(Enclosing):
             return ""
         text = self.source.words_of(self.span(node))
         return text if len(text) <= most else text[: most - 3] + "..."
+
+    def words(self, step: Step) -> str:
+        """What made a value; of another file its expression and line, or the operation's."""
+        if (inner := step.inner) is None or not inner.place:
+            return self.text(step.node)
+        word = inner.word.strip("_")
+        return f"{inner.text or ('.data' if word == 'data' else f'{word}()')} on {inner.place}"
+
+    def words_at(self, node: Any) -> str:
+        """What made a node of the graph."""
+        there = elsewhere_of(node)
+        return self.text(origin_of(node)) if there is None else f"{there.source} on {there.words}"
 
     def whole(self, node: Any) -> str:
         """The text of a piece of the program as it stands."""

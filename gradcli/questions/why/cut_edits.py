@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ...diagnostics import Edit, Span
+from ...language.constants import CUTS
 from ..provenance.values import Step, name_of
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
@@ -16,20 +17,15 @@ ITEMS = frozenset("item tolist numpy float int round complex bool".split())
 SMOOTH = {ast.Gt: (0, 1), ast.GtE: (0, 1), ast.Lt: (1, 0), ast.LtE: (1, 0)}
 
 
-def elsewhere(step: Step) -> str:
-    """What lost the graph on a line of another file; empty in the text in question."""
-    if step.inner is None or not step.inner.place:
-        return ""
-    word = step.inner.word.strip("_")
-    return f"{'.data' if word == 'data' else f'{word}()'} on {step.inner.place}"
+def is_elsewhere(step: Step) -> bool:
+    """Whether a line of another file made it: only the text in question is changed."""
+    return step.inner is not None and bool(step.inner.place)
 
 
 def within_graph(case: Case, verdict: str, step: Step) -> list[Edit]:
     """The step as it would be within the graph, where that can be written."""
     edits = EDITS.get(verdict)
-    if edits is None or elsewhere(step):
-        return []  # only the text in question is changed
-    return edits(case, step)
+    return [] if edits is None or is_elsewhere(step) else edits(case, step)
 
 
 def _without_item(case: Case, step: Step) -> list[Edit]:
@@ -51,6 +47,8 @@ def _without_cut(case: Case, step: Step) -> list[Edit]:
     if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
         left = without_call(case, node)
         return [replace(case, outer, rewritten(case, node, left))] if left else []
+    if isinstance(node, ast.Call) and name_of(node).rstrip("_") not in ITEMS | CUTS:
+        return []  # a call of the program's, or of a module: what it is given is not its result
     return without_call(case, node)
 
 
@@ -104,6 +102,8 @@ def _smoothed(case: Case, step: Step) -> list[Edit]:
     if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
         one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
         return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+    if isinstance(outer, ast.Subscript) and outer.slice is node:  # each with its weight
+        return [replace(case, outer, f"({operand(case.whole(outer.value))} * {text})")]
     return [Edit(within_brackets(case, node), text)]
 
 

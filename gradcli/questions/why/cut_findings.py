@@ -9,7 +9,7 @@ from ...diagnostics import Edit
 from ...named import NamedTuple
 from ..provenance.values import Step, name_of
 from .case import SHORT, Case, Finding, Remark, Trial
-from .cut_edits import elsewhere, within_graph
+from .cut_edits import is_elsewhere, within_graph
 from .cuts import verdict_of
 from .edits import advised, replace, with_keyword, without
 
@@ -77,7 +77,7 @@ def cut_finding(
     marked = _marked(case, same[0].node) if verdict == "no-grad" else None
     if marked is not None:
         return _not_differentiable(case, beginning, *marked)
-    cut = elsewhere(same[0]) or case.text(same[0].node)
+    cut = case.words(same[0])
     sentence = f"{beginning}{WORDS[verdict].sentence.format(cut=cut)}."
     finding = Finding(_reported(verdict, same[0]), sentence)
     edits: list[Edit] = []
@@ -181,8 +181,14 @@ def _switched(case: Case, step: Step, finding: Finding, edits: list[Edit]) -> No
         return
     if any(remark.node is switch for remark in finding.causes):
         return
-    finding.causes.append(Remark(switch, "switches gradients off"))
-    text = case.whole(switch)
+    text, given = case.whole(switch), switch.args[0] if isinstance(switch, ast.Call) and (
+        switch.args
+    ) else None  # fmt: skip
+    asked = given is not None and not isinstance(given, ast.Constant)
+    off = f": {case.text(given)} is False" if asked else ""
+    finding.causes.append(Remark(switch, f"switches gradients off{off}"))
+    if given is not None and asked:
+        edits.append(replace(case, given, "True"))
     for word, other in (
         ("no_grad", "enable_grad"), ("inference_mode", "enable_grad"),
         ("set_grad_enabled(False)", "set_grad_enabled(True)"),
@@ -223,8 +229,8 @@ def decorator_of(case: Case, node: ast.AST) -> ast.AST | None:
 
 def _advise(case: Case, verdict: str, step: Step, finding: Finding, edits: list[Edit]) -> None:
     finding.advice = WORDS[verdict].advice
-    if elsewhere(step) and verdict in ("detached", "data", "item"):
-        finding.advice = f"leave out {elsewhere(step)}"
+    if is_elsewhere(step) and verdict in ("detached", "data", "item"):
+        finding.advice = f"leave out {case.words(step)}"
     if not edits:
         return
     if verdict == "no-grad":

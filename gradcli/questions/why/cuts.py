@@ -9,7 +9,7 @@ from ...recording.sides import is_parameter
 from ..provenance.passes import Pass
 from ..provenance.values import Step, name_of
 from .case import Case
-from .cut_edits import elsewhere
+from .cut_edits import is_elsewhere
 from .rebound import CASTS
 
 COPIES = frozenset(
@@ -32,7 +32,7 @@ def verdict_of(step: Step) -> str:
         return "detached"
     if word in ("detach", "detach_"):
         return "detached"
-    if word == "data" and (isinstance(node, ast.Attribute) or elsewhere(step)):
+    if word == "data" and (isinstance(node, ast.Attribute) or is_elsewhere(step)):
         return "data"
     if step.kind == "number":
         return "comparison" if isinstance(node, (ast.Compare, ast.BoolOp)) else "item"

@@ -9,6 +9,7 @@ import numpy
 
 from ...recording.optimizers import Optimizer
 from ...recording.sides import array_of
+from ...recording.snapshot import restored
 from .case import Case, Finding, Trial
 from .edits import advised, replace
 
@@ -23,8 +24,12 @@ def tell_divergence(case: Case, finding: Finding) -> None:
     one = next((o for o in case.passes.optimizers.all if o.steps and o.has(case.tensor)), None)
     if bad is None or bad.number < 2 or one is None or not case.is_here(one.origin):
         return
-    largest = max((_largest(grad) for applied in (bad.applied or {}).values()
-                   for grad in (*applied.grads, *applied.results)), default=0.0)  # fmt: skip
+    within = [grad for applied in (bad.applied or {}).values()
+              for grad in (*applied.grads, *applied.results)]  # fmt: skip
+    account = case.ran.recording.ledger.accounts.get(id(case.tensor))
+    entries = () if account is None else (*account.first, *account.last)
+    before = [restored(entry.amount) for entry in entries]  # one long step is enough
+    largest = max(map(_largest, filter(None.__ne__, (*within, *before))), default=0.0)
     if largest < HUGE:
         return
     finding.facts.append(
@@ -54,5 +59,5 @@ def _shorter(case: Case, one: Optimizer) -> list[Trial]:
         return []
     for times in SHORTER:
         edits = [replace(case, rate, f"{rate.value / times:g}")]
-        trials.append(Trial(advised(case, call, edits), tuple(edits), "finite"))
+        trials.append(Trial(advised(case, call, edits), tuple(edits), "finite", shown=False))
     return trials

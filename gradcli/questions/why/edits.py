@@ -70,6 +70,14 @@ def without(case: Case, statement: ast.stmt | None) -> list[Edit]:
     return [replace(case, statement, "pass")]
 
 
+def is_needed(case: Case, statement: ast.stmt | None, node: Any) -> bool:
+    """Whether a statement binds what a function made that also did what its text does not say:
+    y = lib.scaled(w), where scaled() registers a hook."""
+    said = case.whole(node) if case.is_here(node) else ""
+    says = any(word in said for word in ("register_", "requires_grad", ".grad", "zero_"))
+    return isinstance(statement, ast.Assign) and not says
+
+
 def without_call(case: Case, node: Any) -> list[Edit]:
     """x for x.detach() and torch.detach(x), x for x.data."""
     if isinstance(node, ast.Attribute):

@@ -12,7 +12,7 @@ from .captured import captured_finding, is_of_graph
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
 from .cuts import cut_behind
-from .edits import advised, call_on, first, floating, replace, requiring, then, without
+from .edits import advised, call_on, first, floating, is_needed, replace, requiring, then, without
 from .leaf import broken_finding, derivative_calls, leaf_finding, uncalled
 from .rebound import made_of_lost, rebound_finding, update_trial
 from .zero_trials import read_before
@@ -162,9 +162,10 @@ def _off_finding(case: Case, mark: Mark) -> Finding:
         line = case.line(node)
         sentence = case.none(f"its requires_grad was turned off on line {line}.")
         finding = Finding("turned-off", sentence, [Remark(node, "turns it off")])
-    finding.trials.append(
-        Trial(f"leave out: {case.text(statement or node)}", tuple(without(case, statement)))
-    )
+    if not is_needed(case, statement, node):
+        finding.trials.append(
+            Trial(f"leave out: {case.text(statement or node)}", tuple(without(case, statement)))
+        )
     return finding
 
 
@@ -330,8 +331,11 @@ def _plain(case: Case) -> Finding:
         if value is not made.node and case.line(value) != case.line(made.node):
             finding.others.append(Remark(made.node, "by this"))
         finding.trials += _as_leaf(case, finding, statement)
-        edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
         advice = f"{case.code}.retain_grad() after line {case.line(value)}"
+        edits = then(case, statement, f"{case.code}.retain_grad()") or _before_backward(case)
+        if made.inner is not None and made.inner.place:
+            advice = f"{case.code}.retain_grad() after {made.inner.place}"
+            finding.causes[0] = Remark(value, f"computed on {made.inner.place}, by {kind}")
         finding.trials.append(Trial(advice, tuple(edits)))
     parts = _computed_of(case)
     if parts:

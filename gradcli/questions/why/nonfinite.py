@@ -9,11 +9,20 @@ from typing import Any
 import numpy
 
 from ...recording.side import INF, NAN
-from ...recording.sides import array_of, edges_of, is_leaf, origin_of, run_again, sequence_of
+from ...recording.sides import (
+    array_of,
+    edges_of,
+    elsewhere_of,
+    is_leaf,
+    origin_of,
+    run_again,
+    sequence_of,
+)
 from ..declared import zero_of
 from ..provenance.passes import Applied, Pass
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
+from .cut_edits import is_elsewhere
 from .edits import advised
 from .gradients import Gradients, kind_of, node_name
 from .nonfinite_trials import bounded, double_where
@@ -146,7 +155,7 @@ def _births(case: Case, one: Pass, wanted: int, values: Iterable[int] | None = N
 
 def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
     """A step made it, or what became a NaN `then`."""
-    place = case.text(birth.node)
+    place = case.words(birth)
     kind = "nan" if wanted == NAN else "infinite"
     verdict = "nan-born-forward" if wanted == NAN else "inf-born"
     made = not birth.live and not birth.dead
@@ -154,6 +163,8 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
     why = f"{place} {'holds' if made else 'makes'} {what}"
     finding = Finding(verdict, _sentence(case, then or wanted, why))
     finding.causes.append(Remark(birth.node, f"{kind} from here on{_operands(case, birth)}"))
+    if is_elsewhere(birth):
+        return finding
     if wanted == NAN:
         cures = []
         for source in (*birth.live, *birth.dead):
@@ -201,7 +212,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     if birth is None:
         return _opposed(case, gradients.one, _birth(applied, ways, INF)) if wanted == NAN else None
     node, origin = birth.node, origin_of(birth.node)
-    place = case.text(origin) or node_name(node)
+    place = case.words_at(node) or node_name(node)
     if wanted == INF:
         if births := _infinite_operands(case, gradients.one, origin):
             return _forward(case, births[0], INF)
@@ -237,7 +248,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
             why = f"the slope of {place} is infinite there, and 0 times infinity is no number"
             finding.sentence = _sentence(case, NAN, why)
         finding.causes.append(Remark(origin, said))
-        finding.trials += bounded(case, origin)
+        finding.trials += _bounded_at(case, node)
     finding.causes = [remark for remark in finding.causes if case.is_here(remark.node)]
     return finding
 
@@ -274,7 +285,12 @@ def _against(case: Case, finding: Finding, birth: Applied) -> None:
     if any(_is_bad(array_of(one), INF) for one in halves):
         finding.facts.append("float16 has no number above 65504: scale the loss less")
     else:
-        finding.trials += bounded(case, origin_of(birth.node))
+        finding.trials += _bounded_at(case, birth.node)
+
+
+def _bounded_at(case: Case, node: Any) -> list[Trial]:
+    """The same for a node of the graph; only the text in question is changed."""
+    return bounded(case, origin_of(node)) if elsewhere_of(node) is None else []
 
 
 def _infinite_operands(case: Case, one: Pass, origin: Any) -> list[Step]:
@@ -291,10 +307,11 @@ def _opposed(case: Case, one: Pass, birth: Applied | None) -> Finding | None:
         return None
     if births := _infinite_operands(case, one, origin):
         return _forward(case, births[0], INF, then=NAN)
-    why = f"the slope of {case.text(origin)} is infinite, and infinity - infinity is no number"
+    place = case.words_at(birth.node)
+    why = f"the slope of {place} is infinite, and infinity - infinity is no number"
     finding = Finding("nan-born-backward", _sentence(case, NAN, why))
     finding.causes.append(Remark(origin, "an infinite slope on the way back"))
-    finding.trials += bounded(case, origin)
+    finding.trials += _bounded_at(case, birth.node)
     return finding
 
 
@@ -342,18 +359,19 @@ def _mask(gradients: Gradients, birth: Applied) -> Applied | None:
 
 def _masked(case: Case, birth: Applied, mask: Applied) -> Finding:
     origin, where = origin_of(birth.node), origin_of(mask.node)
-    place = case.text(origin) or node_name(birth.node)
+    place = case.words_at(birth.node) or node_name(birth.node)
     word = name_of(where) or "the mask"
     if origin is where:  # a call that hides both
-        word, place = kind_of(mask.node).lower(), f"{kind_of(birth.node)} in {place}"
+        word = kind_of(mask.node).lower()
+        place = place if elsewhere_of(birth.node) else f"{kind_of(birth.node)} in {place}"
     why = f"{word} drops values of {place}, but their slope comes back as 0 times infinity"
     finding = Finding("masked-nan", _sentence(case, NAN, why))
     inner = _inside(case, origin, where)
     finding.causes.append(Remark(origin, "its slope is not finite where the mask drops it"))
     if not inner:
         finding.causes.append(Remark(where, "drops the values, not the slope"))
-    finding.trials += double_where(case, origin, where)
-    finding.trials += bounded(case, origin)
+    if elsewhere_of(birth.node) is None:
+        finding.trials += [*double_where(case, origin, where), *bounded(case, origin)]
     return finding
 
 

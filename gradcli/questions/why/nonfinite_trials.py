@@ -114,6 +114,7 @@ def dangerous(origin: Any) -> ast.expr | None:
 def bounded(case: Case, origin: Any) -> list[Trial]:
     """The operand kept away from where the operation is not finite."""
     trials = [*_finite_fill(case, origin), *_of_one(case, origin), *_apart(case, origin)]
+    trials += _log_of_sum(case, origin)
     part = dangerous(origin)
     if part is not None and case.is_here(part):
         trials += [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
@@ -129,6 +130,20 @@ def _of_one(case: Case, origin: Any) -> list[Trial]:
         return []
     edits = with_keyword(case, origin, "correction", "0")
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+
+
+def _log_of_sum(case: Case, origin: Any) -> list[Trial]:
+    """log(exp(x).sum()) as one function, in which exp does not overflow."""
+    parts = [part for part in case.ancestors(origin) if isinstance(part, ast.Call)][:3]
+    given = next(iter(operands(origin)), None) if isinstance(origin, ast.Call) else None
+    if [name_of(part) for part in parts] != ["exp", "sum", "log"] or given is None:
+        return []
+    total, text = parts[1], case.whole(given)
+    own = operands(total)[1:]
+    along = [*map(case.whole, own), *(case.whole(word) for word in total.keywords)]
+    whole = f"torch.logsumexp({text if along else f'{operand(text)}.flatten()'}, "
+    edits = [replace(case, parts[2], f"{whole}{', '.join(along) or 0})")]
+    return [Trial(advised(case, parts[2], edits), tuple(edits), "finite")]
 
 
 def _apart(case: Case, origin: Any) -> list[Trial]:

@@ -9,6 +9,7 @@ from ...recording.side import INF, NAN
 from ...recording.sides import array_of, has_numbers
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
+from .cut_edits import is_elsewhere
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
 from .nonfinite import bad_finding, root_finding
@@ -82,8 +83,7 @@ def _fine(case: Case) -> Finding:
     if hidden is not None:
         word = "NaN" if hidden.nonfinite & NAN else "infinities"
         finding.facts.append(
-            f"{case.text(hidden.node)} on line {case.line(hidden.node)} has {word}, which what "
-            "comes after it hides"
+            f"{_on_line(case, hidden)} has {word}, which what comes after it hides"
         )
     if (calls := len(case.added)) > 1:
         finding.facts.append(
@@ -115,8 +115,13 @@ def _first_order(case: Case) -> list[str]:
     if one is None or not any(each.known.captures for each in case.passes.passes):
         return []
     lost = [step for step in cuts_beside(case, one) if verdict_of(step) == "grad-call"]
-    return [f"the way through {case.text(step.node)} on line {case.line(step.node)} is left out: "
+    return [f"the way through {_on_line(case, step)} is left out: "
             "it has a graph only with create_graph=True" for step in lost[:1]]  # fmt: skip
+
+
+def _on_line(case: Case, step: Step) -> str:
+    words = case.words(step)
+    return words if is_elsewhere(step) else f"{words} on line {case.line(step.node)}"
 
 
 def _hidden(case: Case) -> Step | None:

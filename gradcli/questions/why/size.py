@@ -47,7 +47,7 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     places = _by_place(jumps)
     if places:
         (_, applied), *more = places[0]
-        place = case.text(origin_of(applied.node)) or node_name(applied.node)
+        place = case.words_at(applied.node) or node_name(applied.node)
         finding.sentence = (
             f"{case.grad_name} is {verdict}, at most {most:.3g}: the largest step"
             f"{f's are the {len(more) + 1}' if more else ' is'} at {place}."

@@ -12,6 +12,7 @@ from ...recording.sides import (
     array_of,
     changed_at,
     edges_of,
+    elsewhere_of,
     origin_of,
     row_of,
     users_class,
@@ -36,6 +37,7 @@ from .zero_causes import (
     VERDICTS,
     always_zero,
     factor_of,
+    is_at_bound,
     is_slope,
     looked_up,
     verdict_at,
@@ -49,6 +51,7 @@ LABELS = {
     "constant": "its slope is the same around here",
     "flat": "flat here: its slope is 0",
     "dead-relu": "blocks the gradient where its input is negative",
+    "at-bound": "blocks the gradient where its input is 0",
     "masked": "does not take it from here",
     "factor": "the mask is 0 here",
     "padding": "gives the row of padding_idx no gradient",
@@ -67,6 +70,7 @@ REASONS = {
     "constant": "the slope of {place} is constant there, so its second derivative is 0",
     "flat": "{place} has the slope 0 there",
     "dead-relu": "{place} blocks the gradient where its input is negative",
+    "at-bound": "{place} blocks the gradient where its input is 0",
     "masked": "{place} takes its numbers from elsewhere",
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "padding": "it is the row of padding_idx, to which {place} gives no gradient",
@@ -346,6 +350,8 @@ def _death_finding(
     words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
     if reason == "masked":
         words = looked_up(same[0], case.element) or words
+    if reason == "dead-relu" and is_at_bound(case, same[0]):
+        words = "at-bound"
     row = row_of(same[0].applied.node)
     if reason == "cancelled" and row is not None and row.role == "normalises":
         words = "whole"
@@ -394,9 +400,11 @@ def _returned(case: Case, finding: Finding, share: Share) -> bool:
 def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
-    text, kind, zero = case.text(origin_of(node)), kind_of(node), zero_of(node)
+    text, kind, zero = case.words_at(node), kind_of(node), zero_of(node)
     if text and (module := case.provenance.dropouts.of(node)):
         return f"{module} in {text}"
+    if elsewhere_of(node) is not None:
+        return text
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
             return f"{kind} in {text}"

@@ -91,6 +91,16 @@ def looked_up(share: Share, element: Any) -> str:
     return "rows" if element and not bool((rows == element[0]).any()) else ""
 
 
+def is_at_bound(case: Case, share: Share) -> bool:
+    """Whether all that came to a relu is 0, where PyTorch's slope is 0 too."""
+    origin = origin_of(share.applied.node)
+    step = next((one for one in reversed(case.steps) if one.node is origin), None)
+    tensor = None if step is None or len(step.live) != 1 else case.flow.alive(step.live[0])
+    if tensor is None or case.passes.leaf_values.is_updated(tensor):
+        return False
+    return not (tensor._version and tensor.grad_fn) and not array_of(tensor).any()
+
+
 def is_slope(node: Any) -> bool:
     """Whether it goes back through what a pass that made a graph computed: a slope times what came
     to it."""

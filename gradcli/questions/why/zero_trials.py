@@ -7,10 +7,11 @@ import re
 from typing import Any
 
 from ...diagnostics import Edit
+from ...recording.sides import elsewhere_of
 from ..declared import alone_of, zero_of
 from ..provenance.values import name_of
 from .case import Case, Trial
-from .edits import advised, first, is_space, operand, replace, without, wrap
+from .edits import advised, first, is_needed, is_space, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import operands, relative, shared_out
 
@@ -19,6 +20,10 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
     """The advice for a verdict at one place."""
     if not case.is_here(origin):
         return []
+    if share is not None and elsewhere_of(share.applied.node) is not None:
+        inner = _operand(case, origin) if verdict == "flat" else None
+        is_own = inner is not None and case.whole(inner) == case.code
+        return _straight(case, origin)[:1] if is_own else []
     if share is not None and case.provenance.dropouts.of(share.applied.node):
         return _undropped(case)
     saturates = share is not None and zero_of(share.applied.node) == "saturates"
@@ -28,7 +33,7 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
 
 def _left_out(case: Case, origin: Any) -> list[Trial]:
     statement = case.statement(origin)
-    edits = without(case, statement)
+    edits = [] if is_needed(case, statement, origin) else without(case, statement)
     advice = f"leave out: {case.text(statement or origin)}"
     return [Trial(advice, tuple(edits), "nonzero")] if edits else []
 

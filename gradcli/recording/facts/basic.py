@@ -46,10 +46,15 @@ class Elsewhere(NamedTuple):
     line: int
     source: str  # empty where Python did not keep where it ends
     is_library: bool
+    target: str = ""  # of TARGET = SOURCE
 
     @property
     def words(self) -> str:
         return f"line {self.line} of {self.file}"
+
+    @property
+    def named(self) -> str:
+        return f"{self.target} = {self.source}" if self.target else self.source
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

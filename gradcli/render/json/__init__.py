@@ -206,7 +206,8 @@ def _node(
 
 
 def elsewhere_row(place: Elsewhere) -> dict[str, Any]:
-    return {"file": place.file, "line": place.line, "source": place.source}
+    row = {"file": place.file, "line": place.line, "source": place.source}
+    return {**row, "target": place.target} if place.target else row
 
 
 def pass_row(fact: PassFact) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class Words:
         inner = graph.elsewhere.get(node)
         if name or (place.target and node not in self.within and inner is None):
             return place.named(name or place.target)
-        return ("" if inner is not None else self._module(node)) or graph.source(node)
+        return ("" if inner is not None else self._module(node)) or graph.words(node)
 
     def _output(self, node: int, output_nr: int) -> str:
         """The name of one output, or none."""

@@ -98,9 +98,12 @@ class Blocks:
             return told if _is_inner(step) else f"{step.name}, {told}"
         if step.outputs and step.place.parts:
             return step.place.named(", ".join(step.outputs))
+        there = step.elsewhere
+        if there is not None and step.name in (there.target, there.source):
+            return there.named if step.name == there.target else there.source
         if step.place.statement or step.name == source or _is_inner(step):
-            if step.elsewhere is not None and step.elsewhere.source:
-                return step.elsewhere.source
+            if there is not None and there.source:
+                return there.source
             return f"inside {source}" if _is_inner(step) and not step.place.statement else source
         return step.place.named(step.name)
 
