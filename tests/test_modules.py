@@ -337,7 +337,7 @@ def test_what_needs_more_than_a_program_has_can_be_named() -> None:
 def test_a_class_in_one_line() -> None:
     text = "A = type('A', (), {'x': 3, 'f': lambda self: self.x + 1})\n"
     assert ran(f"{text}print(A().f(), A, type(A()) is A)")[0] == "4 <class '__main__.A'> True\n"
-    assert ran("type('A', (), {'__del__': print})")[1].error is not None
+    assert ran("type('A', (), {'__torch_function__': print})")[1].error is not None
 
 
 def test_a_second_run_finds_nothing_of_the_first() -> None:

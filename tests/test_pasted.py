@@ -38,3 +38,15 @@ def test_pasted(title: str) -> None:
     out, outcome = ran(PROGRAMS[title])
     error = None if outcome.error is None else [outcome.error.type, outcome.error.message]
     assert [level(out), error] == oracle.ask("pasted", PROGRAMS[title])
+
+
+def test_classes_that_pytorch_would_script_run() -> None:
+    """PyTorch reads their text from a file, which the programs here are not in."""
+    program = """
+class Next(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def forward(self, x):
+        return x + 1
+print(Next()(torch.ones(2)))
+"""
+    assert ran(program)[0] == "tensor([2., 2.])\n"

@@ -54,11 +54,18 @@ def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
         context._versions = tuple(0 if t is None else t._version for t in context._saved)
     tangents = [value.tangent if is_dual(value, level) else None for value in args]
     pushed = owner.jvp(context, *tangents)
+    outs = result if isinstance(result, tuple) else (result,)
+    given = pushed if isinstance(pushed, tuple) else (pushed,)
+    if len(given) != len(outs):
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outs)} but got {len(given)})"
+        )
     if not isinstance(result, tuple):
-        return dual(result, pushed, level)
+        return result if given[0] is None else dual(result, given[0], level)
     return tuple(
         out if tangent is None else dual(out, tangent, level)
-        for out, tangent in zip(result, pushed, strict=True)
+        for out, tangent in zip(result, given, strict=True)
     )
 
 

@@ -114,6 +114,9 @@ class Function(metaclass=NamedInTorch):
         return (wrapped if isinstance(result, tuple) else wrapped[0]), context
 
 
+InplaceFunction = Function  # what older programs build on
+
+
 class _Outputs:
     """What forward returned, on its way into the graph."""
 

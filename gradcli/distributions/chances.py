@@ -14,7 +14,7 @@ from .operations import clipped_probs, run, together
 class Chances(Distribution):
     """By probabilities or by logits: the other is computed on demand."""
 
-    PUBLIC: tuple[str, ...] = ("probs", "logits")
+    PUBLIC: tuple[str, ...] = ("probs", "logits", "param_shape")
 
     def _take(self, probs: Any, logits: Any) -> None:
         if (probs is None) == (logits is None):
@@ -24,6 +24,10 @@ class Chances(Distribution):
     @property
     def _parameter(self) -> Any:
         return self.probs if self._by_probs else self.logits
+
+    @property
+    def param_shape(self) -> Any:
+        return self._given.size()
 
     def _listed(self, values: Any, expand: bool) -> Any:
         """Every value that a sample can have, for each element of the batch."""

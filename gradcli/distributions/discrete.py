@@ -120,7 +120,7 @@ class Categorical(Chances):
 
 
 class OneHotCategorical(Distribution):
-    PUBLIC: tuple[str, ...] = ("probs", "logits")
+    PUBLIC: tuple[str, ...] = ("probs", "logits", "param_shape")
     _torch_name = "torch.distributions.one_hot_categorical.OneHotCategorical"
 
     def __init__(
@@ -134,6 +134,10 @@ class OneHotCategorical(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     support = constraints.one_hot
+
+    @property
+    def param_shape(self) -> Any:
+        return self._categorical.param_shape
 
     @property
     def probs(self) -> Any:
@@ -355,7 +359,7 @@ class NegativeBinomial(Toss):
 
 
 class Multinomial(Distribution):
-    PUBLIC: tuple[str, ...] = ("total_count", "probs", "logits")
+    PUBLIC: tuple[str, ...] = ("total_count", "probs", "logits", "param_shape")
     _torch_name = "torch.distributions.multinomial.Multinomial"
 
     def __init__(
@@ -375,6 +379,10 @@ class Multinomial(Distribution):
     @property
     def support(self) -> Constraint:
         return constraints.multinomial(self.total_count)
+
+    @property
+    def param_shape(self) -> Any:
+        return self._categorical.param_shape
 
     @property
     def probs(self) -> Any:

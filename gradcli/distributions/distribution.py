@@ -38,7 +38,7 @@ class Distribution:
     PUBLIC: tuple[str, ...] = (
         "batch_shape", "event_shape", "has_rsample", "has_enumerate_support", "arg_constraints",
         "support", "mean", "mode", "variance", "stddev", "sample", "rsample", "log_prob", "cdf",
-        "icdf", "entropy", "perplexity", "enumerate_support", "expand", "_batch_shape",
+        "icdf", "entropy", "sample_n", "perplexity", "enumerate_support", "expand", "_batch_shape",
         "_event_shape", "_validate_args", "_validate_sample", "_extended_shape",
         "set_default_validate_args",
     )  # fmt: skip
@@ -195,6 +195,10 @@ class Distribution:
     def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             return self.rsample(sample_shape)
+
+    def sample_n(self, n: int) -> Any:
+        state.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning)
+        return self.sample(Size((n,)))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         raise NotImplementedError

@@ -92,7 +92,7 @@ DUNDER_ATTRIBUTES = (
         "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
         "__delattr__ __copy__ __deepcopy__ __get__ __set__ __set_name__ __init_subclass__ "
         "__instancecheck__ __subclasscheck__ __subclasshook__ __aiter__ __anext__ __aenter__ "
-        "__aexit__".split()
+        "__aexit__ __del__".split()
     )
     | BINARY_METHODS
 )

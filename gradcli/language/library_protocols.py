@@ -34,13 +34,23 @@ def item_of(value: Any) -> Callable[[int], Any] | None:
 
 
 def _subscripted(value: Type, inner: Any) -> Any:
-    if value.name == "Protocol":
-        return value  # class Backend(Protocol[T])
+    if value.name == "Protocol" or (value.module, value.name) in OF_ITEMS:
+        return value  # class Backend(Protocol[T]), class Pairs(Dataset[Tensor])
     if value.name not in GENERIC:
         raise TypeError(f"type '{value.in_messages}' is not subscriptable")
     return within(value.name, inner)  # list[int], for annotations
 
 
+# Classes of PyTorch that say of what items they are.
+OF_ITEMS = frozenset(
+    (f"torch.utils.data.{file}", name)
+    for file, names in {
+        "dataset": "Dataset IterableDataset ConcatDataset Subset StackDataset",
+        "sampler": "Sampler",
+        "dataloader": "DataLoader",
+    }.items()
+    for name in names.split()
+)
 GENERIC = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 
 

@@ -267,10 +267,15 @@ MODULES: dict[str, Module] = {
         "load_wine load_breast_cancer load_digits",
     ),
     "sklearn.model_selection": _module("standard.sklearn.learning", "train_test_split"),
-    "sklearn.preprocessing": _module("standard.sklearn.learning", "StandardScaler MinMaxScaler"),
+    "sklearn.preprocessing": _module(
+        "standard.sklearn.learning", "StandardScaler MinMaxScaler LabelEncoder"
+    ),
+    "sklearn.utils": _module("standard.sklearn.learning", "shuffle"),
     "sklearn.metrics": _module(
-        "standard.sklearn.learning",
-        "accuracy_score confusion_matrix mean_squared_error mean_absolute_error r2_score",
+        "standard.sklearn.scores",
+        "accuracy_score confusion_matrix mean_squared_error mean_absolute_error r2_score "
+        "precision_score recall_score f1_score classification_report roc_auc_score "
+        "precision_recall_fscore_support balanced_accuracy_score",
     ),
     "einops": _module(
         "standard.einops.functions",

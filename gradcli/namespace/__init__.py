@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from .absent import absence
-from .deeper_paths import DEEPER, is_file, package_of
+from .deeper_paths import DEEPER, HIDDEN, is_file, package_of
 from .table import CONSTANTS, FLAGS, LEGACY, PACKAGES, PLACES, SPACES
 
 
@@ -35,7 +35,7 @@ def has(name: str) -> bool:
     space, _, last = name.rpartition(".")
     if package_of(space) != space:
         near = f"{package_of(space)}.{last}".lstrip(".")
-        return has(near) and not is_space(near)
+        return has(near) and (near in HIDDEN or not is_space(near))
     if space in PACKAGES:
         return last in import_module(PACKAGES[space]).__all__
     return name.endswith("Tensor") and name.removeprefix("sparse.").removesuffix("Tensor") in LEGACY

@@ -79,7 +79,7 @@ ABSENT: dict[str, str] = {
         "Container CrossMapLRN2d LazyConvTranspose1d "
         "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d "
         "LazyInstanceNorm3d LinearCrossEntropyLoss LinearCrossEntropyOptions NLLLoss2d "
-        "RNNCellBase UninitializedBuffer UninitializedParameter backends "
+        "UninitializedBuffer UninitializedParameter backends "
         "common_types cpp factory_kwargs grad intrinsic qat quantizable quantized"
     ),
     "torch.nn.functional": (
@@ -126,7 +126,7 @@ ABSENT: dict[str, str] = {
         "set_override_stale_capture_stream set_warn_on_accumulate_grad_stream_mismatch"
     ),
     "torch.autograd.function": (
-        "AUTOGRAD_FUNCTION_COUNTER BackwardCFunction FunctionCtx FunctionMeta InplaceFunction "
+        "AUTOGRAD_FUNCTION_COUNTER BackwardCFunction FunctionCtx FunctionMeta "
         "NestedIOFunction custom_function_call hooks"
     ),
     "torch.func": "debug_unwrap functionalize rearrange replace_all_batch_norm_modules_",
@@ -185,12 +185,12 @@ ABSENT: dict[str, str] = {
     ),
     "torch.jit": (
         "Attribute CompilationUnit Error Future ONNXTracedModule RecursiveScriptClass "
-        "RecursiveScriptModule ScriptFunction ScriptModule ScriptWarning TopLevelTracedModule "
+        "RecursiveScriptModule ScriptFunction ScriptWarning TopLevelTracedModule "
         "TracedModule TracerWarning TracingCheckError annotations enable_onednn_fusion "
         "export_opnames fork freeze frontend fuser generate_bytecode interface isinstance "
         "jit_module_from_flatbuffer last_executed_optimized_graph mobile onednn_fusion_enabled "
         "optimize_for_inference optimized_execution quantized run_frozen_optimizations "
-        "save_jit_module_to_flatbuffer script_if_tracing script_method set_fusion_strategy "
+        "save_jit_module_to_flatbuffer set_fusion_strategy "
         "set_module strict_fusion supported_ops trace_module unsupported_tensor_ops wait"
     ),
     "torch.compiler": (

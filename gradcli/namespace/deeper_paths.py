@@ -17,6 +17,8 @@ DISTRIBUTIONS = frozenset(
     "relaxed_bernoulli relaxed_categorical studentT transformed_distribution transforms uniform "
     "von_mises weibull wishart".split()
 )
+# Files whose name is that of a function in them: read as an attribute, it is the function.
+HIDDEN = ("nn.utils.weight_norm", "nn.utils.spectral_norm")
 # Deeper paths that PyTorch keeps classes at -> the package that publishes the same names; "" is
 # torch itself.
 DEEPER = {
@@ -24,6 +26,7 @@ DEEPER = {
     "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
     "nn.utils.convert_parameters": "nn.utils",
+    **dict.fromkeys(HIDDEN, "nn.utils"),
     **{f"optim.{module}": "optim" for module in (
         "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "
         "sgd").split()},

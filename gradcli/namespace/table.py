@@ -57,7 +57,7 @@ _HOMES: dict[str, str] = {
     ),
     "utils.compiled": (
         "compile=compile_ compiler.compile=compile_ jit.script jit.ignore jit.unused jit.export "
-        "jit.trace"
+        "jit.trace jit.script_method=export jit.script_if_tracing=export"
     ),
     "namespace.functions": (
         "set_num_interop_threads=set_num_threads is_tensor is_storage is_floating_point is_complex "
@@ -69,7 +69,8 @@ _HOMES: dict[str, str] = {
     "autograd": "autograd.Variable autograd.backward autograd.grad",
     "func.vectorised": "vmap",
     "autograd.function": (
-        "autograd.Function autograd.function.Function autograd.function.once_differentiable"
+        "autograd.Function autograd.function.Function autograd.function.once_differentiable "
+        "autograd.function.InplaceFunction"
     ),
     "autograd.gradient_check": "autograd.gradcheck autograd.gradgradcheck",
     "engine.graph.node": "autograd.graph.Node",
@@ -96,6 +97,12 @@ _HOMES: dict[str, str] = {
     "amp.autocast_mode": "is_autocast_enabled get_autocast_dtype clear_autocast_cache",
     "utils.closeness": "testing.assert_close testing.assert_allclose",
     "nn.registered": "typename",
+    "nn.module": "jit.ScriptModule=Module",
+    "nn._reduction": " ".join(
+        f"nn.{space}.{name}"
+        for space in ("_reduction", "functional._Reduction")
+        for name in ("get_enum", "legacy_get_string", "legacy_get_enum")
+    ),
     "optim.optimizer": "optim.optimizer.required",
 }
 # Questions about the machine, each with what answers it in utils.answers.

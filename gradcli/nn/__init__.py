@@ -48,7 +48,7 @@ _PLACES = {
     ),
     "unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d FractionalMaxPool2d FractionalMaxPool3d",
     "sparse": "EmbeddingBag",
-    "recurrent": "RNNCell LSTMCell GRUCell",
+    "recurrent": "RNNCellBase RNNCell LSTMCell GRUCell",
     "sequences": "RNNBase RNN LSTM GRU",
     "multihead": "MultiheadAttention",
     "parallel.data_parallel": "DataParallel",
@@ -57,7 +57,9 @@ _PLACES = {
         "TransformerDecoderLayer"
     ),
 }
-__all__, _named = lazy(__name__, _PLACES, ("attention", "functional", "init", "utils"), describe)
+__all__, _named = lazy(
+    __name__, _PLACES, ("_reduction", "attention", "functional", "init", "utils"), describe
+)
 
 
 def __getattr__(name: str) -> Any:

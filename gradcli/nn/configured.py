@@ -26,6 +26,7 @@ class Configured(Module):
     FUNCTION: str = ""
     PASSED: tuple[str, ...] = ()
     SHOWN: tuple[str, ...] = ()
+    INPUTS: tuple[str, ...] = ("input",)  # what forward calls its arguments
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -65,10 +66,27 @@ class Configured(Module):
             raise TypeError(f"{call} missing {len(missing)} required positional {noun}: {listed}")
         return values
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         kind = type(self)
+        if named:
+            inputs = kind._placed(inputs, named)
         options = {name: getattr(self, name) for name in kind.PASSED}
         return function(kind.FUNCTION)(*inputs, **options)
+
+    @classmethod
+    def _placed(cls, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        call, names = f"{cls.__name__}.forward()", cls.INPUTS
+        for name in named:
+            if name not in names:
+                raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+            if name in names[: len(inputs)]:
+                raise TypeError(f"{call} got multiple values for argument '{name}'")
+        missing = [f"'{name}'" for name in names[len(inputs) :] if name not in named]
+        if missing:
+            noun = "argument" if len(missing) == 1 else "arguments"
+            listed = " and ".join(missing)
+            raise TypeError(f"{call} missing {len(missing)} required positional {noun}: {listed}")
+        return (*inputs, *(named[name] for name in names[len(inputs) :]))
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={getattr(self, name)}" for name in type(self).SHOWN)

@@ -99,6 +99,8 @@ class _ConvNd(Module):
 
 
 class _Forward(_ConvNd):
+    PUBLIC: tuple[str, ...] = ("_conv_forward",)
+
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
@@ -110,14 +112,16 @@ class _Forward(_ConvNd):
         )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+        """With these weights: what layers that change them call."""
         convolve = function(f"conv{type(self).DIMENSIONS}d")
         padding = self.padding
         if self.padding_mode != "zeros":
             input = functional.pad(input, self._reversed_padding(), mode=self.padding_mode)
             padding = (0,) * type(self).DIMENSIONS
-        return convolve(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
-        )
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def _reversed_padding(self) -> list[int]:
         """Padding in pad's order: the last dimension first, each side apart."""

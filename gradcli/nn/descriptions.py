@@ -194,6 +194,8 @@ CLASSES = {
     "GRU": ("Gated recurrent unit: reset and update gates.",
             "input (L, N, input_size), output (L, N, D * hidden_size), h (D * num_layers, N, "
             "hidden_size); D is 2 if bidirectional"),
+    "RNNCellBase": ("What RNNCell, LSTMCell and GRUCell have in common: weights and biases of "
+                    "num_chunks gates.", "it is not called"),
     "RNNCell": ("One step of an RNN.", "input (N, input_size), h (N, hidden_size)"),
     "LSTMCell": ("One step of an LSTM.", "input (N, input_size), h and c (N, hidden_size)"),
     "GRUCell": ("One step of a GRU.", "input (N, input_size), h (N, hidden_size)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..operators import catalogue
+from . import _reduction as _Reduction  # noqa: F401  # losses of other libraries ask it
 
 
 def __getattr__(name: str) -> Any:

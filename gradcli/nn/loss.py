@@ -18,6 +18,7 @@ class _Loss(Configured):
     PUBLIC = ("reduction",)
     SETTINGS = _OLD
     PASSED = ("reduction",)
+    INPUTS = ("input", "target")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -116,6 +117,7 @@ class PoissonNLLLoss(_Loss):
     )  # fmt: skip
     PASSED = ("log_input", "full", "eps", "reduction")
     FUNCTION = "poisson_nll_loss"
+    INPUTS = ("log_input", "target")
 
 
 class GaussianNLLLoss(_Loss):
@@ -123,6 +125,7 @@ class GaussianNLLLoss(_Loss):
     SETTINGS = (("full", False), ("eps", 1e-6), ("reduction", "mean"))
     PASSED = ("full", "eps", "reduction")
     FUNCTION = "gaussian_nll_loss"
+    INPUTS = ("input", "target", "var")
 
 
 class SoftMarginLoss(_Loss):
@@ -141,6 +144,7 @@ class MarginRankingLoss(_Loss):
     SETTINGS = (("margin", 0.0), *_OLD)
     PASSED = ("margin", "reduction")
     FUNCTION = "margin_ranking_loss"
+    INPUTS = ("input1", "input2", "target")
 
 
 class CosineEmbeddingLoss(MarginRankingLoss):
@@ -152,6 +156,7 @@ class TripletMarginLoss(_Loss):
     SETTINGS = (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD)
     PASSED = ("margin", "p", "eps", "swap", "reduction")
     FUNCTION = "triplet_margin_loss"
+    INPUTS = ("anchor", "positive", "negative")
 
     def _settle(self) -> None:
         if self.margin <= 0:
@@ -169,6 +174,7 @@ class TripletMarginWithDistanceLoss(_Loss):
     )  # fmt: skip
     PASSED = ("distance_function", "margin", "swap", "reduction")
     FUNCTION = "triplet_margin_with_distance_loss"
+    INPUTS = ("anchor", "positive", "negative")
 
     def __init__(
         self, *, distance_function: Any = None, margin: float = 1.0, swap: bool = False,
@@ -200,6 +206,7 @@ class CTCLoss(_Loss):
     SETTINGS = (("blank", 0), ("reduction", "mean"), ("zero_infinity", False))
     PASSED = ("blank", "reduction", "zero_infinity")
     FUNCTION = "ctc_loss"
+    INPUTS = ("log_probs", "targets", "input_lengths", "target_lengths")
 
 
 class CosineSimilarity(Configured):
@@ -207,6 +214,7 @@ class CosineSimilarity(Configured):
     SETTINGS = (("dim", 1), ("eps", 1e-8))
     PASSED = ("dim", "eps")
     FUNCTION = "cosine_similarity"
+    INPUTS = ("x1", "x2")
 
 
 class PairwiseDistance(Configured):

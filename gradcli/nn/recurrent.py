@@ -12,19 +12,21 @@ from .module import Module
 from .parameter import Parameter
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
+    """What the cells share; a program's own cell may build on it."""
+
     PUBLIC = (
         "input_size", "hidden_size", "bias", "weight_ih", "weight_hh", "bias_ih", "bias_hh",
         "reset_parameters",
     )  # fmt: skip
-    CHUNKS = 1
 
-    def _settings(
-        self, input_size: int, hidden_size: int, bias: bool, device: Any, dtype: Any
-    ) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = type(self).CHUNKS * hidden_size
+        rows = num_chunks * hidden_size
         self.weight_ih = Parameter(empty((rows, input_size), device, dtype))
         self.weight_hh = Parameter(empty((rows, hidden_size), device, dtype))
         for name in ("bias_ih", "bias_hh"):
@@ -70,14 +72,14 @@ class _Cell(Module):
         return text if self.bias else text + f", bias={self.bias}"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     PUBLIC = ("nonlinearity",)
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        self._settings(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> Any:
@@ -93,14 +95,12 @@ class RNNCell(_Cell):
         return text if self.nonlinearity == "tanh" else text + f", nonlinearity={self.nonlinearity}"
 
 
-class LSTMCell(_Cell):
-    CHUNKS = 4
-
+class LSTMCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        self._settings(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         for place, value in enumerate(hx or ()):
@@ -117,14 +117,12 @@ class LSTMCell(_Cell):
         return (hidden, cell) if batched else (hidden.squeeze(0), cell.squeeze(0))
 
 
-class GRUCell(_Cell):
-    CHUNKS = 3
-
+class GRUCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        self._settings(input_size, hidden_size, bias, device, dtype)
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         input, hidden, batched = self._one_state(input, hx)

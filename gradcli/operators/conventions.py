@@ -186,20 +186,23 @@ def reduction_number(
 ) -> int:
     """What `reduction=`, or the two older flags that it replaced, ask for."""
     if size_average is not None or reduce is not None:
-        reduction = _older_flags(size_average, reduce)
+        reduction = older_flags(size_average, reduce)
     try:
         return {"none": NONE, "mean": MEAN, "sum": SUM}[reduction]
     except KeyError:
         raise ValueError(f"{reduction} is not a valid value for reduction") from None
 
 
-def _older_flags(size_average: bool | None, reduce: bool | None) -> str:
+def older_flags(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
+    """The reduction that the two older flags ask for."""
     size_average = True if size_average is None else size_average
     reduce = True if reduce is None else reduce
     chosen = "none" if not reduce else "mean" if size_average else "sum"
-    state.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{chosen}' instead."
-    )
+    if emit_warning:
+        state.warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{chosen}' instead."
+        )
     return chosen
 
 

@@ -113,10 +113,13 @@ class Adamax(Optimizer):
         if "exp_avg" not in own:
             own["exp_avg"], own["exp_inf"] = zeros_for(parameter), zeros_for(parameter)
         grad = decayed(parameter, grad, group["weight_decay"])
-        own["exp_avg"].lerp_(grad, 1 - beta1)
-        size = grad.abs().add_(group["eps"])
-        own["exp_inf"] = own["exp_inf"].mul_(beta2).maximum(size)
-        parameter.addcdiv_(own["exp_avg"], own["exp_inf"], value=-(lr / (1 - beta1**step)))
+        mean, top = own["exp_avg"], own["exp_inf"]
+        if parameter.is_complex():  # the greatest of each part
+            parts = catalogue.functions["view_as_real"]
+            parameter, grad, mean, top = map(parts, (parameter, grad, mean, top))
+        mean.lerp_(grad, 1 - beta1)
+        top.copy_(top.mul_(beta2).maximum(grad.abs().add_(group["eps"])))
+        parameter.addcdiv_(mean, top, value=-(lr / (1 - beta1**step)))
 
 
 class NAdam(Optimizer):

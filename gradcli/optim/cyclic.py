@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .optimizer import Optimizer
-from .schedule import LRScheduler
+from .schedule import LRScheduler, set_rate
 
 
 def _for_each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
@@ -35,7 +35,7 @@ class CyclicLR(LRScheduler):
         rates = _for_each_group("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate
+                set_rate(group, rate)
         self.max_lrs = _for_each_group("max_lr", optimizer, max_lr)
         up = float(step_size_up)
         down = up if step_size_down is None else float(step_size_down)

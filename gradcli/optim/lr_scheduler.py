@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.schema.mode import state
 from .cyclic import CyclicLR
 from .one_cycle import OneCycleLR, ReduceLROnPlateau
-from .schedule import LRScheduler, check_optimizer
+from .schedule import LRScheduler, check_optimizer, set_rate
 
 __all__ = [
     "LRScheduler", "_LRScheduler", "StepLR", "MultiStepLR", "ExponentialLR", "ConstantLR",
@@ -268,7 +268,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._jump(epoch)
         for group, rate in zip(self.optimizer.param_groups, self._now(), strict=True):
-            group["lr"] = rate
+            set_rate(group, rate)
         self._last_lr = self._rates()
 
     def _jump(self, epoch: float) -> None:
@@ -301,7 +301,7 @@ class SequentialLR(LRScheduler):
         self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         for scheduler in schedulers:
             scheduler.last_epoch -= 1
             scheduler._step_count -= 1
@@ -315,7 +315,7 @@ class SequentialLR(LRScheduler):
         scheduler = self._schedulers[place]
         if place > 0 and self._milestones[place - 1] == self.last_epoch:
             for group in self.optimizer.param_groups:
-                group["lr"] = group["initial_lr"]
+                set_rate(group, group["initial_lr"])
             scheduler.last_epoch = -1
             scheduler.step()
         else:

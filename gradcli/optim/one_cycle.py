@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.schema.mode import state
 from ..engine.tensors.tensor import Tensor
 from .optimizer import Optimizer
-from .schedule import EPOCH, LRScheduler
+from .schedule import EPOCH, LRScheduler, set_rate
 
 
 class OneCycleLR(LRScheduler):
@@ -169,6 +169,6 @@ class ReduceLROnPlateau(LRScheduler):
             for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
                 new = max(group["lr"] * self.factor, least)
                 if group["lr"] - new > self.eps:
-                    group["lr"] = new
+                    set_rate(group, new)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()

@@ -120,6 +120,13 @@ class Optimizer(metaclass=NamedInTorch):
                 "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
                 "information"
             )
+        for group in self.param_groups:
+            if ("param_names" in group) != ("param_names" in param_group):
+                words = "with names" if "param_names" in param_group else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param "
+                    f"group {words} to the optimizer"
+                )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if known & set(identities):
             raise ValueError("some parameters appear in more than one parameter group")

@@ -68,9 +68,11 @@ class ASGD(Optimizer):
     ) -> None:
         lr, lambd = as_number(group["lr"]), group["lambd"]
         if "eta" not in own:
+            step = counted(own)
             own["eta"], own["mu"] = tensor(float(lr)), tensor(1.0)
             own["ax"] = zeros_for(parameter)
-        step = counted(own)
+        else:
+            step = counted(own)
         grad = decayed(parameter, grad, group["weight_decay"])
         eta = own["eta"].item()
         parameter.mul_(1 - lambd * eta)

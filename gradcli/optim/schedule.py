@@ -12,6 +12,7 @@ from ..engine.schema.mode import state
 from ..engine.schema.settable import Takes
 from ..engine.tensors.invented_names import KEPT, keep, kept_on
 from ..engine.tensors.tensor import Tensor
+from ..operators import catalogue
 from .optimizer import Optimizer
 
 _ORDER = (
@@ -39,6 +40,19 @@ def check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
+def _copied(rate: Any) -> Any:
+    return catalogue.functions["clone"](rate) if isinstance(rate, Tensor) else rate
+
+
+def set_rate(group: dict[str, Any], rate: Any) -> None:
+    """The learning rate of a group; a tensor, which groups may share, is filled in place."""
+    own: Any = group["lr"]
+    if isinstance(own, Tensor):
+        catalogue.methods["fill_"](own, rate.item() if isinstance(rate, Tensor) else rate)
+    else:
+        group["lr"] = rate
+
+
 class LRScheduler(metaclass=NamedInTorch):
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
@@ -55,7 +69,7 @@ class LRScheduler(metaclass=NamedInTorch):
         self.optimizer = optimizer
         for place, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     "param 'initial_lr' is not specified in "
@@ -65,7 +79,7 @@ class LRScheduler(metaclass=NamedInTorch):
                     "loaded the optimizer state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
         self._is_initial = True
@@ -82,7 +96,7 @@ class LRScheduler(metaclass=NamedInTorch):
             )
 
     def _rates(self) -> list[Any]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def _closed_form(self) -> list[Any] | None:
         """The rates of an epoch without those before it, where a schedule can say them."""
@@ -114,7 +128,7 @@ class LRScheduler(metaclass=NamedInTorch):
         finally:
             self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
+            set_rate(group, rate)
         self._last_lr = self._rates()
 
     def state_dict(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from numpy import ndarray
 
 from ...namespace.absent import absence
+from ...namespace.deeper_paths import HIDDEN
 from ...namespace.functions import flags, set_flag
 from ...namespace.table import FLAGS
 from .. import modules
@@ -30,7 +31,7 @@ def _resolved(path: str, library: Library) -> Any:
     if modules.is_drawing(path):
         return published("standard.drawing")["drawing"](path)
     values, spaces = known_paths()
-    if path in spaces:
+    if path in spaces and path.removeprefix("torch.") not in HIDDEN:
         return Namespace(path)
     home, _, name = path.rpartition(".")
     if path not in values:

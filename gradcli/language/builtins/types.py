@@ -131,6 +131,10 @@ def type_of(value: Any) -> Any:
     return host_type(Tensor if isinstance(value, Tensor) else kind)
 
 
+_GENERICS: dict[str, type] = {
+    "typing.Dict": dict, "typing.List": list, "typing.Tuple": tuple, "typing.Set": Set,
+    "typing.FrozenSet": FrozenSet, "typing.Type": Type,
+}  # fmt: skip
 custom_isinstance: list[Callable[[Any, Any], bool | None]] = []
 
 
@@ -147,6 +151,8 @@ def is_instance(value: Any, kinds: Any, /) -> bool:
                 return True
             pending.extend(part for part in kind.parts if part is not None)
             continue
+        if type(kind) is Annotation and kind.text in _GENERICS:
+            kind = OF_PYTHON[_GENERICS[kind.text]]
         answer = next(
             (found for ask in custom_isinstance if (found := ask(value, kind)) is not None), None
         )

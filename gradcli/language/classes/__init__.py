@@ -48,6 +48,7 @@ from .instances import (
     slots_of,
     special_names,
 )  # fmt: skip
+from .library_bases import LIBRARY_METHODS, Beneath, is_mixed, of_library, whole_order
 
 OBJECT = PRELUDE["object"]
 
@@ -57,8 +58,8 @@ class ClassValue(Joined):
 
     __slots__ = (
         "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
-        "make", "meta", "name", "native", "order", "qualified", "registered", "slots", "special",
-        "table",
+        "make", "meta", "mixed", "name", "native", "order", "qualified", "registered", "slots",
+        "special", "table", "whole",
         "__weakref__",
     )  # fmt: skip
 
@@ -79,7 +80,10 @@ class ClassValue(Joined):
         self.bases = bases
         self.table = table
         self.native: Any = None if beneath is not None else _native(bases)
-        self.order = linear(self, [base for base in bases if isinstance(base, ClassValue)])
+        known = [base for base in bases if isinstance(base, ClassValue)]
+        self.order: list[Any] = linear(self, known, [base.order for base in known])
+        self.whole = whole_order(self) if is_base(self.native) else self.order
+        self.mixed = self.whole if is_mixed(self.whole) else None
         above = (base.content for base in self.order[1:] if base.content is not None)
         self.content = beneath or next(above, None)  # the type of Python that it builds on
         self.slots = slots_of(self.order)  # the names that its objects may have, None for any
@@ -119,6 +123,8 @@ class ClassValue(Joined):
 
     def find(self, name: str, after: ClassValue | None = None) -> Any:
         """The first entry of this name along the bases, behind `after` where that is given."""
+        if self.mixed is not None:
+            return self._find_mixed(name, after)
         skipping = after is not None
         for base in self.order:
             if skipping:
@@ -126,6 +132,19 @@ class ClassValue(Joined):
                 continue
             if name in base.table:
                 return base.table[name]
+        return MISSING
+
+    def _find_mixed(self, name: str, after: ClassValue | None) -> Any:
+        """The same where one of the program's classes lies behind one of the library's."""
+        start = 0 if after is None else self.whole.index(after) + 1
+        owner: Any = None
+        for base in self.whole[start:]:
+            if name in base.table:
+                if owner is None:
+                    return base.table[name]
+                return of_library(self, owner, name, module_methods(owner.host))
+            if owner is None and type(base) is Beneath and name in base.defines:
+                owner = base if name == "__init__" or name in module_methods(base.host) else None
         return MISSING
 
 
@@ -227,7 +246,8 @@ ERROR_CLASSES: dict[Type, ClassValue] = {}
 def _is_method(found: Any) -> bool:
     """Does an entry of a class take the object first: a function of the program, decorated too?"""
     if type(found) is Builtin:
-        return found.wraps is not None or found.function in BUILTIN_METHODS
+        function = found.function
+        return found.wraps is not None or function in BUILTIN_METHODS or function in LIBRARY_METHODS
     return type(found) is Function
 
 

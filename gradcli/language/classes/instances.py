@@ -60,12 +60,12 @@ def _unhashable(order: list[Any]) -> dict[str, None]:
     return {"__hash__": None} if missing else {}
 
 
-def linear(own: Any, known: list[Any]) -> list[Any]:
+def linear(own: Any, known: list[Any], orders: list[list[Any]]) -> list[Any]:
     """Python's order of bases: each class before its own bases, in the order written."""
-    session.budget.charge(sum(len(base.order) for base in known))
+    session.budget.charge(sum(map(len, orders)))
     if len(known) < 2:
-        return [own, *(kind for base in known for kind in base.order)]
-    rows = [deque(row) for row in (*(base.order for base in known), known)]
+        return [own, *(kind for order in orders for kind in order)]
+    rows = [deque(row) for row in (*orders, known)]
     behind = Counter(id(kind) for row in rows for kind in list(row)[1:])
     order = [own]
     while rows:

@@ -117,6 +117,8 @@ def make_class(
     fields: dict[str, str] | None = None,
 ) -> Any:  # fmt: skip
     kind = ClassValue(name, qualified, bases, table, doc)
+    if "__del__" in table:
+        session.notes.setdefault("__del__ is not called when an object is no longer used")
     kind.fields = fields or {}
     for base in (part for owner in kind.order for part in owner.bases):
         finish = EMPTY_BASES.get(base) if type(base) is Type else None

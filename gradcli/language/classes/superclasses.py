@@ -16,6 +16,7 @@ from .attributes import OF_OBJECTS, class_method, module_method
 from .construction import constructed
 from .inherited import inherited_from
 from .instances import is_base
+from .library_bases import library_behind
 
 
 class Super:
@@ -56,14 +57,15 @@ def _super_attribute(value: Super, name: str) -> Any:
         return from_class(value.object, kind, found)
     if kind.kind is not None and name in ERROR_METHODS:
         return Bound(name, value.object, ERROR_METHODS[name])
-    method = inherited_from(kind.native if is_base(kind.native) else None, name)
+    native = kind.native if kind.mixed is None else library_behind(kind.whole, value.behind)
+    method = inherited_from(native if is_base(native) else None, name)
     if method is not None:
         return Bound(name, value.object, method)
-    if is_base(kind.native):
+    if is_base(native):
         of_class = class_method(kind, name) if isinstance(value.object, ClassValue) else None
         if of_class is not None:
             return of_class
-        return Bound(name, value.object, module_method(kind.native, name).function)
+        return Bound(name, value.object, module_method(native, name).function)
     if name == "__init__":
         return Builtin("__init__", lambda *args, **kwargs: None)
     raise missing(value, name)

@@ -8,6 +8,7 @@ from ...engine.schema.operator import Reduced, operator
 from ...numerics.moments import moments_of_rows
 from ..conventions import Late, floating_only
 from ..reduce.sums import sum_dims
+from ..shape.shape import reshaped
 
 view = Late("view")
 squeeze = Late("squeeze.dim")
@@ -55,11 +56,11 @@ def _backward(
     grad, grad_mean, grad_rstd = grads
     inside = c // group
     wide = (n, group, inside, places)
-    x = view(input, wide)
+    x = reshaped(input, wide)
     mean, rstd = view(mean, (n, group, 1, 1)), view(rstd, (n, group, 1, 1))
     to_input = to_weight = to_bias = None
     if grad is not None:
-        g = view(grad, wide)
+        g = reshaped(grad, wide)
         gamma = None if weight is None else view(weight, (1, group, inside, 1))
         products = unsqueeze(sum_dims(g * x, (3,), False), 3)
         totals = unsqueeze(sum_dims(g, (3,), False), 3)
@@ -72,7 +73,7 @@ def _backward(
     if needs["input"]:
         for term in _of_statistics(x, rstd, grad_mean, grad_rstd, n, group, inside * places):
             to_input = term if to_input is None else to_input + term
-        to_input = None if to_input is None else view(to_input, tuple(input.shape))
+        to_input = None if to_input is None else reshaped(to_input, tuple(input.shape))
     return to_input, to_weight, to_bias
 
 

@@ -17,6 +17,7 @@ from ...numerics.thresholds import NORMALISED
 from ..conventions import Late, check_mixed, constant, floating_only, size_at
 from ..reduce.sums import sum_dims
 from ..shape.constants import number_as
+from ..shape.shape import reshaped
 from .linear import _product
 
 expand = Late("expand")
@@ -152,13 +153,13 @@ def _layer_norm_double(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     ggi, ggg, ggb = grads
     rows, length = _rows(input, normalized_shape)
-    x, go = view(input, (rows, length)), view(grad_out, (rows, length))
+    x, go = reshaped(input, (rows, length)), reshaped(grad_out, (rows, length))
     mu, sigma = view(mean, (rows, 1)), view(rstd, (rows, 1))
     gamma = None if weight is None else view(weight, (1, length))
     inner, dims = x - mu, (1,)
     to_input = to_weight = to_grad = None
     if ggi is not None:
-        ggi = view(ggi, (rows, length))
+        ggi = reshaped(ggi, (rows, length))
         to_input = _spread_terms(
             go if gamma is None else go * gamma, inner, ggi, sigma, dims, length
         )

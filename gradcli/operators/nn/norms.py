@@ -251,7 +251,8 @@ def _rms_norm(input: Any, normalized_shape: Any, weight: Any, eps: float | None)
     wide = input.float() if input.dtype.is_reduced else input
     out = wide * (wide.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
     out = out if weight is None else out * weight
-    return out.to(input.dtype) if input.dtype.is_reduced else out
+    out = out.to(input.dtype) if input.dtype.is_reduced else out
+    return out.contiguous()
 
 
 for _face in ("functional", "torch"):

@@ -9,6 +9,7 @@ from ...numerics.reduced_kernels import add_at
 from ...numerics.summation import sum_of_window
 from ..conventions import COMPLEX, INTEGERS, REDUCED, size_at, unimplemented
 from ..shape.constants import zeros_of
+from ..shape.shape import reshaped
 from .windows import each, padded, pooled_size, scatter, windows
 
 # ---- max pooling: values and where they stood, as flat places in the image
@@ -136,11 +137,10 @@ def _put_back(xp: Any, grad: Any, x: Any, indices: Any, ndim: int, kind: Any = N
 
 def _max_double(grad: Any, indices: Any, ndim: int) -> Any:
     """The gradient's elements at the places of the maxima."""
-    row = catalogue.row
     lead = tuple(indices.shape[:-ndim])
-    flat = row("view")(grad, (*lead, _product(grad.shape[-ndim:])))
-    picked = row("gather")(flat, -1, row("view")(indices, (*lead, -1)), False)
-    return row("view")(picked, tuple(indices.shape))
+    flat = reshaped(grad, (*lead, _product(grad.shape[-ndim:])))
+    picked = catalogue.row("gather")(flat, -1, reshaped(indices, (*lead, -1)), False)
+    return catalogue.row("view")(picked, tuple(indices.shape))
 
 
 def _check_pool(ndim: int) -> Any:

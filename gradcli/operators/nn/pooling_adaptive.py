@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any
 
@@ -56,12 +56,25 @@ def _one_by_one(xp: Any, x: Any, starts: Sequence[Any], lengths: Any, settle: An
     return total
 
 
+def _side_by_side(x: Any, counts: Sequence[int], lengths: Sequence[int]) -> Any:
+    """Windows of one size that share no element: (elements of a window, all windows)."""
+    lead = x.shape[: -len(counts)]
+    parts = x.reshape((*lead, *chain.from_iterable(zip(counts, lengths, strict=True))))
+    within = range(len(lead) + 1, parts.ndim, 2)
+    order = (*within, *(axis for axis in range(parts.ndim) if axis not in within))
+    return parts.transpose(order).reshape((prod(lengths), -1))
+
+
 def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
     ndim = len(output_size)
     out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
     bounds = [_bounds(*pair) for pair in zip(x.shape[-ndim:], output_size, strict=True)]
     for places, starts, lengths in _groups(xp, bounds):
-        if settle is not None or prod(lengths) <= ONE_BY_ONE:
+        disjoint = out.size > 1 and out.size * prod(lengths) == x.size
+        if disjoint and settle is None and prod(lengths) <= ONE_BY_ONE:
+            apart = xp.ascontiguousarray(_side_by_side(x, output_size, lengths))
+            total = xp.add.reduce(apart, axis=0, initial=-0.0).reshape(out.shape)  # in turn
+        elif settle is not None or prod(lengths) <= ONE_BY_ONE:
             total = _one_by_one(xp, x, starts, lengths, settle)
         else:
             total = xp.empty_like(out[(..., *places)])
@@ -89,6 +102,10 @@ def _average_backward(xp: Any, grad: Any, x: Any, ndim: int, settle: Any = None)
             for place in range(*pair):
                 cells[place].append(cell)
         covers.append([(of[0], of[-1] + 1) for of in cells if of])
+    if all(size % count == 0 for size, count in zip(x.shape[-ndim:], grad.shape[-ndim:])):
+        for axis in range(-ndim, 0):
+            shares = xp.repeat(shares, x.shape[axis] // grad.shape[axis], axis=axis)
+        return out + shares
     for places, starts, lengths in _groups(xp, covers):
         total = _one_by_one(xp, shares, starts, lengths, settle)
         out[(..., *places)] += total

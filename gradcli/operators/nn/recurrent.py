@@ -308,13 +308,21 @@ def _packed_network(kind: str) -> Callable[..., Any]:
     ) -> Any:  # fmt: skip
         projected = kind == "lstm" and hx[0].shape[2] != hx[1].shape[2]
         weights = list(_directions(params, has_biases, projected))
+        sizes = sizes_of(batch_sizes)
+        alike = kind == "lstm" and not projected and sizes[0] == sizes[-1]
+        if alike and recurrent_fused.applies(data):  # one kernel: nothing of it is padding
+            sequence = data.reshape(len(sizes), sizes[0], data.shape[1])
+            output, *ends = recurrent_fused.network(
+                sequence, hx[0], hx[1], weights, 1 + bidirectional, dropout, train, False
+            )
+            return output.reshape(-1, output.shape[2]), *ends
         if kind == "lstm":
             states = list(zip(*(part.unbind(0) for part in hx), strict=True))
         else:
             states = hx.unbind(0)
         output, ends = _layers(
             STEPS[kind], data, states, weights, 1 + bidirectional, dropout if train else 0.0,
-            _packed_way(sizes_of(batch_sizes)),
+            _packed_way(sizes),
         )  # fmt: skip
         if kind == "lstm":
             return output, *(_call("stack", list(part), 0) for part in zip(*ends, strict=True))

@@ -141,16 +141,16 @@ def _check_topk(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Non
         raise RuntimeError(" topk does not support complex dtypes on CPU")
 
 
-def _few_of_many(xp: Any, line: Any, k: int, largest: bool) -> Any:
+def _few_of_many(xp: Any, line: Any, k: int, largest: bool, keeps: bool) -> Any:
     """The places of the first few, found without sorting a long line; None where more is asked:
-    which of several equals comes first, or where a NaN belongs."""
+    where a NaN belongs, or which of several equals comes first, unless their order `keeps`."""
     at = line.size - k if largest else k - 1
     last = xp.partition(line, at)[at]
     candidates = xp.flatnonzero(line >= last if largest else line <= last)
     order = candidates[_ranks(xp, line[candidates], 0, largest)]
     if order.size < k:
         return None
-    if line.size <= TIED:  # beyond it equals keep their order
+    if not keeps:
         values = line[order]
         if order.size > k or bool((values[1:] == values[:-1]).any()):
             return None
@@ -161,11 +161,14 @@ def _top(xp: Any, self: Any, k: int, dim: int, largest: bool, ordered: bool) -> 
     if not self.ndim:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
-    if self.ndim == 1 and self.size >= LONG and 0 < 8 * k <= self.size:
-        few = _few_of_many(xp, self, k, largest) if ordered or self.size > TIED else None
-        if few is not None:
-            return self[few], few
     lines = xp.moveaxis(self, dim, -1)
+    keeps = self.size > TIED
+    if self.shape[dim] >= LONG and 0 < 8 * k <= self.shape[dim] and (ordered or keeps):
+        apart = lines.reshape((-1, self.shape[dim]))
+        few = [_few_of_many(xp, line, k, largest, keeps) for line in apart]
+        if few and all(places is not None for places in few):
+            indices = xp.moveaxis(xp.stack(few).reshape((*lines.shape[:-1], k)), -1, dim)
+            return xp.take_along_axis(self, indices, axis=dim), indices
     order = xp.moveaxis(_ranks(xp, self, dim, largest), dim, -1)
     chosen = settled(
         xp, order, lines, k, lambda keys: first_few(keys, k, ordered), always=not ordered

@@ -1,11 +1,10 @@
-"""language: the part of sklearn that first lessons use: splits, scalers, scores.
+"""language: the part of sklearn that first lessons use: splits, scalers, labels as numbers.
 
 The numbers are sklearn's, drawn from NumPy's legacy stream in its order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, floor
 from typing import Any
 
@@ -116,6 +115,19 @@ def train_test_split(
         kinds = numpy.asarray(host(stratify))
         parts = _by_kind(kinds, train, test, stream_of(random_state))
     return [_picked(value, part) for value in arrays for part in parts]
+
+
+def shuffle(*arrays: Any, random_state: Any = None, n_samples: Any = None) -> Any:
+    """sklearn.utils.shuffle: the rows of all in one random order."""
+    if not arrays:
+        return None
+    lengths = [length(value) for value in arrays]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+    (total, _) = paid(lengths[0])
+    places = stream_of(random_state).permutation(total)[: host(n_samples)]
+    found = [_picked(value, places) for value in arrays]
+    return found[0] if len(found) == 1 else found
 
 
 # ---------------------------------------------------------------- scalers
@@ -251,59 +263,69 @@ class MinMaxScaler(_Scaler):
         return table
 
 
-# ---------------------------------------------------------------- scores
+# ---------------------------------------------------------------- labels
 
 
-def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    first, second = numpy.asarray(host(y_true)), numpy.asarray(host(y_pred))
-    pay(8 * (first.size + second.size), 2 * BYTES * (first.size + second.size))
-    if len(first) != len(second):
-        sizes = [len(first), len(second)]
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {sizes}")
-    return first, second
+def _labels(given: Any) -> Any:
+    found = numpy.asarray(host(given))
+    pay(8 * found.size, 2 * BYTES * found.size)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found.ravel()
+    if found.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
+    return found
 
 
-def accuracy_score(y_true: Any, y_pred: Any, *, normalize: Any = True) -> Any:
-    first, second = _pair(y_true, y_pred)
-    same = first == second
-    if same.ndim > 1:
-        same = same.all(axis=1)
-    return float(numpy.average(same)) if normalize else float(same.sum())
+class LabelEncoder:
+    """Labels as the numbers of their places in order."""
 
+    _torch_name = "sklearn.preprocessing._label.LabelEncoder"
+    PUBLIC = (*METHODS, "classes_")
+    __slots__ = ("known",)
 
-def confusion_matrix(y_true: Any, y_pred: Any) -> Any:
-    first, second = (part.ravel() for part in _pair(y_true, y_pred))
-    kinds = numpy.unique(numpy.concatenate([first, second]))
-    paid(len(kinds), len(kinds))
-    table = numpy.zeros((len(kinds), len(kinds)), dtype=numpy.int64)
-    numpy.add.at(table, (numpy.searchsorted(kinds, first), numpy.searchsorted(kinds, second)), 1)
-    return wrap(table)
+    def __init__(self) -> None:
+        self.known: Any = None
 
+    def __repr__(self) -> str:
+        return "LabelEncoder()"
 
-def _error(measure: Callable[[Any], Any]) -> Callable[..., Any]:
-    def error(y_true: Any, y_pred: Any) -> Any:
-        first, second = (part.reshape(len(part), -1) for part in _pair(y_true, y_pred))
-        return float(numpy.average(numpy.average(measure(second - first), axis=0)))
+    @property
+    def classes_(self) -> Any:
+        return wrap(self._fitted())
 
-    return error
+    def _fitted(self) -> Any:
+        if self.known is None:
+            raise ValueError(
+                "This LabelEncoder instance is not fitted yet. Call 'fit' with appropriate "
+                "arguments before using this estimator."
+            )
+        return self.known
 
+    def fit(self, y: Any) -> Any:
+        self.known = numpy.unique(_labels(y))
+        return self
 
-def r2_score(y_true: Any, y_pred: Any) -> Any:
-    first, second = (part.reshape(len(part), -1) for part in _pair(y_true, y_pred))
-    left = ((first - second) ** 2).sum(axis=0, dtype=numpy.float64)
-    whole = ((first - numpy.average(first, axis=0)) ** 2).sum(axis=0, dtype=numpy.float64)
-    scores = numpy.where(
-        whole == 0, numpy.where(left == 0, 1.0, 0.0), 1 - left / (whole + (whole == 0))
-    )
-    return float(numpy.average(scores))
+    def fit_transform(self, y: Any) -> Any:
+        return self.fit(y).transform(y)
+
+    def transform(self, y: Any) -> Any:
+        known, labels = self._fitted(), _labels(y)
+        new = numpy.setdiff1d(labels, known)
+        if len(new):
+            shown = new.tolist() if new.dtype.kind in "biuf" else repr(new.tolist()[0])
+            raise ValueError(f"y contains previously unseen labels: {shown}")
+        return wrap(numpy.searchsorted(known, labels))
+
+    def inverse_transform(self, y: Any) -> Any:
+        known, numbers = self._fitted(), _labels(y)
+        new = numpy.setdiff1d(numbers, numpy.arange(len(known)))
+        if len(new):
+            raise ValueError(f"y contains previously unseen labels: {new!s}")
+        return wrap(known[numbers])
 
 
 MODULES: dict[str, Any] = {
     "sklearn.model_selection": functions({"train_test_split": train_test_split}),
-    "sklearn.preprocessing": classes([StandardScaler, MinMaxScaler]),
-    "sklearn.metrics": functions({
-        "accuracy_score": accuracy_score, "confusion_matrix": confusion_matrix,
-        "mean_squared_error": _error(lambda part: part**2),
-        "mean_absolute_error": _error(numpy.abs), "r2_score": r2_score,
-    }),
+    "sklearn.preprocessing": classes([StandardScaler, MinMaxScaler, LabelEncoder]),
+    "sklearn.utils": functions({"shuffle": shuffle}),
 }  # fmt: skip
