@@ -27,7 +27,7 @@ class Chances(Distribution):
 
     @property
     def param_shape(self) -> Any:
-        return self._given.size()
+        return self._parameter.size()
 
     def _listed(self, values: Any, expand: bool) -> Any:
         """Every value that a sample can have, for each element of the batch."""
