@@ -23,6 +23,7 @@ from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from ..numerics.twister import DEFAULT_SEED
+from ..process.memory import FOR_GRAPHS, PYTHONS_OWN
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .imported import ImportedFiles
@@ -272,12 +273,15 @@ def _printing(write: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _collecting() -> Iterator[None]:
-    """A command collects no garbage, since it ends soon; a training run needs it."""
-    before = gc.isenabled()
+    """A command collects no garbage, since it ends soon; a training run needs it, as often as
+    Python does it."""
+    before, threshold = gc.isenabled(), gc.get_threshold()
+    gc.set_threshold(*(PYTHONS_OWN if threshold == FOR_GRAPHS else threshold))
     gc.enable()
     try:
         yield
     finally:
+        gc.set_threshold(*threshold)
         if not before:
             gc.disable()
 
