@@ -100,7 +100,7 @@ def _fields_of(kind: Any) -> dict[str, Field]:
     return found  # type: ignore[no-any-return]
 
 
-def _kept(kind: Any) -> dict[str, Field]:
+def _stored_fields(kind: Any) -> dict[str, Field]:
     """The fields that its objects have."""
     return {name: field for name, field in _fields_of(kind).items() if field.kept}
 
@@ -251,7 +251,7 @@ def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
-    fields = _kept(self)
+    fields = _stored_fields(self)
     return {name: get_attribute(self, name) for name, field in fields.items() if kept(field)}
 
 
@@ -369,7 +369,7 @@ MODULES: dict[str, dict[str, Any]] = {
             "dataclass": _dataclass, "make_dataclass": _made_dataclass,
             "asdict": _as_dict, "astuple": _as_tuple,
             "replace": _replaced, "is_dataclass": lambda obj: _is_dataclass(obj),
-            "fields": lambda obj: tuple(_kept(obj).values()),
+            "fields": lambda obj: tuple(_stored_fields(obj).values()),
         }),
         **classes([Field]), "FrozenInstanceError": host_type(FrozenInstanceError),
         "InitVar": Annotation("dataclasses.InitVar"), "KW_ONLY": Annotation("dataclasses.KW_ONLY"),
