@@ -23,6 +23,8 @@ from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from ..numerics.twister import DEFAULT_SEED
+from ..process.ending import run_python
+from ..process.interrupts import interruptible, silent
 from ..process.memory import FOR_GRAPHS, PYTHONS_OWN
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
@@ -162,7 +164,10 @@ class LiveMachine(Listeners):
             span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
                         (wrong.offset or 1) + 1)  # fmt: skip
             raise self.program.source.error("SyntaxError", wrong.msg, span) from None
+        run_python()
         with ExitStack() as stack:
+            if interruptible():
+                stack.callback(silent)
             stack.enter_context(self._at_home())
             stack.enter_context(_printing(write))
             # Lines of a notebook count in its cells, which the origin of an operation knows.

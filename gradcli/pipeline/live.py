@@ -17,8 +17,6 @@ from ..live.recorder import Recorder
 from ..live.side import torch_side
 from ..live.values import device_of, given_tensors
 from ..opening import SUFFIX
-from ..process.ending import run_python
-from ..process.interrupts import interruptible, silent
 from .prepared import Warned, prepared, printer
 from .request import Ran, Request
 from .values import values_of
@@ -79,9 +77,6 @@ def _run(
 
     with ExitStack() as stack:
         stack.enter_context(machine.with_defaults(request.device, request.dtype))
-        if interruptible():
-            stack.callback(silent)
-        run_python()
         if recording is not None:
             recording.begin(machine)
         held_before = memory_in_use()[0]
