@@ -46,7 +46,7 @@ def _by_table(out: Explanation, node: Any) -> bool:
         target = part.targets[0]
         if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
             continue
-        for value in _held(places, target.value):
+        for value in _possible_values(places, target.value):
             if isinstance(value, dict) and _holds([*islice(value.values(), MOST_PARTS)], node):
                 text = ast.unparse(target.value)
                 out.put(target, f"{text} keeps its graph for the next turn")

@@ -11,7 +11,7 @@ from ...diagnostics import Edit
 from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from .. import names
-from ..constants import reasons
+from ..cut_reasons import reasons
 from ..explanation import Explanation, line_after, line_before, replaced, suffixed
 from .layers import constructor_call, layers, module_name
 from .operands import arguments
