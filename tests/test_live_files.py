@@ -249,3 +249,80 @@ def test_a_file_of_a_package_starts_as_a_module(how: str, folder: Path) -> None:
     assert "".join(ran.printed) == f"{printed}\n", ran.error
     shown = {place.file for _, place in trace_report(ran).elsewhere}
     assert shown == {"layers.py" if how == "plain" else "kit/layers.py"}
+
+
+ENDS = {
+    "what is registered for the end": """import atexit, threading, time, torch
+@atexit.register
+def bye():
+    (w * 2).sum().backward()
+    print("bye", w.grad)
+def late():
+    time.sleep(0.2)
+    print("thread")
+w = torch.ones(2, requires_grad=True)
+threading.Thread(target=late).start()
+print("end")
+""",
+    "Ctrl-C is an error of the program": """import os, signal, torch
+w = torch.ones(2, requires_grad=True)
+try:
+    for turn in range(100):
+        w.sum().backward()
+        if turn == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted", turn, w.grad)
+""",
+    "garbage is collected as often": "import gc\nprint(gc.get_threshold(), gc.isenabled())\n",
+    "what replaces a method is called once": """import torch
+plain, back, cross = torch.Tensor.relu, torch.Tensor.backward, torch.nn.functional.softmin
+def relu(self):
+    print("relu")
+    return plain(self) * 2
+def backward(self, *given, **named):
+    print("backward")
+    return back(self, *given, **named)
+def softmin(*given, **named):
+    print("softmin")
+    return cross(*given, **named) + 1
+torch.Tensor.relu, torch.Tensor.backward = relu, backward
+torch.nn.functional.softmin = softmin
+w = torch.ones(2, requires_grad=True)
+w.relu().sum().backward()
+print(w.grad, torch.nn.functional.softmin(w, dim=0))
+""",
+    "a class of tensors hears nothing": """import torch
+heard = []
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        heard.append(function.__name__)
+        return super().__torch_function__(function, types, args, kwargs or {})
+w = torch.ones(2).as_subclass(Mine).requires_grad_()
+y = (w * 2).sin()
+y.sum().backward()
+print(heard, w.grad)
+""",
+}
+PRINTED = {
+    "what is registered for the end": "end\nthread\nbye tensor([2., 2.])\n",
+    "Ctrl-C is an error of the program": "interrupted 2 tensor([3., 3.])\n",
+    "garbage is collected as often": "(700, 10, 10) True\n",
+    "what replaces a method is called once": "relu\nbackward\nsoftmin\n"
+    "tensor([2., 2.]) tensor([1.5000, 1.5000], grad_fn=<AddBackward0>)\n",
+    "a class of tensors hears nothing": "['requires_grad_', 'mul', 'sin', 'sum', 'backward', "
+    "'__get__'] tensor([-0.8323, -0.8323])\n",
+}
+
+
+@pytest.mark.parametrize("title", ENDS)
+@pytest.mark.parametrize("command", [("run",), ("trace", "-q")])
+def test_programs_end_as_under_python(title: str, command: tuple[str, ...], folder: Path) -> None:
+    (folder / "program.py").write_text(ENDS[title])
+    done = gradcli(*command, "program.py", "--engine", "torch", cwd=folder)
+    lines, shown = PRINTED[title].splitlines(), done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert [line for line in shown if line in lines] == lines if command[0] == "trace" else (
+        done.stdout == PRINTED[title]
+    ), done.stdout  # fmt: skip

@@ -263,7 +263,8 @@ OUTLIVES = {
     "language/classes/__init__.py ERROR_CLASSES",
     # of the command, not of the program
     "process/deadline.py _in_force", "process/deadline.py _listening",
-    "process/deadline.py _places", "process/ending.py _kept", "output/progress.py _shown",
+    "process/deadline.py _places", "process/ending.py _kept", "process/ending.py _has_run_python",
+    "output/progress.py _shown",
     "columns.py _encodings",
     "engine/schema/run_state.py _PARTS", "language/libraries.py TENSORS",
     "language/libraries.py libraries",

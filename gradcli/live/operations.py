@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
@@ -33,7 +34,7 @@ FUSED = "_fused_"  # begins the names of steps that change their first argument,
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad"}
 # How much there is to tell of a function: nothing, what it makes, more than that.
-SILENT, PLAIN, SPECIAL = range(3)
+SILENT, PLAIN, SPECIAL, REPLACED = range(4)  # the last by the program, with its own function
 MOST = 10_000  # functions whose sort is known
 NOTHING: dict[str, Any] = {}
 NOWHERE = (None, 0)  # an edge of an input without a gradient
@@ -58,6 +59,7 @@ class Operations:
         """What sees each operation within it."""
         torch, recorder, side = self.recorder.torch, self.recorder, self.side
         sorts, special, sort_of, made = self.sorts, self._special, self._sort, self._made
+        original = self._original
         passes, plain, others, spot_of = recorder.passes, self.plain, self.others, self.text.spot
         transform, is_traced, frame_at = side.transform, side.is_traced, sys._getframe
 
@@ -71,6 +73,8 @@ class Operations:
                 piece, for it runs at each operation, and the caches hold other things by then."""
                 sort = sorts.get(function)
                 if sort == SILENT or recorder.stepping is not None or is_traced():
+                    if sort == REPLACED:
+                        function = original(function, frame_at(1))
                     return function(*args, **kwargs) if kwargs else function(*args)
                 is_plain = (sort_of(function) if sort is None else sort) == PLAIN
                 if is_plain and (kwargs or (args and args[-1] is True)):
@@ -117,7 +121,10 @@ class Operations:
     def _sort(self, function: Any) -> int:
         """How much there is to tell of it; it is found once."""
         name, sort = getattr(function, "__name__", ""), PLAIN
-        if name == "__get__":
+        module = getattr(function, "__module__", None)
+        if module is not None and not module.startswith("torch"):
+            sort = REPLACED
+        elif name == "__get__":
             attribute = getattr(function.__self__, "__name__", "")
             sort = SILENT if attribute in QUIET and attribute != "grad_fn" else SPECIAL
         elif name in OTHERS or name in LOST or name.endswith("_") or name.startswith("register_"):
@@ -126,8 +133,24 @@ class Operations:
             self.sorts[function] = sort
         return sort
 
+    def _original(self, function: Any, frame: Any) -> Any:
+        """What a function of the program stands for: PyTorch looks up by its name what it hands to
+        a mode, and so finds what the program has put there, which has called it."""
+        if frame.f_code.co_name == "handle_torch_function" and frame.f_back is not None:
+            code = frame.f_back.f_code  # of the function that hands itself on
+            if code is getattr(function, "__code__", code):
+                return function
+            return FunctionType(code, frame.f_back.f_globals, code.co_name)
+        base = self.recorder.torch._C.TensorBase
+        for name, value in vars(self.side.tensor).items():
+            if value is function:
+                return getattr(base, name, function)
+        return function
+
     def _special(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One that does more than make something, or that is called where more is to be told."""
+        if self.sorts.get(function) == REPLACED:
+            function = self._original(function, sys._getframe(2))
         name, passes = getattr(function, "__name__", ""), self.recorder.passes
         if name == "__get__":
             attribute = getattr(function.__self__, "__name__", "")

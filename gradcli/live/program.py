@@ -23,6 +23,9 @@ from ..language.notebook import count_within_cells, mark_echoes
 from ..language.program import Program, SourceLimits, parse
 from ..language.source import Source
 from ..numerics.twister import DEFAULT_SEED
+from ..process.ending import run_python
+from ..process.interrupts import interruptible, silent
+from ..process.memory import FOR_GRAPHS, PYTHONS_OWN
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .imported import ImportedFiles
@@ -161,7 +164,10 @@ class LiveMachine(Listeners):
             span = Span(wrong.lineno or 1, wrong.offset or 1, wrong.lineno or 1,
                         (wrong.offset or 1) + 1)  # fmt: skip
             raise self.program.source.error("SyntaxError", wrong.msg, span) from None
+        run_python()
         with ExitStack() as stack:
+            if interruptible():
+                stack.callback(silent)
             stack.enter_context(self._at_home())
             stack.enter_context(_printing(write))
             # Lines of a notebook count in its cells, which the origin of an operation knows.
@@ -272,12 +278,15 @@ def _printing(write: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _collecting() -> Iterator[None]:
-    """A command collects no garbage, since it ends soon; a training run needs it."""
-    before = gc.isenabled()
+    """A command collects no garbage, since it ends soon; a training run needs it, as often as
+    Python does it."""
+    before, threshold = gc.isenabled(), gc.get_threshold()
+    gc.set_threshold(*(PYTHONS_OWN if threshold == FOR_GRAPHS else threshold))
     gc.enable()
     try:
         yield
     finally:
+        gc.set_threshold(*threshold)
         if not before:
             gc.disable()
 

@@ -134,12 +134,12 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
-        off = machine.recorder.side.hands_off
+        off, is_leaf = machine.recorder.side.hands_off, machine.recorder.side.is_new_leaf
 
         def tell(number: int, value: Any) -> None:
             node: Any = nodes[number]
             places[node.id] = node
-            if isinstance(value, AnyTensor) and value.requires_grad and value.is_leaf:
+            if isinstance(value, AnyTensor) and is_leaf(value):
                 state.origin = node
             if teller is not None:
                 teller.stored(node, node.id, value, inside=False)
@@ -156,11 +156,11 @@ class Rewriter(ast.NodeTransformer):
                 with off():
                     local(node, name, value)
 
-        def told(number: int, value: Any) -> Any:
+        def telling(number: int, value: Any) -> Any:
             (tell if number >= 0 else tell_inside)(number, value)
             return value
 
-        return told
+        return telling
 
     def call(self, target: Any) -> ast.stmt:
         """The call that reports a name just bound, or the arguments of a function."""

@@ -274,6 +274,13 @@ class TorchSide(Live):
     def elsewhere(self, node: Any) -> Any:
         return self.mark(node).elsewhere
 
+    def is_new_leaf(self, tensor: Any) -> bool:
+        """Whether a tensor of the program is a leaf; a class of the program observes nothing."""
+        if type(tensor) in (self.tensor, self.parameter):
+            return bool(tensor.requires_grad and tensor.is_leaf)
+        with self.hands_off():
+            return bool(tensor.requires_grad and tensor.is_leaf)
+
     def clock(self) -> int:
         """The sequence number that the next node gets."""
         return int(self.torch._C._autograd._get_sequence_nr())

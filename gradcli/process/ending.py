@@ -17,6 +17,7 @@ from .interrupts import silent
 from .modules import Finder
 
 _kept: list[object] | None = None  # None in a process that goes on afterwards
+_has_run_python = False
 
 
 def begin() -> None:
@@ -58,12 +59,30 @@ def keep(*values: object) -> None:
         _kept.extend(values)
 
 
+def run_python() -> None:
+    """From here on Python runs a program in the process: what that left to the end is done then."""
+    global _has_run_python
+    _has_run_python = True
+
+
 def leave(status: int) -> None:
     """Flushes what was written, and ends the process."""
     silent()
+    if _has_run_python and _kept is not None:
+        _finish()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(status)  # whoever watches writes its answer at the end
     os._exit(_flushed(status))
+
+
+def _finish() -> None:
+    """Waits for threads and calls what was registered for the end, as Python does."""
+    import atexit
+    import threading
+
+    sys.unraisablehook = sys.__unraisablehook__
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
 
 
 def _flushed(status: int) -> int:

@@ -28,10 +28,12 @@ def silent() -> None:
         signal(SIGINT, _gone)
 
 
-def interruptible() -> None:
-    """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far."""
+def interruptible() -> bool:
+    """From here on Ctrl-C is KeyboardInterrupt, if it ends the process so far; whether it did."""
     if getsignal(SIGINT) is _gone:
         signal(SIGINT, default_int_handler)
+        return True
+    return False
 
 
 def is_main_thread() -> bool:
