@@ -121,7 +121,7 @@ ABSENT: dict[str, str] = {
         "ConvTranspose3d DeQuantize Dropout ELU Embedding EmbeddingBag FXFloatFunctional "
         "GroupNorm Hardswish InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm "
         "LeakyReLU Linear MaxPool2d MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid "
-        "Softmax dynamic functional modules"
+        "Softmax dynamic functional"
     ),
     "torch.nn.functional": (
         "BroadcastingList1 BroadcastingList2 BroadcastingList3 GRID_SAMPLE_INTERPOLATION_MODES "
