@@ -92,6 +92,10 @@ class OwnRecorder:
         self.on_pass: Any = None
         self.running = 0
 
+    def is_apart(self) -> bool:
+        """The engine reports to observers of its own thread."""
+        return False
+
     def tells(self, listener: Any) -> None:
         """The engine reports refused passes by the errors that they end in."""
 
