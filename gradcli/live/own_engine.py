@@ -40,6 +40,10 @@ class OwnSide(Side):
         self.homes = Homes()
         self.hands_off = nullcontext
 
+    def is_new_leaf(self, tensor: Any) -> bool:
+        """Whether a tensor of the program is a leaf."""
+        return bool(tensor.requires_grad and tensor.is_leaf)
+
     def transform(self) -> None:
         """Transformed functions are reported like others."""
 
