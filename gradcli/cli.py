@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -26,13 +27,39 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+NARROW, LEAST_HELP = 52, 24  # columns: typer goes no lower; of what an option means, beside it
 OTHERS = "Options"  # the heading of what has none
 # What every command shares stands below what is its own.
 LAST = {PROGRAM: 1, OUTPUT: 2, LIMITED: 3}
 
 
+def _page(command: Any, ctx: Any) -> str:
+    """The help of a command, on a narrow terminal as well."""
+    formatter = ctx.make_formatter()
+    columns = get_terminal_size().columns
+    if columns < NARROW:
+        formatter.width = max(columns - 2, LEAST_HELP)
+    command.format_help(ctx, formatter)
+    return str(formatter.getvalue()).rstrip("\n")
+
+
+def _defined(formatter: Any, rows: list[tuple[str, str]]) -> None:
+    """Options and what they mean; the meaning below where there is no room beside them."""
+    beside = formatter.width - max(len(option) for option, _ in rows) - 4
+    if beside >= LEAST_HELP or formatter.width + 2 >= NARROW:
+        formatter.write_dl(rows)
+        return
+    for option, meaning in rows:
+        formatter.write(f"{'':>{formatter.current_indent}}{option}\n")
+        with formatter.indentation():
+            formatter.write_text(meaning)
+
+
 class Commands(TyperGroup):
     """The commands, each made on demand; a file in the place of one gets a hint."""
+
+    def get_help(self, ctx: Any) -> str:
+        return _page(self, ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(NAMES)
@@ -53,6 +80,9 @@ class Commands(TyperGroup):
 
 class Spelled(TyperCommand):
     """A command whose options may stand without their values; help lists them by headings."""
+
+    def get_help(self, ctx: Any) -> str:
+        return _page(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.resilient_parsing and args and self._awaits_value(args[-1]):
@@ -77,7 +107,7 @@ class Spelled(TyperCommand):
                 groups.setdefault(OUTPUT if parameter.name == "help" else name, []).append(row)
         for name in sorted(groups, key=lambda name: LAST.get(name, 0)):
             with formatter.section(name):
-                formatter.write_dl(groups[name])
+                _defined(formatter, groups[name])
 
 
 app = typer.Typer(

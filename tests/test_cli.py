@@ -537,3 +537,13 @@ def test_a_name_of_a_file_is_no_line_of_its_own(tmp_path: Path) -> None:
 
 def test_a_file_whose_name_begins_with_a_dash() -> None:
     assert "help: for a file of this name: ./-x.expr\n" in refused(2, "run", "--", "-x.expr")
+
+
+@pytest.mark.parametrize("command", ["", "trace", "check", "ops", "diff"])
+@pytest.mark.parametrize("width", [40, 80])
+def test_help_is_no_wider_than_the_terminal(command: str, width: int) -> None:
+    """Only examples, which are there to be copied, and words without a space are."""
+    shown = gradcli(*command.split(), "--help", COLUMNS=str(width)).stdout
+    wide = [line.strip() for line in shown.splitlines() if len(line) > width]
+    assert all(line.startswith(("gradcli ", "echo ", "-f, --format")) for line in wide), wide
+    assert width < 80 or not wide

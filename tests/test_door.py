@@ -66,7 +66,7 @@ def library_classes() -> list[tuple[str, type]]:
 
 
 HOMES = ("torch.nn", "torch.distributions", "torch.optim", "torch.utils", "torchvision", "einops",
-         "logging", "threading")  # fmt: skip
+         "logging", "threading", "torch.quantization")  # fmt: skip
 
 
 def made_at(home: str) -> Iterator[tuple[str, Any]]:
@@ -314,7 +314,7 @@ FROM_TABLES = {
     "arrays/streams.py": 3,  # the methods of NumPy's generators
     "nn/uninitialized.py": 1,  # methods of the class that is being made
     "func/carrier.py": 8,  # operators of a class that is being made, the fields of a tensor
-    "func/told.py": 3,  # the events of the engine
+    "func/observed_passes.py": 3,  # the events of the engine
     "func/dual.py": 2,  # the fields of a tensor's meta
 }
 

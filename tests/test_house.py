@@ -252,7 +252,7 @@ NAMED_IN_TABLES = {
     "namespace/deeper_paths": 12, "questions/why/cut_edits": 5,
     "questions/why/rebound": 11, "questions/check/numeric/tape": 5, "nn/init": 10,
     # Read before any declaration is: the language's names and what it computes before a run.
-    "language/constants": 47, "language/names": 17, "language/explain/operands": 5,
+    "language/cut_reasons": 47, "language/names": 17, "language/explain/operands": 5,
     "language/places": 7,
     # A rule that is code of that room, for a row whose signature says too little.
     "func/batching_rules": 36, "questions/paths/kernels": 29,

@@ -262,3 +262,39 @@ def test_what_is_refused_before_it_runs_has_its_cell(
     said = done.stdout + done.stderr
     assert done.returncode == 3 and f"notes.ipynb, cell 2, line 2, column {column}\n" in said
     assert re.search(rf"^ +2 [|│] {re.escape(shown)}$", said, re.M), said
+
+
+def test_lines_of_cells_are_numbers_in_json(tmp_path: Path) -> None:
+    file = notebook(tmp_path, "w = torch.tensor(3., requires_grad=True)", "(w ** 2).backward()")
+    steps = json.loads(command("step", str(file), "--format", "json").stdout)["passes"][0]["steps"]
+    assert [step["line"] for step in steps] == [4, 2]
+
+
+def test_the_page_has_the_cells_beside_the_picture(tmp_path: Path) -> None:
+    file = notebook(tmp_path, "w = torch.tensor(3., requires_grad=True)", "(w ** 2).backward()")
+    shown = command("trace", str(file), "--format", "html").stdout
+    rows = re.findall(r"<li data-line=\"(\d)\" tabindex=\"-1\"(.*?)>(.*?)</li>", shown)
+    assert rows[0] == ("1", ' class=cell value="0"', "# %% cell 1")
+    assert [row[2] for row in rows if row[2].startswith("(w")] == ["(w ** 2).backward()"]
+    assert "nbformat" not in shown
+
+
+def test_output_that_the_page_leaves_out_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "long.expr"
+    file.write_text(
+        "x = torch.ones(2, requires_grad=True)\nprint('a' * 8005)\nx.sum().backward()\n"
+    )
+    assert "<p>6 more characters</p>" in command("trace", str(file), "--format", "html").stdout
+
+
+def test_reports_do_not_point_at_lines_that_the_file_of_a_notebook_does_not_have(
+    tmp_path: Path,
+) -> None:
+    file = notebook(tmp_path, "w = torch.tensor(3.)", "w = w * 2\nassert w == 5")
+    told = command("check", str(file), "--format", "github").stdout
+    assert "line=" not in told and "::cell 2, line 2: AssertionError" in told
+    command("check", str(file), "--sarif", str(tmp_path / "report.sarif"))
+    (result,) = json.loads((tmp_path / "report.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert result["message"]["text"].startswith("cell 2, line 2: ")
+    assert "region" not in result["locations"][0]["physicalLocation"]
+    assert ' line="' not in command("check", str(file), "--format", "junit").stdout

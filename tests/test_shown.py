@@ -391,6 +391,12 @@ def test_without_a_column_of_nodes_they_stand_for_words_that_are_repeated() -> N
     assert values and "…" not in values  # a gradient with one digit is better than none
 
 
+def test_words_that_no_other_row_has_stay() -> None:
+    text = "w = torch.ones(2, requires_grad=True)\ny = w * 2\ny.add_(1)\ny.sum().backward()\n"
+    shown = page.text(report(text), Look(False, True, 40))
+    assert "w * 2" in shown and "MulBack" not in shown
+
+
 def test_ten_thousand_names_are_not_ten_thousand_rows() -> None:
     text = "".join(f"x{i} = torch.tensor({i}.)\n" for i in range(10_000))
     shown = page.text(report(text), Look(False, True, 80))

@@ -84,7 +84,7 @@ class GradScaler(metaclass=NamedInTorch):
         scaled = map(self.scale, outputs)
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
 
-    def _asked(self, call: str) -> Any:
+    def _scale_for(self, call: str) -> Any:
         if self._scale is None:
             raise AssertionError(
                 f"Attempted {call} but _scale is None.  This may indicate your script did not use "
@@ -95,7 +95,7 @@ class GradScaler(metaclass=NamedInTorch):
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divides the gradients of an optimizer, which `step` else does; to clip them, say."""
         if self._enabled:
-            self._unscale(optimizer, self._asked("unscale_"))
+            self._unscale(optimizer, self._scale_for("unscale_"))
 
     def _unscale(self, optimizer: Optimizer, scale: Any) -> None:
         progress = self._progress.setdefault(id(optimizer), _Progress())
@@ -127,7 +127,7 @@ class GradScaler(metaclass=NamedInTorch):
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        scale = self._asked("step")
+        scale = self._scale_for("step")
         progress = self._progress.setdefault(id(optimizer), _Progress())
         if progress.stage == STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -143,7 +143,7 @@ class GradScaler(metaclass=NamedInTorch):
         """The scale for the next steps: given, or after what the last ones met."""
         if not self._enabled:
             return
-        scale = self._asked("update")
+        scale = self._scale_for("update")
         with no_grad():
             if new_scale is not None:
                 self._take(scale, new_scale)

@@ -104,11 +104,11 @@ COMMAND = Command(
 
     \b
     gradcli check formulas/
-    gradcli check formulas/ --fail-on nan,none --jobs 4 --format junit -o report.xml
-    gradcli check chain.expr --update           records what it prints
+    gradcli check formulas/ --fail-on nan,none -j 4 -f junit -o report.xml
+    gradcli check chain.expr --update         records what it prints
     gradcli check formulas/ --changed-since main -j auto
-    gradcli check chain.expr --against torch    compares with PyTorch itself
-    gradcli check train.py --engine torch       trusts it: Python and PyTorch run it
+    gradcli check chain.expr --against torch  compares with PyTorch itself
+    gradcli check train.py --engine torch     trusts it: Python and PyTorch run it
     """,
     Arguments,
     (
@@ -290,7 +290,7 @@ def _write_answer(
     form, quiet = env.common.format, env.common.quiet
     done: list[FileCheck] = []
 
-    def kept() -> Iterable[FileCheck]:
+    def remembered() -> Iterable[FileCheck]:
         for fact in facts:
             done.append(fact)
             yield fact
@@ -298,13 +298,13 @@ def _write_answer(
     if form == "text":
         from ..render import check as page
 
-        env.answer(map(log, page.pieces(kept(), names, env.look, quiet=quiet > 0)))
+        env.answer(map(log, page.pieces(remembered(), names, env.look, quiet=quiet > 0)))
         if durations:
             env.answer([log(page.slowest(done, durations))])
     elif form == "github":
         from ..render import github
 
-        env.answer(github.pieces(kept()))
+        env.answer(github.pieces(remembered()))
     done.extend(facts)  # programs after a closed pipe are checked too
     status = most_urgent(fact.exit_code for fact in done)
     if form == "junit":

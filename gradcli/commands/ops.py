@@ -45,13 +45,13 @@ COMMAND = Command(
     happens at ties and zeros, and an example that runs.
 
     \b
-    gradcli ops                      all of them, a line each
-    gradcli ops tanh                 everything about one, with an example
-    gradcli ops TanhBackward0        the operator that makes this node
-    gradcli ops @                    the operator of a symbol; nn.Linear: of a layer
-    gradcli ops "arc cosine"         operators that match these words, best first
-    gradcli ops 'relu*'              operators whose names match, a line each
-    gradcli ops --filter softmax     operators that concern a word
+    gradcli ops                   all of them, a line each
+    gradcli ops tanh              everything about one, with an example
+    gradcli ops TanhBackward0     the operator that makes this node
+    gradcli ops @                 the operator of a symbol; nn.Linear: of a layer
+    gradcli ops "arc cosine"      operators that match these words, best first
+    gradcli ops 'relu*'           operators whose names match, a line each
+    gradcli ops --filter softmax  operators that concern a word
     """,
     Arguments,
     (

@@ -54,8 +54,7 @@ def drawn(
     reports = _reports(ran, of, number, several=several)
     found = [without(report, wanted.hide)[0] for report in reports]
     keep((ran, found))
-    source = b"" if env.program is None else env.program.data
-    put(_written(found, source.decode("utf-8", "replace"), format, wanted))
+    put(_written(found, ran.text, format, wanted))
     return ran
 
 

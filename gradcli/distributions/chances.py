@@ -22,12 +22,12 @@ class Chances(Distribution):
         self._by_probs = probs is not None
 
     @property
-    def _given(self) -> Any:
+    def _parameter(self) -> Any:
         return self.probs if self._by_probs else self.logits
 
     @property
     def param_shape(self) -> Any:
-        return self._given.size()
+        return self._parameter.size()
 
     def _listed(self, values: Any, expand: bool) -> Any:
         """Every value that a sample can have, for each element of the batch."""

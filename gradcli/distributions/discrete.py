@@ -43,7 +43,7 @@ class Bernoulli(Toss, ExponentialFamily):
     has_enumerate_support = True
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        return self._listed(run("arange", 2, **type_of(self._given)), expand)
+        return self._listed(run("arange", 2, **type_of(self._parameter)), expand)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -106,7 +106,7 @@ class Categorical(Chances):
     has_enumerate_support = True
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        device = self._given.device
+        device = self._parameter.device
         return self._listed(run("arange", self._count, device=device), expand)
 
     def log_prob(self, value: Any) -> Any:
@@ -310,7 +310,7 @@ class Binomial(Toss):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         most = self._one_count("enumerate_support")
-        return self._listed(run("arange", 1 + most, **type_of(self._given)), expand)
+        return self._listed(run("arange", 1 + most, **type_of(self._parameter)), expand)
 
     def entropy(self) -> Any:
         self._one_count("entropy")

@@ -34,9 +34,9 @@ from .dual import (
     tangent_of,
     unwrapped,
 )
+from .observed_passes import unheard
 from .release import asks
 from .reverse import gradient, unchosen
-from .told import unheard
 
 
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:

@@ -19,7 +19,7 @@ from ..engine.tensors.tensor import Tensor, plain
 from .batched import batched, is_batched
 from .carrier import highest, run
 from .dual import dual, is_dual
-from .told import unheard, with_all_samples
+from .observed_passes import unheard, with_all_samples
 
 
 class Identity(CustomNode):

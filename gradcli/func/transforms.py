@@ -14,9 +14,9 @@ from .batched import batched, is_batched
 from .carrier import run
 from .dual import check_tangent, dual, is_dual
 from .levels import batches
+from .observed_passes import making_graphs, unheard
 from .release import Session, asks
 from .reverse import alias, gradient, unchosen
-from .told import making_graphs, unheard
 from .transformation import Level
 from .tree import flatten, mapped, unflatten
 

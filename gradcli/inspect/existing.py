@@ -21,7 +21,7 @@ def quietly(ask: Callable[Given, Found]) -> Callable[Given, Found]:
     """While it answers, no mode and no tensor class of the program observes an operation."""
 
     @wraps(ask)
-    def asked(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+    def unobserved(*args: Given.args, **kwargs: Given.kwargs) -> Found:
         from ..recording.sides import sides
 
         if sides.live is None:
@@ -29,7 +29,7 @@ def quietly(ask: Callable[Given, Found]) -> Callable[Given, Found]:
         with sides.live.hands_off():
             return ask(*args, **kwargs)
 
-    return asked
+    return unobserved
 
 
 def ran_of(program: Any, outcome: Any, error: Any, recording: Any) -> Ran:

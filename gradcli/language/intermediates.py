@@ -34,10 +34,10 @@ def intermediates(places: Places, owner: str | None = None) -> Iterator[Intermed
             methods = {one.name: one for one in part.body if isinstance(one, ast.FunctionDef)}
             forward, backward = methods.get("forward"), methods.get("backward")
             if forward is not None and backward is not None and forward.args.args:
-                yield from _kept(part.name, forward, backward)
+                yield from _stored_on_context(part.name, forward, backward)
 
 
-def _kept(
+def _stored_on_context(
     owner: str, forward: ast.FunctionDef, backward: ast.FunctionDef
 ) -> Iterator[Intermediate]:
     context, *inputs = [argument.arg for argument in forward.args.args]

@@ -24,6 +24,7 @@ from ..process.memory import collector_paused
 from . import names
 from .checking import checker_of
 from .checking.checker import Checker
+from .checking.definitions import unbound_nonlocals
 from .checking.imports import late_futures, without_unused
 from .names import Scope
 from .parser import MemoryUse, endless_fstring, parsed
@@ -176,6 +177,7 @@ def _read(
                 refused = error
     if refused is not None:
         raise refused
+    unbound_nonlocals(checker)
     late_futures(checker, body)
     left = ", ".join(without_unused(checker, body))
     if left:

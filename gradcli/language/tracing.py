@@ -166,7 +166,7 @@ class TracingCompiler(StatementCompiler):
         """Both operands are expressions of their own."""
         if type(node.left) is ast.BinOp and type(node.left.left) is ast.BinOp:
             if _is_long(node.left):
-                return _told(node, self.long_chain(node, scope), self.listener)
+                return _reporting(node, self.long_chain(node, scope), self.listener)
         left, right = self.expression(node.left, scope), self.expression(node.right, scope)
         light, kinds, guarded = OPERATORS[type(node.op)]
         listener = self.listener
@@ -375,12 +375,12 @@ def _traced(make: Callable[[Any, Any, Scope], Closure]) -> Any:
         closure = make(compiler, node, scope)
         if compiler.static(node, scope) is not NOTHING:
             return closure
-        return _told(node, closure, compiler.listener)
+        return _reporting(node, closure, compiler.listener)
 
     return traced
 
 
-def _told(node: ast.AST, closure: Closure, listener: Listener) -> Closure:
+def _reporting(node: ast.AST, closure: Closure, listener: Listener) -> Closure:
     """A closure that reports when an expression begins, and its value."""
     push, leave = listener.stack.append, listener.leave
 

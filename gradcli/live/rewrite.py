@@ -157,12 +157,12 @@ class Rewriter(ast.NodeTransformer):
                 with off():
                     local(node, name, value)
 
-        def told(number: int, value: Any) -> Any:
+        def telling(number: int, value: Any) -> Any:
             if not is_apart():
                 (tell if number >= 0 else tell_inside)(number, value)
             return value
 
-        return told
+        return telling
 
     def call(self, target: Any) -> ast.stmt:
         """The call that reports a name just bound, or the arguments of a function."""

@@ -25,7 +25,7 @@ DEEPER = {
     "functional": "", "functional.F": "nn.functional", "nn.parameter": "nn", "nn.modules": "nn",
     "autograd.variable": "autograd",
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils",
-    "nn.utils.convert_parameters": "nn.utils",
+    "nn.utils.convert_parameters": "nn.utils", "nn.quantized.modules": "nn.quantized",
     **dict.fromkeys(HIDDEN, "nn.utils"),
     **{f"optim.{module}": "optim" for module in (
         "adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop "

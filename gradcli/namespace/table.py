@@ -98,6 +98,11 @@ _HOMES: dict[str, str] = {
     "utils.closeness": "testing.assert_close testing.assert_allclose",
     "nn.registered": "typename",
     "nn.module": "jit.ScriptModule=Module",
+    "nn.quantized": (
+        "nn.quantized.FloatFunctional ao.nn.quantized.FloatFunctional "
+        "quantization.QuantStub quantization.DeQuantStub "
+        "ao.quantization.QuantStub ao.quantization.DeQuantStub"
+    ),
     "nn._reduction": " ".join(
         f"nn.{space}.{name}"
         for space in ("_reduction", "functional._Reduction")

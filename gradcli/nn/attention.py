@@ -89,7 +89,7 @@ class sdp_kernel(_Choice):
         super().__init__({name for name, flag in zip(KERNELS, flags, strict=True) if flag})
 
 
-def _asked(word: str, name: str) -> Callable[[], bool]:
+def _flag_getter(word: str, name: str) -> Callable[[], bool]:
     def enabled() -> bool:
         return name in kernels.allowed
 
@@ -97,7 +97,7 @@ def _asked(word: str, name: str) -> Callable[[], bool]:
     return enabled
 
 
-def _switched(word: str, name: str) -> Callable[[bool], None]:
+def _flag_setter(word: str, name: str) -> Callable[[bool], None]:
     def switch(enabled: bool) -> None:
         kernels.allowed = kernels.allowed | {name} if enabled else kernels.allowed - {name}
 
@@ -107,8 +107,8 @@ def _switched(word: str, name: str) -> Callable[[bool], None]:
 
 _WORDS = ("math", "flash", "mem_efficient", "cudnn")
 math_sdp_enabled, flash_sdp_enabled, mem_efficient_sdp_enabled, cudnn_sdp_enabled = map(
-    _asked, _WORDS, KERNELS
+    _flag_getter, _WORDS, KERNELS
 )
 enable_math_sdp, enable_flash_sdp, enable_mem_efficient_sdp, enable_cudnn_sdp = map(
-    _switched, _WORDS, KERNELS
+    _flag_setter, _WORDS, KERNELS
 )

@@ -54,7 +54,9 @@ def _unread(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             target = node.targets[0]
             if target.attr == "requires_grad":
-                if is_module(_held(target.value, bindings)) or _is_set(target, nodes, bindings):
+                if is_module(_value_or_module(target.value, bindings)) or _is_set(
+                    target, nodes, bindings
+                ):
                     owner, value = ast.unparse(target.value), ast.unparse(node.value)
                     meant = f"{owner}.requires_grad_({value})"
                     yield Slip("no effect", node, f"nothing reads this of a module: {meant}")
@@ -69,11 +71,11 @@ def _is_read(nodes: list[ast.AST], name: str) -> bool:
                and type(node.ctx) is ast.Load for node in nodes)  # fmt: skip
 
 
-def _held(node: ast.expr, bindings: Any) -> Any:
+def _value_or_module(node: ast.expr, bindings: Any) -> Any:
     """What a name holds, or a module in one."""
     if isinstance(node, ast.Name):
         return bindings.get(node.id)
-    owner = _held(node.value, bindings) if isinstance(node, ast.Attribute) else None
+    owner = _value_or_module(node.value, bindings) if isinstance(node, ast.Attribute) else None
     return owner.__dict__["_modules"].get(node.attr) if is_module(owner) else None  # type: ignore[attr-defined]
 
 
@@ -201,7 +203,7 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
             and part.func.attr == "backward"
         }  # fmt: skip
         for node in inside:
-            owner, value = _kept(node)
+            owner, value = _accumulated(node)
             if owner is None or value is None or id(node) in told:
                 continue
             if isinstance(node, ast.AugAssign) and id(node) in off:
@@ -213,7 +215,7 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
                 yield Slip("kept", node, sentence)
 
 
-def _kept(node: ast.AST) -> tuple[str | None, ast.expr | None]:
+def _accumulated(node: ast.AST) -> tuple[str | None, ast.expr | None]:
     """The name that gets more in each turn, and what it gets."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return node.target.id, node.value
@@ -274,7 +276,11 @@ def _without_hooks(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
            and _word(call) != "register_hook" for call in calls):  # fmt: skip
         for call in calls:
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if owner is not None and _word(call) == "forward" and is_module(_held(owner, bindings)):
+            if (
+                owner is not None
+                and _word(call) == "forward"
+                and is_module(_value_or_module(owner, bindings))
+            ):
                 yield Slip("a plain call", call, f"it runs no hooks: {ast.unparse(owner)}(...)")
 
 

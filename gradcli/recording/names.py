@@ -228,7 +228,7 @@ class Names(Spectator):
 
     def rename(self, tensor: AnyTensor, name: str, *, inside: bool) -> None:
         """From here on a leaf is called so."""
-        known = self._held(tensor)
+        known = self._binding_of(tensor)
         if known is not None:
             self.held[id(tensor)] = known._replace(name=name, inside=inside)
         else:
@@ -236,7 +236,7 @@ class Names(Spectator):
 
     def required(self, tensor: Any) -> None:
         """A leaf was made, or a tensor was asked to be one."""
-        named = self._held(tensor) is not None
+        named = self._binding_of(tensor) is not None
         if not named and self.of_birth(tensor) is None and len(self.born) < LEAVES:
             self.born.pop(id(tensor), None)  # of one that is gone, and came before
             self.born[id(tensor)] = Birth(ref(tensor), current_line(), current_origin())
@@ -248,7 +248,7 @@ class Names(Spectator):
 
     # ---- what it amounts to
 
-    def _held(self, tensor: Any) -> Binding | None:
+    def _binding_of(self, tensor: Any) -> Binding | None:
         known = self.held.get(id(tensor))
         return known if known is not None and known.tensor() is tensor else None
 
@@ -275,7 +275,7 @@ class Names(Spectator):
 
     def line_of(self, leaf: Any) -> int | None:
         """The line that made a leaf; an input was made nowhere."""
-        known = self._held(leaf)
+        known = self._binding_of(leaf)
         line = None if known is None else known.line
         return self.of_birth(leaf) if line is None else line
 
@@ -307,12 +307,12 @@ class Names(Spectator):
 
     def why_not(self, tensor: Any) -> str:
         """Why a tensor that a name was bound to does not require grad; empty if unknown."""
-        known = self._held(tensor)
+        known = self._binding_of(tensor)
         return "" if known is None else known.reason
 
     def of_leaf(self, tensor: Any) -> str:
         """The name of a tensor without a grad_fn; empty if unknown."""
-        known = self._held(tensor)
+        known = self._binding_of(tensor)
         return "" if known is None else known.name
 
     def lasting(self, name: str, tensor: Any) -> str:
@@ -324,7 +324,7 @@ class Names(Spectator):
 
     def is_inner(self, tensor: Any) -> bool:
         """Whether only a function had a name for it."""
-        known = self._held(tensor)
+        known = self._binding_of(tensor)
         return known is not None and known.inside
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..diagnostics import Diagnostic, Label, Span
 from ..recording.facts.check import FileCheck, Problem
-from .error import text as error_text
+from .error import in_cell, text as error_text
 from .escape import Terminal
 from .text import Cell, Line, Look, cell, counted, cut, ellipsis, pad, paint, width_of, wrap
 
@@ -60,6 +60,17 @@ def program_lines(fact: FileCheck, look: Look) -> Iterator[Terminal]:
 def is_reported(note: str) -> bool:
     """Whether a note says more than the row of the program does."""
     return not note.startswith("no ")
+
+
+def annotated(fact: FileCheck) -> Iterator[Problem]:
+    """The problems, for formats that point into files: a place in a cell of a notebook, whose file
+    has other lines, is said in words."""
+    for problem in fact.problems:
+        if ".ipynb" in fact.file and problem.line is not None:
+            place = in_cell(problem.line, fact.text.split("\n"))
+            words = f"{place}: {problem.message}"
+            problem = Problem(problem.kind, words, None, None, None, None, *problem[6:])
+        yield problem
 
 
 def slowest(done: Sequence[FileCheck], count: int) -> Terminal:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..recording.facts.check import FileCheck, Problem
 from . import escape
-from .check import is_reported, summary
+from .check import annotated, is_reported, summary
 from .escape import Terminal
 
 
@@ -23,7 +23,7 @@ def pieces(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
 def lines(facts: Iterable[FileCheck]) -> Iterator[Terminal]:
     """One for each problem, and for each note that says more than the summary."""
     for fact in facts:
-        for problem in fact.problems:
+        for problem in annotated(fact):
             yield _annotation("error", fact, problem)
         for note in filter(is_reported, fact.notes):
             yield _annotation("notice", fact, Problem("note", note))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..recording.facts.check import FileCheck, Problem
 from . import escape
-from .check import diagnostic_of
+from .check import annotated, diagnostic_of
 from .error import text as error_text
 from .escape import Terminal
 from .text import Look
@@ -36,7 +36,7 @@ def _case(fact: FileCheck, timed: bool) -> str:
     place = folder.strip("./").replace("/", ".") or "programs"
     head = f'    <testcase classname="{_attribute(place)}" name="{_attribute(name)}"'
     head += f' file="{_attribute(fact.file)}"'
-    line = next((problem.line for problem in fact.problems if problem.line is not None), None)
+    line = next((problem.line for problem in annotated(fact) if problem.line is not None), None)
     head += "" if line is None else f' line="{line}"'
     head += f' time="{fact.seconds:.3f}"' if timed else ""
     parts = []

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..recording.facts.check import FileCheck, Problem
-from .check import is_reported
+from .check import annotated, is_reported
 from .escape import Terminal, block
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -46,7 +46,7 @@ def text(facts: Sequence[FileCheck], version: str, status: int) -> Terminal:
 
 
 def _results(fact: FileCheck) -> Iterator[dict[str, Any]]:
-    for problem in fact.problems:
+    for problem in annotated(fact):
         yield _result("error", fact, problem)
     for note in filter(is_reported, fact.notes):
         yield _result("note", fact, Problem("note", note))

@@ -250,7 +250,7 @@ class Words:
             told += f", {row.text}"
             tail += len(row.text) + 2
         first = Cell(row.lead + told, style, len(row.lead), tail=tail)
-        if style == "dim":  # the row above has these words already
+        if style == "dim" and self._repeats(row):
             rest = told[len(told) - tail :]
             first = first._replace(instead=f"{row.lead}{sign}{name}{rest}")
         leaf = name == "AccumulateGrad"
@@ -272,6 +272,11 @@ class Words:
             cell(of_value, "dim"), cell(grad)._replace(short=shorts[1]), cell(of_grad, "dim"),
             at(line, self.graph.elsewhere.get(row.node)), order,
         )  # fmt: skip
+
+    def _repeats(self, row: Row) -> bool:
+        """Whether the node that it is an input of has the same words."""
+        facts = self.graph.facts
+        return row.parent >= 0 and facts[row.parent].place is facts[row.node].place
 
     def _changed(self, flow: FlowFact) -> str:
         """A value that has changed since, where there is no room for the later one."""

@@ -28,14 +28,14 @@ def with_numbers(expr: Expr, values: Mapping[str, float], used: Callable[[str], 
     """The same with numbers for names; None where a name has no single number."""
     missing: list[str] = []
 
-    def shown(name: str) -> str:
+    def number_of(name: str) -> str:
         value = values.get(name)
         if value is None:
             missing.append(name)
             return name
         return used(f"{value:.6g}")
 
-    text = _Python(shown, True).text(expr, SUM)
+    text = _Python(number_of, True).text(expr, SUM)
     return None if missing else text
 
 
@@ -130,7 +130,7 @@ class _Python:
         return f"{self.text(expr, ATOM)}**{f'({to})' if '/' in to else to}"
 
     def _call(self, function: str, style: str, args: Any) -> str:
-        def given(keyword: str, value: Any) -> str:
+        def argument(keyword: str, value: Any) -> str:
             text = value if isinstance(value, str) else self.text(value, 0)
             return f"{keyword}={text}" if keyword else text
 
@@ -139,10 +139,10 @@ class _Python:
             head = own if isinstance(own, str) else self.text(own, ATOM)
             if head[0].isdigit():
                 head = f"({head})"
-            return f"{head}.{function}({', '.join(given(k, v) for k, v in args[1:])})"
+            return f"{head}.{function}({', '.join(argument(k, v) for k, v in args[1:])})"
         if style == "list":
-            return f"{function}([{', '.join(given('', v) for _, v in args)}])"
-        return f"{function}({', '.join(given(k, v) for k, v in args)})"
+            return f"{function}([{', '.join(argument('', v) for _, v in args)}])"
+        return f"{function}({', '.join(argument(k, v) for k, v in args)})"
 
     def _operator(self, sign: str, args: Any) -> tuple[str, int]:
         """a @ b, a > b."""

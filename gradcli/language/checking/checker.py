@@ -34,6 +34,7 @@ class Checker:
         self.augmented_only: set[str] = set()  # global names that only `+=` and the like bind
         self.doubtful: list[ast.AST] = []  # what Python's compiler may warn of
         self.futures: list[ast.ImportFrom] = []
+        self.nonlocals: list[tuple[ast.Nonlocal, Scope]] = []
         # Imports of what is not here: an error only where the program reads the name.
         self.absent: list[tuple[Any, ast.alias, str, ProgramError]] = []
         self.failing: dict[str, Diagnostic] = {}  # what reading such a name says

@@ -138,6 +138,12 @@ def declared(checker: Checker, node: Any, scope: Scope, depth: int) -> None:
     if type(node) is ast.Nonlocal and scope.kind == "module":
         raise checker.refuse(node, "nonlocal declaration not allowed at module level")
     if type(node) is ast.Nonlocal:
+        checker.nonlocals.append((node, scope))
+
+
+def unbound_nonlocals(checker: Checker) -> None:
+    """The function around may bind a name behind the one that declares it."""
+    for node, scope in checker.nonlocals:
         for name in node.names:
             if not names.nonlocal_is_bound(scope, name):
                 raise checker.refuse(node, f"no binding for nonlocal '{name}' found")

@@ -24,7 +24,7 @@ from ..attributes import (
     set_attribute,
     set_on_library,
 )
-from ..builtins.errors import own_errors
+from ..builtins.errors import ERRORS, Raised, matches, own_errors
 from ..builtins.prelude import PRELUDE
 from ..builtins.types import OF_ERRORS
 from ..calls import call, called_back
@@ -283,7 +283,9 @@ def described(entry: Any, name: str) -> Any:
 def _instance_attribute(value: Any, name: str) -> Any:
     kind = kind_of(value)
     found = kind.find(name)
-    if type(found) is Property or described(found, "__set__") is not MISSING:
+    if type(found) is Property:
+        return _computed(value, kind, name, found)
+    if described(found, "__set__") is not MISSING:
         return from_class(value, kind, found)
     if isinstance(value, ProgramModule):
         own = _module_attribute(value, name)
@@ -317,6 +319,24 @@ def _instance_attribute(value: Any, name: str) -> Any:
     if absent is not MISSING:
         return call(absent, (value, name), {})
     raise missing(value, name)
+
+
+def _computed(value: Any, kind: ClassValue, name: str, found: Property) -> Any:
+    """What a property gives; where it lacks an attribute, __getattr__ is asked, a module's too."""
+    try:
+        return from_class(value, kind, found)
+    except (AttributeError, Raised) as error:
+        if not matches(error, ERRORS["AttributeError"]):
+            raise
+        absent = kind.find("__getattr__")
+        if absent is not MISSING:
+            return call(absent, (value, name), {})
+        if not isinstance(value, Module):
+            raise
+        part = part_of(value, name)
+        if part is MISSING:
+            raise missing(value, name) from None
+        return part
 
 
 def _module_attribute(value: ProgramModule, name: str) -> Any:

@@ -12,7 +12,7 @@ from ..attributes import KEPT_BYTES, MISSING, SPECIAL, SPECIAL_SET, get_attribut
 from ..calls import call
 from ..members import TABLES, Members
 from ..session import session
-from ..values import Function
+from ..values import Bound, Function
 from . import FUNCTIONS, ClassValue
 from .instances import ClassMethod, StaticMethod
 
@@ -24,7 +24,9 @@ class _Adapter:
         self.__name__ = kind.name
         for name in ("forward", "backward", "setup_context", "vjp", "jvp", "vmap"):
             found = kind.find(name)
-            plain = found.function if type(found) in (StaticMethod, ClassMethod) else found
+            plain = found.function if type(found) is StaticMethod else found
+            if type(found) is ClassMethod:
+                plain = Bound(name, kind, found.function)
             setattr(self, name, getattr(HostFunction, name) if found is MISSING else _Called(plain))
         rule = kind.find("generate_vmap_rule")
         self.generate_vmap_rule = rule is not MISSING and bool(rule)

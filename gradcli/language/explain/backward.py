@@ -10,7 +10,7 @@ from ...engine.graph.node import SavedOutput
 from ...engine.schema.causes import Cause
 from ...engine.tensors.tensor import Tensor
 from ...recording.below import nodes_below
-from ..constants import with_keyword
+from ..cut_reasons import with_keyword
 from ..explanation import (
     Explanation,
     again,

@@ -11,7 +11,7 @@ from ...diagnostics import Edit
 from ...engine.schema.catalogue import catalogue
 from ...engine.tensors.tensor import Tensor
 from .. import names
-from ..constants import Search
+from ..cut_reasons import Search
 from ..explanation import Explanation, is_alone, replaced, suffixed
 from ..values import Bound, Function
 from .conditions import condition, short

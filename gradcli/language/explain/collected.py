@@ -24,7 +24,7 @@ def by_collection(out: Explanation, node: Any) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in FILLING:
             continue
         owner = call.func.value
-        if any(_holds(value, node) for value in _held(places, owner)):
+        if any(_holds(value, node) for value in _possible_values(places, owner)):
             text = ast.unparse(owner)
             out.put(call, f"{text} keeps the graphs of all turns")
             statement = places.statement(out.place)
@@ -96,7 +96,7 @@ def _inlined(
     return found or None
 
 
-def _held(places: Places, owner: ast.expr) -> Iterator[Any]:
+def _possible_values(places: Places, owner: ast.expr) -> Iterator[Any]:
     """What a name or an attribute may hold."""
     if isinstance(owner, ast.Name):
         yield places.value_of(owner)

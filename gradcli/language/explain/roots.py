@@ -10,7 +10,7 @@ from ...engine.schema.causes import Cause
 from ...engine.tensors.tensor import Tensor
 from ...recording.nearest import furthest
 from ...recording.sides import origin_of
-from ..constants import reasons
+from ..cut_reasons import reasons
 from ..explanation import (
     ENCLOSED,
     Explanation,
@@ -39,7 +39,7 @@ def constant(out: Explanation, cause: Cause) -> None:
     for reason in found:
         out.put(reason.node, reason.text)
     made = [reason for reason in found if reason.is_leaf]
-    if name is not None and made and _asked(out, name):
+    if name is not None and made and _input_of_grad(out, name):
         return
     if len(made) > 1:
         lines = " or ".join(f"line {places.line(reason.node)}" for reason in made)
@@ -58,7 +58,7 @@ def constant(out: Explanation, cause: Cause) -> None:
         _constant_part(out, expression)
 
 
-def _asked(out: Explanation, name: str) -> bool:
+def _input_of_grad(out: Explanation, name: str) -> bool:
     """autograd.grad(y, x) asks for x itself: it has to require grad before y is computed of it."""
     places, called = out.places, out.places.called(out.place)
     if called is None or called[0] != "grad" or not isinstance(out.place, ast.Call):

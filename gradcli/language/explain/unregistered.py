@@ -22,10 +22,10 @@ HOLDERS = {
 
 def unregistered(out: Explanation) -> None:
     """optim.SGD(net.parameters()) of a net whose parameters() gives none."""
-    given = _given(out)
+    given = _optimizer_argument(out)
     if isinstance(given, ast.Name) and _used_up(out, given):
         return
-    asked = None if given is None else _asked(given)
+    asked = None if given is None else _parameters_call(given)
     if asked is None:
         return
     module, owner = out.places.value_of(asked.func.value), out.places.text(asked.func.value)
@@ -55,14 +55,14 @@ def unregistered(out: Explanation) -> None:
     _local(out, module, owner, asked)
 
 
-def _given(out: Explanation) -> ast.expr | None:
+def _optimizer_argument(out: Explanation) -> ast.expr | None:
     """What the optimizer was given."""
     call = out.place if isinstance(out.place, ast.Call) else None
     named = [word.value for word in call.keywords if word.arg == "params"] if call else []
     return next(iter([*call.args[:1], *named]), None) if call else None
 
 
-def _asked(given: ast.expr) -> Any:
+def _parameters_call(given: ast.expr) -> Any:
     """The call of parameters() in it."""
     calls = (part for part in ast.walk(given) if isinstance(part, ast.Call))
     return next((part for part in calls if isinstance(part.func, ast.Attribute)
@@ -77,7 +77,7 @@ def _used_up(out: Explanation, given: ast.Name) -> bool:
     """`params = net.parameters()` that something else went through before."""
     places = out.places
     made = places.bound_value(given.id)
-    asked = None if made is None else _asked(made)
+    asked = None if made is None else _parameters_call(made)
     text = None if made is None else places.text(made, LONGEST)
     reads = [
         part for statement in places.program.body for part in ast.walk(statement)

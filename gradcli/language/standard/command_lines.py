@@ -111,7 +111,7 @@ class _Converter:
             raise
 
 
-def _told(value: Any, name: str) -> Any:
+def _help_text(value: Any, name: str) -> Any:
     """A text for the help, or None."""
     if value is None or value is argparse.SUPPRESS:
         return value
@@ -135,7 +135,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
         "required", "default", "const", "nargs", "metavar")}  # fmt: skip
     for name, value in options.items():
         if name in ("help", "version"):
-            made[name] = _told(value, name)
+            made[name] = _help_text(value, name)
         elif name == "dest":
             made[name] = _destination(value)
         elif name == "type" and value is not None:
@@ -192,7 +192,7 @@ class _Group:
 
     def add_argument_group(self, title: Any = None, description: Any = None) -> _Group:
         return _Group(self._host.add_argument_group(
-            _told(title, "title"), _told(description, "description")))  # fmt: skip
+            _help_text(title, "title"), _help_text(description, "description")))  # fmt: skip
 
     def add_mutually_exclusive_group(self, *, required: Any = False) -> _Group:
         return _Group(self._host.add_mutually_exclusive_group(required=bool(required)))
@@ -222,8 +222,8 @@ class ArgumentParser(_Group):
     ) -> None:  # fmt: skip
         kind = formatter_class.host if type(formatter_class) is Type else HelpFormatter
         self._host = _Host(
-            _told(prog, "prog") or "program.py", _told(usage, "usage"),
-            _told(description, "description"), _told(epilog, "epilog"),
+            _help_text(prog, "prog") or "program.py", _help_text(usage, "usage"),
+            _help_text(description, "description"), _help_text(epilog, "epilog"),
             [parent._host for parent in collect(parents) if type(parent) is ArgumentParser],
             kind if kind in FORMATTERS else HelpFormatter, add_help=bool(add_help),
             allow_abbrev=bool(allow_abbrev),
@@ -260,14 +260,14 @@ class ArgumentParser(_Group):
         metavar: Any = None, required: Any = False,
     ) -> _Commands:  # fmt: skip
         said = {"title": title, "description": description, "help": help, "metavar": metavar}
-        given = {name: _told(value, name) for name, value in said.items() if value is not None}
+        given = {name: _help_text(value, name) for name, value in said.items() if value is not None}
         return _Commands(self._host.add_subparsers(
             required=bool(required), parser_class=_Host, **given,
             **{} if dest is None else {"dest": _destination(dest)},
         ))  # fmt: skip
 
     def exit(self, status: Any = 0, message: Any = None) -> None:
-        self._host.exit(status, _told(message, "message"))
+        self._host.exit(status, _help_text(message, "message"))
 
     def error(self, message: Any) -> None:
         self._host.error(text(message))
@@ -298,7 +298,7 @@ class _Commands:
     def add_parser(self, name: Any, *, help: Any = None, **options: Any) -> ArgumentParser:
         session.budget.charge_bytes(10_000)
         made = ArgumentParser(f"{self._host._prog_prefix} {text(name)}", **options)
-        shown = {} if help is None else {"help": _told(help, "help")}
+        shown = {} if help is None else {"help": _help_text(help, "help")}
         if name in self._host.choices:
             raise ValueError(f"conflicting subparser: {text(name)}")
         own = self._host.add_parser(text(name), **shown)

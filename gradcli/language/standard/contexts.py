@@ -72,7 +72,7 @@ def entered(manager: Any) -> tuple[Any, Callable[[Any], bool]]:
     """Enters a context manager: what `as` binds, and its end, which gets the error or None."""
     enter, leave = type_handlers.enter(manager), type_handlers.leave(manager)
     if enter is not None and leave is not None:
-        return enter(manager), lambda error: bool(leave(manager, *_told(error)))
+        return enter(manager), lambda error: bool(leave(manager, *_exit_arguments(error)))
     kind = type(manager)
     if not (is_library(manager) and hasattr(kind, "__enter__")):
         raise TypeError(
@@ -84,7 +84,7 @@ def entered(manager: Any) -> tuple[Any, Callable[[Any], bool]]:
     )
 
 
-def _told(error: Any) -> tuple[Any, Any, None]:
+def _exit_arguments(error: Any) -> tuple[Any, Any, None]:
     told = None if error is None else value_of(error)
     return (None if told is None else told.kind), told, None
 
@@ -184,8 +184,8 @@ class ExitStack:
     def push(self, exit: Any) -> Any:
         leave = type_handlers.leave(exit)
         self._ends.append(
-            lambda error: bool(call(exit, _told(error), {}) if leave is None
-                               else leave(exit, *_told(error)))
+            lambda error: bool(call(exit, _exit_arguments(error), {}) if leave is None
+                               else leave(exit, *_exit_arguments(error)))
         )  # fmt: skip
         return exit
 

@@ -23,13 +23,16 @@ from .collected import make_record
 from .publishing import classes, functions
 
 
-def base_type(name: str, module: str, finish: Callable[[ClassValue], Any] | None = None) -> Type:
-    """A type that classes build on, and that has no objects of its own."""
+def base_type(
+    name: str, module: str, finish: Callable[[ClassValue], Any] | None = None,
+    made_by: Callable[..., Any] | None = None,
+) -> Type:  # fmt: skip
+    """A type that classes build on, and that has no objects of its own; a call may make a class."""
 
     def construct(*args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"cannot create '{name}' instances")
 
-    made = Type(name, Instance, construct, module)
+    made = Type(name, Instance, made_by or construct, module)
     EMPTY_BASES[made] = finish
     return made
 
@@ -97,7 +100,7 @@ def _fields_of(kind: Any) -> dict[str, Field]:
     return found  # type: ignore[no-any-return]
 
 
-def _kept(kind: Any) -> dict[str, Field]:
+def _stored_fields(kind: Any) -> dict[str, Field]:
     """The fields that its objects have."""
     return {name: field for name, field in _fields_of(kind).items() if field.kept}
 
@@ -248,7 +251,7 @@ def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _values(self: Any, kept: Callable[[Field], bool]) -> dict[str, Any]:
-    fields = _kept(self)
+    fields = _stored_fields(self)
     return {name: get_attribute(self, name) for name, field in fields.items() if kept(field)}
 
 
@@ -325,6 +328,11 @@ def _typed_dict(kind: ClassValue) -> ClassValue:
     return kind
 
 
+def _typed_dict_of(typename: str, fields: Any, /, *, total: Any = True) -> ClassValue:
+    """TypedDict("Point", {"x": int})"""
+    return _typed_dict(ClassValue(str(typename), str(typename), (), {}))
+
+
 def _as_is(value: Any) -> Any:
     return value
 
@@ -337,7 +345,7 @@ _TYPING: dict[str, Any] = {
     name: Annotation(f"typing.{name}") for name in TABLE["typing"].names
 } | {
     "Protocol": base_type("Protocol", "typing"),
-    "TypedDict": base_type("TypedDict", "typing", _typed_dict),
+    "TypedDict": base_type("TypedDict", "typing", _typed_dict, _typed_dict_of),
     "NamedTuple": base_type("NamedTuple", "typing", _named_tuple), "TYPE_CHECKING": False,
     "cast": Builtin("cast", lambda typ, val: val), "overload": Builtin("overload", _as_is),
     **{word: Builtin(word, _as_is) for word in (
@@ -361,7 +369,7 @@ MODULES: dict[str, dict[str, Any]] = {
             "dataclass": _dataclass, "make_dataclass": _made_dataclass,
             "asdict": _as_dict, "astuple": _as_tuple,
             "replace": _replaced, "is_dataclass": lambda obj: _is_dataclass(obj),
-            "fields": lambda obj: tuple(_kept(obj).values()),
+            "fields": lambda obj: tuple(_stored_fields(obj).values()),
         }),
         **classes([Field]), "FrozenInstanceError": host_type(FrozenInstanceError),
         "InitVar": Annotation("dataclasses.InitVar"), "KW_ONLY": Annotation("dataclasses.KW_ONLY"),

@@ -226,13 +226,12 @@ def _composed(kind: ClassValue, value: int) -> Any:
 def _beyond(kind: ClassValue, value: int, mask: int) -> str:
     width = max(value.bit_length(), mask.bit_length())
 
-    def shown(number: int) -> str:
+    def binary(number: int) -> str:
         sign = "1" if number < 0 else "0"
         return f"0b{sign} " + f"{number & ((1 << width) - 1):b}".rjust(width, "0")
 
-    return (
-        f"{title_of(kind)} invalid value {value}\n    given {shown(value)}\n  allowed {shown(mask)}"
-    )
+    head = f"{title_of(kind)} invalid value {value}"
+    return f"{head}\n    given {binary(value)}\n  allowed {binary(mask)}"
 
 
 def _give_methods(kind: ClassValue, own: Enumeration, bases: list[Any]) -> None:

@@ -237,7 +237,7 @@ class MemoryFile:
         if not any(letter in self.mode for letter in modes):
             raise UnsupportedOperation(f"not {word}")
 
-    def _given(self, piece: str) -> Any:
+    def _encoded(self, piece: str) -> Any:
         """Bytes that are no text are kept as half letters, and come out as they were."""
         return piece.encode("utf-8", "surrogateescape") if self._is_binary else piece
 
@@ -250,7 +250,7 @@ class MemoryFile:
         piece = text[self._at : end]
         session.budget.charge_bytes(len(piece) * width_of(piece))
         self._at += len(piece)
-        return self._given(piece)
+        return self._encoded(piece)
 
     def _is_saved(self) -> bool:
         return self._is_binary and self.content.saved is not None
@@ -262,7 +262,7 @@ class MemoryFile:
         piece = text[self._at : end]
         charge_text(piece)
         self._at = end
-        return self._given(piece)
+        return self._encoded(piece)
 
     def readlines(self) -> list[Any]:
         return collect(self)
@@ -319,7 +319,7 @@ class MemoryFile:
     def getvalue(self) -> Any:
         if self._is_saved():
             return stored.bytes_of(self.content)
-        return self._given(self.content.text)
+        return self._encoded(self.content.text)
 
     def flush(self) -> None:
         """Nothing waits to be written."""

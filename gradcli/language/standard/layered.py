@@ -44,7 +44,7 @@ class ChainMap:
             m.update(kwargs)
         return ChainMap(m, *self.maps)
 
-    def _found(self, key: Any) -> Any:
+    def _lookup(self, key: Any) -> Any:
         check_key(key)
         for one in self._looked_at():
             session.budget.charge(1)
@@ -53,7 +53,7 @@ class ChainMap:
         return _MISSING
 
     def get(self, key: Any, default: Any = None) -> Any:
-        found = self._found(key)
+        found = self._lookup(key)
         return default if found is _MISSING else found
 
     def _whole(self) -> dict[Any, Any]:
@@ -102,13 +102,13 @@ class ChainMap:
                 self[key] = value
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        found = self._found(key)
+        found = self._lookup(key)
         if found is _MISSING:
             self[key] = found = default
         return found
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._found(key)
+        found = self._lookup(key)
         if found is _MISSING:
             raise KeyError(key)
         return found
@@ -121,7 +121,7 @@ class ChainMap:
         self.pop(key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._found(key) is not _MISSING
+        return self._lookup(key) is not _MISSING
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._whole())

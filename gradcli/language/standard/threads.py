@@ -66,7 +66,9 @@ class Thread:
         except Exception as error:
             if not catchable(error):
                 raise
-            session.notes.setdefault(f"a thread ended with {_told(error)}, line {current_line()}")
+            session.notes.setdefault(
+                f"a thread ended with {_error_text(error)}, line {current_line()}"
+            )
         finally:
             threads.current = before
             session.budget.depth -= 1
@@ -79,7 +81,7 @@ class Thread:
         return threads.current is self
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """The type and the first line of the message, whose words may be the program's own code."""
     name = name_of(error)
     try:

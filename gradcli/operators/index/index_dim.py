@@ -20,7 +20,7 @@ from ..shape.shape import expand
 from ..shape.squeeze import squeeze_dim
 from ..shape.strides import check_strided
 from .adding import add_rows
-from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
+from .scatter_reduce import REDUCTIONS, equal_places, neutral, refuse_complex, zero_places
 
 
 def _at(dim: int, index: Any) -> tuple[Any, ...]:
@@ -395,20 +395,35 @@ def _reduced(
             count[place] = 0
         xp.add.at(count, place, xp.ones_like(source))
         count = xp.where(count == 0, 1, count).astype(self.dtype)
-        result = result / count if self.dtype.kind == "f" else result // count
+        result = result / count if self.dtype.kind in "fc" else result // count
     return result
+
+
+def _check_reduced_type(dtype: Any, reduce: str, include_self: bool) -> None:
+    kernel = ""
+    if dtype.is_complex or dtype.word == "Bool":
+        if not include_self:
+            kernel = "index_reduce_func_exclude_input_init"
+        elif dtype.is_complex and reduce in ("amax", "amin"):
+            kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"
+        elif reduce == "mean" and not dtype.is_complex:
+            kernel = "div_floor_cpu"
+    if kernel:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.word}'")
 
 
 def _check_reduce(
     self: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool
 ) -> None:
-    warn("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
     _check_slices("index_reduce_", self, dim, index, source)
+    refuse_complex(self, "index_reduce")
+    _check_reduced_type(self.dtype, reduce, include_self)
+    warn("index_reduce() is in beta and the API may change at any time.")
 
 
 def _reduce_gradients(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.schema.mode import state
 from ...engine.schema.operator import Reduced, operator
 from ..elementwise.where import masked_fill, where
 from ..shape.constants import ones_as, zeros_as
@@ -20,6 +21,19 @@ def _check_reduce(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     check_scatter(self, dim, index, src)
+    refuse_complex(self, "scatter_reduce")
+    if reduce in ("amax", "amin") and self.dtype.is_complex:
+        raise NotImplementedError(
+            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{self.dtype.word}'"
+        )
+
+
+def refuse_complex(tensor: Any, name: str) -> None:
+    """A reduction has no derivative for complex numbers."""
+    if tensor.requires_grad and tensor.dtype.is_complex and state.grad_enabled:
+        raise RuntimeError(
+            f"{name} does not support automatic differentiation for outputs with complex dtype."
+        )
 
 
 def neutral(xp: Any, reduce: str, dtype: Any) -> Any:
@@ -51,7 +65,7 @@ def _scatter_reduced(
         count = scattered_into(xp, ones, dim, index, xp.ones(index.shape, self.dtype), "add")
         count = xp.where(count == 0, 1, count).astype(self.dtype)
         result = result if settle is None else settle(result)
-        result = result / count if self.dtype.kind == "f" else result // count
+        result = result / count if self.dtype.kind in "fc" else result // count
     return result
 
 

@@ -220,7 +220,7 @@ def _settings(**given: Any) -> list[Any]:
     return found
 
 
-def _told(**settings: Sequence[int]) -> str:
+def _settings_text(**settings: Sequence[int]) -> str:
     return ", ".join(f"{name}=({pair[0]}, {pair[1]})" for name, pair in settings.items())
 
 
@@ -236,7 +236,7 @@ def _unfold(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: A
     size = input.shape[-2:]
     counts = [_count(*one) for one in zip(size, *settings, strict=True)]
     if min(counts) < 1:
-        told = _told(kernel_size=kernel, dilation=dilation, padding=padding)
+        told = _settings_text(kernel_size=kernel, dilation=dilation, padding=padding)
         raise RuntimeError(
             f"Given input with spatial size ({size[0]}, {size[1]}), {told}, calculated shape of "
             f"the array of sliding blocks as ({counts[0]}, {counts[1]}), but its components must "
@@ -270,7 +270,7 @@ def _fold(
             f"but got input.size(1)={input.shape[-2]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
     rows, columns = counts = [_count(*one) for one in zip(size, *settings, strict=True)]
-    told = _told(
+    told = _settings_text(
         output_size=size, kernel_size=kernel, dilation=dilation, padding=padding, stride=stride
     )
     if input.shape[-1] != rows * columns:

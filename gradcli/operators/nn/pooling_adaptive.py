@@ -89,7 +89,19 @@ def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
     return out
 
 
+def _check_cells(name: str, grad: Any) -> None:
+    """There is a gradient for some cell, but for a batch of none."""
+    for dim, size in enumerate(grad.shape[1:], 1):
+        if not size:
+            raise RuntimeError(
+                f"{name}_backward(): Expected grad_output to have non-zero size for non-batch "
+                f"dimensions, but grad_output has sizes {list(grad.shape)} with dimension {dim} "
+                "being empty"
+            )
+
+
 def _average_backward(xp: Any, grad: Any, x: Any, ndim: int, settle: Any = None) -> Any:
+    _check_cells(f"adaptive_avg_pool{ndim}d", grad)
     out = xp.zeros(x.shape, dtype=grad.dtype)
     shares, covers = grad, []
     for axis, (size, count) in enumerate(zip(x.shape[-ndim:], grad.shape[-ndim:], strict=True)):
@@ -241,6 +253,11 @@ def _declare_average(ndim: int) -> Any:
     return average
 
 
+def _largest_backward(xp: Any, grad: Any, x: Any, indices: Any, ndim: int) -> Any:
+    _check_cells(f"adaptive_max_pool{ndim}d", grad)
+    return _put_back(xp, grad, x, indices, ndim)
+
+
 def _declare_largest(ndim: int) -> Any:
     image = _image(ndim)
     largest_backward = operator(
@@ -248,7 +265,7 @@ def _declare_largest(ndim: int) -> Any:
         "-> Tensor",
         node=f"AdaptiveMaxPool{ndim}DBackwardBackward0",
         where="hidden",
-        forward=lambda xp, grad_output, self, indices: _put_back(
+        forward=lambda xp, grad_output, self, indices: _largest_backward(
             xp, grad_output, self, indices, ndim
         ),
         grad_output=lambda grad, indices: _max_double(grad, indices, ndim),

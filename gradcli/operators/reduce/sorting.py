@@ -208,7 +208,7 @@ def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
         return self.copy(), xp.zeros((), dtype="int64")
     dim = wrap_dim(dim, self.ndim)
     at = xp.expand_dims(xp.broadcast_to(rank, self.shape[:dim] + self.shape[dim + 1 :]), dim)
-    indices = _found(xp, self, dim, at) if self.size >= LONG else None
+    indices = _place_without_sorting(xp, self, dim, at) if self.size >= LONG else None
     if indices is None:
         order = xp.argsort(self, axis=dim, kind="stable")
         indices = xp.take_along_axis(order, at, axis=dim)
@@ -216,7 +216,7 @@ def _by_rank(xp: Any, self: Any, dim: int, keepdim: bool, rank: Any) -> Any:
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
-def _found(xp: Any, self: Any, dim: int, ranks: Any) -> Any:
+def _place_without_sorting(xp: Any, self: Any, dim: int, ranks: Any) -> Any:
     """The places of one rank, without sorting; None where ranks differ or a NaN is there. Equals
     stand in sorted order as they stand in the line."""
     rank = int(ranks.max())

@@ -292,19 +292,19 @@ def _context(kind: Any) -> Members:
     """The context of a function: what the program keeps there is where PyTorch never looks."""
     names = ("saved_tensors", "needs_input_grad", "next_functions", "metadata")
 
-    def kept(value: Any) -> dict[str, Any]:
+    def attributes_of(value: Any) -> dict[str, Any]:
         found: dict[str, Any] = value.__dict__.setdefault(KEPT, {})
         return found
 
     def read(value: Any, name: str) -> Any:
-        if name in kept(value):
-            return kept(value)[name]
+        if name in attributes_of(value):
+            return attributes_of(value)[name]
         raise missing(value, name)
 
     def write(value: Any, name: str, new: Any) -> None:
         if name.startswith("_") or name in _CONTEXT or name in names:
             raise AttributeError(f"'{name}' belongs to the context")
-        kept(value)[name] = new
+        attributes_of(value)[name] = new
 
     SPECIAL[kind], SPECIAL_SET[kind] = read, write
     methods: dict[str, Callable[..., Any]] = {n: functools.partial(_method, n) for n in _CONTEXT}

@@ -125,7 +125,7 @@ def _called(row: Row, args: Sequence[Any]) -> Any:
     given = [("", _text(algebra, argument)) for argument in args if argument is not None]
     name = row.name.lstrip("_")
 
-    def made(part: Any, pieces: tuple[str, ...]) -> Term | None:
+    def term(part: Any, pieces: tuple[str, ...]) -> Term | None:
         if part is None:
             return None
         array = numpy.asarray(part)
@@ -136,8 +136,8 @@ def _called(row: Row, args: Sequence[Any]) -> Any:
         return Term(Symbol(algebra, expr, array))
 
     if isinstance(value, tuple | list):
-        return tuple(made(part, (f"[{at}]",)) for at, part in enumerate(value))
-    return made(value, ())
+        return tuple(term(part, (f"[{at}]",)) for at, part in enumerate(value))
+    return term(value, ())
 
 
 def _text(algebra: Algebra, argument: Any) -> Expr | str:

@@ -233,11 +233,11 @@ class Page:
 
 
 def _latex_values(values: dict[str, float]) -> Any:
-    def shown(name: str) -> str:
+    def latex_number(name: str) -> str:
         text = f"{values[name]:.6g}"
         return f"({text})" if text.startswith("-") else text
 
-    return shown
+    return latex_number
 
 
 def _used(roots: list[Expr], made: dict[str, Expr]) -> set[str]:

@@ -30,7 +30,7 @@ class WholeNumbers:
         """Finds the loops and assignments of a program."""
         for node in parts_of(body):
             if isinstance(node, LOOPS):
-                self.names[id(node.iter)] = tuple(_given(node.iter, node.target))
+                self.names[id(node.iter)] = tuple(_item_names(node.iter, node.target))
             elif isinstance(node, ast.Assign) and isinstance(
                 node.targets[0], (ast.Tuple, ast.List)
             ):
@@ -85,7 +85,7 @@ class WholeNumbers:
                 yield name.id, number
 
 
-def _given(source: ast.expr, target: ast.expr) -> Iterator[ast.Name]:
+def _item_names(source: ast.expr, target: ast.expr) -> Iterator[ast.Name]:
     """The names of a loop that are given items: the count of enumerate() is none."""
     if name_of(source) == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
         target = target.elts[1]

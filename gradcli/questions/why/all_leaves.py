@@ -74,8 +74,8 @@ def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]
     assert ran.outcome is not None
     bindings = ran.outcome.bindings
     held = {name: one for name, one in provenance.flow.inside().items() if name not in bindings}
-    inner = sorted(_held(held), key=lambda pair: pair[0].startswith("self"))
-    for name, tensor in [*_held(bindings), *inner]:
+    inner = sorted(_all_tensors(held), key=lambda pair: pair[0].startswith("self"))
+    for name, tensor in [*_all_tensors(bindings), *inner]:
         if not tensor.requires_grad or is_leaf(tensor):
             continue
         if rebound_finding(Case(ran, provenance, name, tensor, None)) is not None:
@@ -85,6 +85,6 @@ def _inside(ran: Ran, provenance: Provenance) -> Iterator[tuple[str, AnyTensor]]
             yield name, tensor
 
 
-def _held(bindings: dict[str, Any]) -> list[tuple[str, AnyTensor]]:
+def _all_tensors(bindings: dict[str, Any]) -> list[tuple[str, AnyTensor]]:
     """The tensors of these names, in containers and objects too."""
     return [*named_tensors(bindings, AnyTensor), *parameters(bindings, AnyTensor)]

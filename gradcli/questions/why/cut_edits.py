@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ...diagnostics import Edit, Span
-from ...language.constants import CUTS
+from ...language.cut_reasons import CUTS
 from ..provenance.values import Step, name_of
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call

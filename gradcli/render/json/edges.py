@@ -91,4 +91,4 @@ def value_fields(value: ValueFact) -> dict[str, Any]:
 
 
 def number(value: int | None) -> str:
-    return "null" if value is None else str(value)
+    return "null" if value is None else int.__repr__(value)  # a line of a notebook says its cell

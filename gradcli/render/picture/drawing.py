@@ -255,7 +255,7 @@ class Drawing:
         if atom.kind == "line":
             head = self.words.name(atom.nodes[-1])
             what = counted(count, "operation")
-            rows = [Row(line_text(head), "title"), *kind_rows(*_held(what, inside, lines))]
+            rows = [Row(line_text(head), "title"), *kind_rows(*_contents(what, inside, lines))]
             rows.extend(self._outcome(atom))
         elif atom.kind in ("module", "call"):
             frame = frames[atom.frame or 0]
@@ -263,16 +263,16 @@ class Drawing:
             if frame.line is not None:
                 lines = [frame.line]
             kind_row = f"{frame.kind} · {counted(count, 'operation')}".removeprefix(" · ")
-            rows = [*name_rows(called), *kind_rows(*_held(kind_row, inside, lines))]
+            rows = [*name_rows(called), *kind_rows(*_contents(kind_row, inside, lines))]
             rows.extend(self._outcome(atom))
         elif atom.kind == "turns":
             each = count // max(atom.times, 1)
             head, kind_row = counted(atom.times, "more turn"), f"{counted(each, 'operation')} each"
-            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_held(kind_row, inside, lines))]
+            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_contents(kind_row, inside, lines))]
         else:
             where = "in between" if atom.kind == "middle" else "behind these"
             head = counted(count, "more operation")
-            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_held(where, inside, lines))]
+            rows = [Row(f"⋯ {head}", "title"), *kind_rows(*_contents(where, inside, lines))]
         title = full("folded: " + "; ".join(r.text for r in rows if r.style in ("title", "kind")))
         return Box(key, "fold", tuple(rows), title, members=(*atom.nodes, *inside),
                    times=atom.times, lines=tuple(lines[:50]))  # fmt: skip
@@ -426,7 +426,7 @@ def _key(atom: Atom) -> str:
     return f"n{first}" if atom.kind == "node" else f"f{first}x{len(atom.nodes)}"
 
 
-def _held(words: str, leaves: Sequence[int], lines: list[int]) -> tuple[str, str]:
+def _contents(words: str, leaves: Sequence[int], lines: list[int]) -> tuple[str, str]:
     """What a fold is, with the leaves in it; its lines, and the leaves where the first is full."""
     if not leaves:
         return words, _at(lines)

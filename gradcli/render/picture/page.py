@@ -19,6 +19,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
 
+from ...diagnostics import CELL_MARK
 from ...recording.facts import FEW, Report
 from ...recording.facts.steps import WalkFact
 from ..escape import Terminal, block
@@ -40,6 +41,7 @@ ALL_NUMBERS = 20_000  # of all of them in the pass that is shown first; half in 
 MOST_BESIDE = 50  # boxes of a picture of another pass
 PAPER, TALL = 700, 1.3  # the width of a sheet in pixels, and its height as a multiple of it
 MOST_SOURCE = 5000  # lines of a program
+MOST_OUTPUT = 8000  # characters that it printed
 EMPTY = "Choose a box to read all its numbers."
 # docs/pictures.md describes them, too.
 SIGNS = (
@@ -236,11 +238,13 @@ def _aside(source: str, report: Report) -> str:
     rows = source.split("\n")
     if rows and not rows[-1]:
         rows.pop()
-    lines = "".join(
-        f'<li data-line="{number}" tabindex="-1"{" class=wrong" if number == wrong else ""}>'
-        f"{escaped(row)}</li>\n"
-        for number, row in enumerate(rows[:MOST_SOURCE], 1)
-    )
+    lines = ""
+    for number, row in enumerate(rows[:MOST_SOURCE], 1):
+        if row.startswith(CELL_MARK):  # boxes count the lines of a notebook within its cells
+            style = ' class=cell value="0"'
+        else:
+            style = " class=wrong" if number == wrong else ""
+        lines += f'<li data-line="{number}" tabindex="-1"{style}>{escaped(row)}</li>\n'
     left = len(rows) - MOST_SOURCE
     more = f"<p>{counted(left, 'more line')}</p>\n" if left > 0 else ""
     error = ""
@@ -250,7 +254,9 @@ def _aside(source: str, report: Report) -> str:
     signs = "".join(f"<dt>{sign}<dd>{meaning}" for sign, meaning in SIGNS)
     printed = ""
     if report.output:
-        printed = f"<h2>printed</h2>\n<pre>{escaped_block(report.output[:8000])}</pre>\n"
+        printed = f"<h2>printed</h2>\n<pre>{escaped_block(report.output[:MOST_OUTPUT])}</pre>\n"
+        if (rest := len(report.output) - MOST_OUTPUT) > 0:
+            printed += f"<p>{counted(rest, 'more character')}</p>\n"
     return (
         f'<aside><div class="side">\n<h2>program</h2>\n<ol class="program">\n{lines}</ol>\n{more}'
         f"{error}"

@@ -97,12 +97,12 @@ def _is_floating(x: Any) -> bool:
     return bool(x.is_floating_point())
 
 
-def _given(value: Any) -> Any:
+def _as_tensor(value: Any) -> Any:
     """A tensor, or what an array holds, of a list its items stacked."""
     if isinstance(value, list):
         if not value:
             raise TypeError("Rearrange/Reduce/Repeat can't be applied to an empty list")
-        items = [_given(item) for item in value]
+        items = [_as_tensor(item) for item in value]
         if isinstance(items[0], numpy.ndarray):
             pay(sum(item.size for item in items), sum(item.nbytes for item in items))
             return numpy.stack(items)
@@ -120,7 +120,7 @@ def _value(x: Any) -> Any:
 
 
 def _applied(tensor: Any, pattern: Any, operation: Any, given: dict[str, Any]) -> Any:
-    x = _given(tensor)
+    x = _as_tensor(tensor)
     try:
         plan = plan_of(pattern, operation, given, x.shape)
     except EinopsError as error:
@@ -181,7 +181,7 @@ def einsum(*tensors_and_pattern: Any) -> Any:
     compact = f"{','.join(words[:-1])}->{words[-1]}"
     if any(isinstance(tensor, Array) for tensor in tensors):
         return call(_operations.MODULES["numpy"]["einsum"], (compact, *tensors), {})
-    return libraries.current.resolve("einsum")(compact, *map(_given, tensors))
+    return libraries.current.resolve("einsum")(compact, *map(_as_tensor, tensors))
 
 
 def _around(pattern: str, function: str) -> tuple[int, int]:
@@ -201,7 +201,7 @@ def pack(tensors: Any, pattern: Any) -> Any:
     before, behind = _around(pattern, "pack")
     flat, shapes = [], []
     for number, tensor in enumerate(collect(tensors)):
-        x = _given(tensor)
+        x = _as_tensor(tensor)
         if len(x.shape) < before + behind:
             raise EinopsError(
                 f"packed tensor #{number} (enumeration starts with 0) has shape {x.shape}, while "
@@ -217,7 +217,7 @@ def pack(tensors: Any, pattern: Any) -> Any:
 
 
 def unpack(tensor: Any, packed_shapes: Any, pattern: Any) -> Any:
-    x = _given(tensor)
+    x = _as_tensor(tensor)
     before, behind = _around(pattern, "unpack")
     if len(x.shape) != before + 1 + behind:
         raise EinopsError(
@@ -251,7 +251,7 @@ def unpack(tensor: Any, packed_shapes: Any, pattern: Any) -> Any:
 
 
 def parse_shape(x: Any, pattern: Any) -> Any:
-    shape = _given(x).shape
+    shape = _as_tensor(x).shape
     groups = groups_of(text_of(pattern), anonymous=True)
     which = "this" if is_open(groups) else "different"
     groups = opened(groups, ["_"] * (len(shape) - len(groups) + 1))
@@ -268,7 +268,7 @@ def parse_shape(x: Any, pattern: Any) -> Any:
 
 
 def asnumpy(tensor: Any) -> Any:
-    x = _given(tensor)
+    x = _as_tensor(tensor)
     return tensor if isinstance(x, numpy.ndarray) else x.detach().cpu().numpy()
 
 
@@ -294,7 +294,7 @@ class _Layer(Module):
             raise EinopsError(f" Error while preparing {self!r}\n {error}") from None
 
     def forward(self, input: Any) -> Any:
-        x = _given(input)
+        x = _as_tensor(input)
         if len(x.shape) not in self._dimensions:
             raise KeyError(len(x.shape))
         return _done(x, self.operation, plan_of(self.pattern, self.operation, self.axes_lengths,

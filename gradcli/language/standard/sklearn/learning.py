@@ -172,7 +172,7 @@ class _Scaler:
         raise NotImplementedError
 
 
-def _told(word: str) -> Any:
+def _fitted_property(word: str) -> Any:
     return property(lambda self: wrap(self._fitted()[word]))
 
 
@@ -198,7 +198,7 @@ class StandardScaler(_Scaler):
     _torch_name = "sklearn.preprocessing._data.StandardScaler"
     PUBLIC = (*METHODS, "mean_", "var_", "scale_")
     __slots__ = ()
-    mean_, var_, scale_ = _told("mean_"), _told("var_"), _told("scale_")
+    mean_, var_, scale_ = map(_fitted_property, ("mean_", "var_", "scale_"))
 
     def __repr__(self) -> str:
         return "StandardScaler()"
@@ -230,8 +230,10 @@ class MinMaxScaler(_Scaler):
     _torch_name = "sklearn.preprocessing._data.MinMaxScaler"
     PUBLIC = (*METHODS, "data_min_", "data_max_", "data_range_", "scale_", "min_")
     __slots__ = ("range",)
-    data_min_, data_max_, data_range_ = _told("data_min_"), _told("data_max_"), _told("data_range_")
-    scale_, min_ = _told("scale_"), _told("min_")
+    data_min_, data_max_, data_range_ = map(
+        _fitted_property, ("data_min_", "data_max_", "data_range_")
+    )
+    scale_, min_ = _fitted_property("scale_"), _fitted_property("min_")
 
     def __init__(self, feature_range: Any = (0, 1)) -> None:
         super().__init__()
