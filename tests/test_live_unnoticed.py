@@ -214,3 +214,28 @@ def test_a_recording_that_never_began_or_ends_elsewhere() -> None:
         step(2.0)
     assert found == ["a recording ends in the thread in which it began"]
     assert "x" in str(run.trace())
+
+
+def test_a_recording_in_another_thread_is_its_own() -> None:
+    """Hooks of modules and the call of PyTorch's engine are those of all threads."""
+    runs: list[Any] = []
+
+    def other() -> None:
+        with inspect.record() as run:
+            net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            net(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+        runs.append(run)
+
+    w = torch.ones(2, requires_grad=True)
+    with inspect.record() as run:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        loss = (w * 2).sum()
+        loss.backward()
+    own, its = run.flow().to_dict(), runs[0].flow().to_dict()
+    assert [row["name"] for row in own["leaves"]] == ["w"] and len(own["passes"]) == 1
+    assert [row["name"] for row in its["leaves"]] == ["net.0.weight", "net.0.bias"]
+    assert len(its["passes"]) == 1

@@ -40,6 +40,10 @@ class OwnSide(Side):
         self.homes = Homes()
         self.hands_off = nullcontext
 
+    def is_new_leaf(self, tensor: Any) -> bool:
+        """Whether a tensor of the program is a leaf."""
+        return bool(tensor.requires_grad and tensor.is_leaf)
+
     def transform(self) -> None:
         """Transformed functions are reported like others."""
 
@@ -91,6 +95,10 @@ class OwnRecorder:
         self.on_parameter: Any = None
         self.on_pass: Any = None
         self.running = 0
+
+    def is_apart(self) -> bool:
+        """The engine reports to observers of its own thread."""
+        return False
 
     def tells(self, listener: Any) -> None:
         """The engine reports refused passes by the errors that they end in."""

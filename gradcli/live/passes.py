@@ -45,11 +45,12 @@ class PassTeller:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """PyTorch's Python calls its engine by this one name."""
-        told, planted, compiled = self._run, self.recorder.planted, self.recorder.compiled
+        told, recorder = self._run, self.recorder
+        planted, compiled = recorder.planted, recorder.compiled
 
         def made(plain: Any) -> Any:
             def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-                if is_compiling():
+                if is_compiling() or recorder.is_apart():
                     return plain(outputs, *args, **kwargs)  # which is no pass of the program
                 with compiled.told():
                     return told(plain, outputs, args, kwargs)

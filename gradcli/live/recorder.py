@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from threading import get_ident
+from typing import Any, ClassVar
 from weakref import WeakSet, ref
 
 from ..diagnostics import Enough
@@ -40,6 +41,8 @@ FAST = frozenset({"TransformerEncoder", "TransformerEncoderLayer", "MultiheadAtt
 class Recorder:
     """One recording of PyTorch in this thread."""
 
+    threads: ClassVar[Counter[int]] = Counter()  # those that have recordings, and how many
+
     def __init__(self, side: TorchSide, text: Text, observer: Observer) -> None:
         self.side, self.text, self.observer = side, text, observer
         self.torch = side.torch
@@ -57,6 +60,7 @@ class Recorder:
         self.optimizers: WeakSet[Any] = WeakSet()
         self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
         self.optimizer: Any = sys.modules["torch.optim.optimizer"].Optimizer
+        self.thread = get_ident()
         self.elsewhere: Any = None  # the origin of nodes that a pass finds, unreported before
         self.on_operation: Any = None  # called with each, where nothing else reports expressions
         self.on_parameter: Any = None  # called with each that a module is given
@@ -82,8 +86,10 @@ class Recorder:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Within it everything is reported."""
-        before = state.origin
+        before, self.thread = state.origin, get_ident()
+        self.threads[self.thread] += 1
         with ExitStack() as stack:
+            stack.callback(self.threads.subtract, (self.thread,))
             stack.callback(setattr, state, "origin", before)
             stack.callback(self.end_step)
             stack.callback(self.labels.settle)
@@ -94,6 +100,11 @@ class Recorder:
             mode.__enter__()
             stack.callback(self._without, mode)
             yield
+
+    def is_apart(self) -> bool:
+        """Whether this is another thread, with a recording of its own."""
+        thread = get_ident()
+        return thread != self.thread and self.threads[thread] > 0
 
     def _without(self, mode: Any) -> None:
         """PyTorch leaves the innermost mode, which may be that of a later recording."""
@@ -160,6 +171,8 @@ class Recorder:
         return register
 
     def _entering(self, module: Any, given: Any) -> None:
+        if get_ident() != self.thread:
+            return
         if self.stepping is not None:
             self.end_step()  # by an error
         frame = sys._getframe(1)
@@ -173,6 +186,8 @@ class Recorder:
             self._held_off.append((len(self.labels.modules), held))
 
     def _leaving(self, module: Any, given: Any, result: Any) -> None:
+        if get_ident() != self.thread:
+            return
         modules, held_off = self.labels.modules, self._held_off
         if held_off and held_off[-1][0] == len(modules):
             held_off.pop()[1].__exit__(None, None, None)
@@ -197,7 +212,7 @@ class Recorder:
                 self.on_operation(spot.node, given, {}, result)
 
     def _parameter(self, module: Any, name: str, parameter: Any) -> None:
-        if parameter is not None:
+        if parameter is not None and not self.is_apart():
             self.stand(sys._getframe(1))
             known = self.registered.get(id(parameter))
             if known is None or known() is not parameter:
@@ -215,6 +230,8 @@ class Recorder:
         stand, told, taped = self.stand, self.operations.tell_new, self.operations.taped
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.is_apart():
+                return plain.__get__(None, cls)(*args, **kwargs)
             before, is_within = state.origin, self.passes.running
             spot = stand(sys._getframe(1))
             call = spot.call if self.tape is None else taped(spot)
@@ -243,6 +260,8 @@ class Recorder:
         """What an optimizer is given."""
 
         def add_param_group(optimizer: Any, group: Any) -> Any:
+            if self.is_apart():
+                return plain(optimizer, group)
             self.stand(_maker(optimizer, sys._getframe(1)))
             found = plain(optimizer, group)
             self.optimizing(optimizer, optimizer.param_groups[-1]["params"])
@@ -256,6 +275,8 @@ class Recorder:
         self.observer.optimizing(optimizer, parameters)
 
     def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self.is_apart():
+            return
         self.observer.stepping(optimizer)
         if self.on_pass is not None and not self.passes.running:
             self.on_pass(sys._getframe(1))
@@ -263,7 +284,8 @@ class Recorder:
             self._step_begins(optimizer)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._step_ends()
+        if not self.is_apart():
+            self._step_ends()
 
     def _step_begins(self, optimizer: Any) -> None:
         """Without a closure no code of the program runs in a step of PyTorch's own optimizers: what

@@ -134,6 +134,7 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
+        is_apart = machine.recorder.is_apart
         off, is_leaf = machine.recorder.side.hands_off, machine.recorder.side.is_new_leaf
 
         def tell(number: int, value: Any) -> None:
@@ -157,7 +158,8 @@ class Rewriter(ast.NodeTransformer):
                     local(node, name, value)
 
         def telling(number: int, value: Any) -> Any:
-            (tell if number >= 0 else tell_inside)(number, value)
+            if not is_apart():
+                (tell if number >= 0 else tell_inside)(number, value)
             return value
 
         return telling
