@@ -139,8 +139,6 @@ def _instance_norm(
                 "Expected more than 1 spatial element when training, got input size "
                 f"{shape_text(input)}"
             )
-    if use_input_stats and (running_mean is None) is not (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
@@ -154,6 +152,8 @@ def _instance_norm(
     out, mean, _ = native_batch_norm.run(
         flat, repeated[0], repeated[1], repeated[2], repeated[3], use_input_stats, momentum, eps
     )
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if use_input_stats and running_mean is not None:
         _track(flat, repeated[2], repeated[3], mean, momentum)
         with no_grad():

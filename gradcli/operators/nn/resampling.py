@@ -294,9 +294,10 @@ for _kind in ("bilinear", "bicubic", "lanczos"):
 _MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
 
 
-def _output_sizes(
+def _asked_sizes(
     input: Any, size: Any, scale_factor: Any, recompute: Any
-) -> tuple[list[int], list[float | None]]:
+) -> tuple[list[Any] | None, list[Any]]:
+    """The size of each dimension, or else its factor."""
     ndim = input.ndim - 2
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -317,7 +318,7 @@ def _output_sizes(
             )
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-        return [int(n) for n in sizes], [None] * ndim
+        return sizes, []
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     many = isinstance(scale_factor, tuple | list)
@@ -329,11 +330,19 @@ def _output_sizes(
             f"{scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
             "scale_factor in (s1, s2, ...,sK) format."
         )
+    return None, factors
+
+
+def _output_sizes(
+    input: Any, sizes: list[Any] | None, factors: list[Any], recompute: Any
+) -> tuple[list[int], list[float | None]]:
+    unscaled: list[float | None] = [None] * (input.ndim - 2)
+    if sizes is not None:
+        return [int(n) for n in sizes], unscaled
     sizes = [
         math.floor(float(n) * factor) for n, factor in zip(input.shape[2:], factors, strict=True)
     ]
-    scales = [None] * ndim if recompute else [float(factor) for factor in factors]
-    return sizes, list(scales)
+    return sizes, unscaled if recompute else [float(factor) for factor in factors]
 
 
 def _no_image(before: Sequence[int], after: Sequence[int]) -> str:
@@ -349,7 +358,7 @@ def _no_image(before: Sequence[int], after: Sequence[int]) -> str:
 
 def _no_mode(rank: int, mode: str) -> str:
     needed = {"linear": 3, "bilinear": 4, "trilinear": 5}
-    if mode in needed and 3 <= rank <= 5:
+    if isinstance(mode, str) and mode in needed and 3 <= rank <= 5:
         return f"Got {rank}D input, but {mode} mode needs {needed[mode]}D input"
     return (
         f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: "
@@ -370,22 +379,24 @@ def _interpolate(
     elif align_corners is None:
         align_corners = False
     ndim = input.ndim - 2
-    sizes, scales = _output_sizes(input, size, scale_factor, recompute_scale_factor)
+    asked = _asked_sizes(input, size, scale_factor, recompute_scale_factor)
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and ndim == 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
             "a 4-D tensor as input"
         )
     if mode == "area" and 1 <= ndim <= 3:
+        sizes, _ = _output_sizes(input, *asked, True)
         return catalogue.functions[f"nn.functional.adaptive_avg_pool{ndim}d"](input, tuple(sizes))
     if mode == "lanczos" and ndim == 2 and (align_corners or not antialias):
         wrong = (
             "does not support align_corners=True" if align_corners else "requires antialias=True"
         )
         raise ValueError(f"Lanczos mode {wrong}")
-    row = _ROWS.get((mode, "aa" if antialias else ndim))
+    row = _ROWS.get((mode, "aa" if antialias else ndim)) if isinstance(mode, str) else None
     if row is None:
         raise NotImplementedError(_no_mode(input.ndim, mode))
+    sizes, scales = _output_sizes(input, *asked, recompute_scale_factor)
     if min(*input.shape[2:], *sizes) <= 0:
         raise RuntimeError(_no_image(input.shape[2:], sizes))
     if not math.prod(input.shape[1:]):
