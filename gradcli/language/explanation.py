@@ -21,6 +21,7 @@ class Explanation:
     def __init__(self, places: Places, place: ast.AST) -> None:
         self.places, self.place = places, place
         self.primary = ""
+        self.words = ""  # of the error, where what is said depends on them
         self.span: Span | None = None  # a part of the place, where that is what failed
         self.labels: list[Label] = []
         self.notes: list[str] = []

@@ -19,6 +19,7 @@ HOOKS = frozenset(
 )
 MISSPELT = re.compile(r"requires?d?_?grad(s|ient|ients)?")
 DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[1-3]?d?")
+ABOUT = frozenset("numel shape size dim ndim dtype device requires_grad is_leaf".split())
 MOST = 8
 
 
@@ -39,7 +40,8 @@ def slips(ran: Ran) -> list[Slip]:
     bindings = ran.recording.names.reached(ran.outcome.bindings)
     found = [*_unread(nodes, bindings), *_clips(body), *_dropouts(nodes), *_hooks(nodes)]
     found += [*_functions(nodes), *_without_hooks(nodes, bindings), *_rebound(nodes)]
-    found += [*_late_hooks(body), *_growing(nodes)]
+    found += [*_late_hooks(body), *_growing(nodes), *_one_layer(nodes)]
+    found += _unnoticed(body)
     return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
 
 
@@ -213,6 +215,72 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
                 told.add(id(node))
                 sentence = f"{owner} holds the graph of each turn: {text}.item()"
                 yield Slip("kept", node, sentence)
+
+
+def _unnoticed(body: Any) -> Iterator[Slip]:
+    """`w.data.mul_(10)` between what was computed of w and the pass: the version stays."""
+    for block in (list(body), *_blocks(body)):
+        for place, statement in enumerate(block):
+            name, node = _through_data(statement)
+            call = next((one for one in block[place + 1 :] if _goes_back(one)), None)
+            if node is None or call is None or any(map(_goes_back, block[:place])):
+                continue
+            wanted = {part.id for part in ast.walk(call) if isinstance(part, ast.Name)}
+            for one in reversed(block[: block.index(call)]):
+                if isinstance(one, ast.Assign) and _names(*one.targets) & wanted:
+                    wanted |= _names(one.value)
+                    if name in _computed(one.value) and block.index(one) < place:
+                        said = f"line {one.lineno} was computed from the old ones"
+                        takes = f"backward on line {call.lineno} takes the new numbers where"
+                        yield Slip("not noticed", node, f"{takes} {said}")
+                        break
+
+
+def _names(*nodes: ast.AST) -> set[str]:
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _computed(node: ast.expr) -> set[str]:
+    """The names whose numbers an expression takes, and not only their shape or type."""
+    about = {id(part.value) for part in ast.walk(node) if isinstance(part, ast.Attribute)
+             and part.attr in ABOUT}  # fmt: skip
+    return {part.id for part in ast.walk(node)
+            if isinstance(part, ast.Name) and id(part) not in about}  # fmt: skip
+
+
+def _goes_back(statement: ast.stmt) -> bool:
+    calls = (part for part in ast.walk(statement) if isinstance(part, ast.Call))
+    return isinstance(statement, ast.Expr) and any(_word(call) == "backward" for call in calls)
+
+
+def _through_data(statement: ast.stmt) -> tuple[str, ast.AST | None]:
+    """The name whose .data a statement changes in place, and the change."""
+    node: ast.AST | None = None
+    if isinstance(statement, ast.AugAssign):
+        node = statement.target
+    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        node = statement.targets[0]
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if isinstance(function, ast.Attribute) and function.attr.endswith("_"):
+            node = function.value
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    owner = node.value if isinstance(node, ast.Attribute) and node.attr == "data" else None
+    return (owner.id, statement) if isinstance(owner, ast.Name) else ("", None)
+
+
+def _one_layer(nodes: list[ast.AST]) -> Iterator[Slip]:
+    """`[nn.Linear(3, 3)] * 3`: one layer, that is called three times."""
+    for node in nodes:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            continue
+        one = node.left.elts[0] if isinstance(node.left, ast.List) and node.left.elts else None
+        space = getattr(getattr(one, "func", None), "value", None)
+        if isinstance(one, ast.Call) and _word(one)[:1].isupper() and _word(space) == "nn":
+            text = ast.unparse(one)
+            meant = f"[{text} for _ in range({ast.unparse(node.right)})]"
+            yield Slip("one layer", node, f"its items share their weights: {meant}")
 
 
 def _accumulated(node: ast.AST) -> tuple[str | None, ast.expr | None]:

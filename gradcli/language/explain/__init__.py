@@ -16,11 +16,12 @@ from ..program import Program
 from ..values import UNBOUND
 from .backward import freed, nan, underived
 from .calls import calls
-from .damage import changed, damage_advice, leaf, saved, view
+from .damage import changed, damage_advice, saved
 from .hooks import hook
 from .misfits import misfits
 from .operands import operands
 from .refused import refused
+from .refused_changes import leaf, view
 from .roots import constant, root, unused
 from .uses import uses
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from ...engine.graph.leaf import gradient_of
@@ -34,6 +35,26 @@ def by_collection(out: Explanation, node: Any) -> bool:
             edits = line_after(places, behind, f"{text}.clear()") if is_seen else None
             out.advise(f"{text}.clear() after each backward, or a new list in each turn", edits)
             return True
+    return _by_table(out, node)
+
+
+def _by_table(out: Explanation, node: Any) -> bool:
+    """A dict that keeps what was computed once, under keys that come again."""
+    places = out.places
+    parts = {id(part): part for part in places.parents.values() if isinstance(part, ast.Assign)}
+    for part in parts.values():
+        target = part.targets[0]
+        if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
+            continue
+        for value in _possible_values(places, target.value):
+            if isinstance(value, dict) and _holds([*islice(value.values(), MOST_PARTS)], node):
+                text = ast.unparse(target.value)
+                out.put(target, f"{text} keeps its graph for the next turn")
+                seen = _is_seen(places, target.value, out.place)
+                statement = places.statement(out.place)
+                edits = line_after(places, statement, f"{text}.clear()") if seen else None
+                out.advise(f"{text}.clear() after each backward: what it keeps has a graph", edits)
+                return True
     return False
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ...diagnostics import Edit
 from ...engine.schema.causes import Cause
@@ -12,7 +11,6 @@ from ...operators import catalogue
 from ..explanation import (
     Explanation,
     again,
-    is_alone,
     line_after,
     line_before,
     replaced,
@@ -22,12 +20,6 @@ from ..places import Places, saved_text
 from .carried import carried_names, cut
 
 LONGEST = 40  # characters of a piece of code in an advice
-# What a view is that may not change, and what is said of the call that made it.
-VIEWS = {
-    "multi": ("one of several views that one call gave", "the views are made here"),
-    "function": ("a view that a Function returned", "the Function returns its input itself"),
-}
-HOOKED = "BackwardHookFunctionBackward"
 MOST_AGAIN = 3  # statements that an advice repeats
 
 
@@ -84,11 +76,11 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
             edits = replaced(places, word.value, "False")
             out.advise(f"inplace=False on line {line}, which makes a new tensor", edits)
             return
-    if isinstance(changed.origin, ast.Call) and _flagged(out):
-        _new_results(out)
+    if isinstance(changed.origin, ast.Call) and flagged(out):
+        new_results(out)
         _given_a_copy(out, changed.origin, out.or_else)
         return
-    plain = _out_of_place(out, statement, changed.origin)
+    plain = out_of_place(out, statement, changed.origin)
     if plain is not None:
         code = plain if len(plain) <= LONGEST else f"{plain.partition('(')[0]}(...)"
         text = f"{code} on line {line}, which makes a new tensor"
@@ -100,8 +92,22 @@ def damage_advice(out: Explanation, saved: Cause, changed: Cause) -> None:
     if isinstance(changed.origin, ast.Subscript) and isinstance(target, ast.Name):
         copied = f"{target.id} = {target.id}.clone()"
         out.advise(f"{copied} before line {line}", line_before(places, statement, copied))
-    elif not _given_a_copy(out, changed.origin, out.advise):
+    elif not _given_a_copy(out, changed.origin, out.advise) and not _of_a_copy(out, changed):
         out.advise(f"change a .clone() on line {line}, or use an out-of-place operation")
+
+
+def _of_a_copy(out: Explanation, changed: Cause) -> bool:
+    """z.zero_() of `z = y.detach()`, which has the memory of y."""
+    target = _changed_name(changed.origin)
+    made = out.places.bound_value(target.id) if isinstance(target, ast.Name) else None
+    text = None if made is None else out.places.text(made)
+    if made is None or text is None or not isinstance(made, (ast.Call, ast.Attribute)):
+        return False
+    edits = suffixed(out.places, made, ".clone()")
+    out.advise(
+        f"{text}.clone() on line {out.places.line(made)}, which has memory of its own", edits
+    )
+    return True
 
 
 def _several(out: Explanation, saved: Cause, changed: Cause) -> None:
@@ -114,7 +120,7 @@ def _several(out: Explanation, saved: Cause, changed: Cause) -> None:
     if statement is None or text is None:
         return
     siblings = [one for one in _siblings(places, statement) if _changed_text(one) == text]
-    ways = [(one, plain) for one in siblings if (plain := _out_of_place(out, one, _value(one)))]
+    ways = [(one, plain) for one in siblings if (plain := out_of_place(out, one, _value(one)))]
     for chosen in (ways[:1], ways) if len(ways) > 1 else (ways,):
         edits = [edit for one, plain in chosen for edit in replaced(places, one, plain) or ()]
         said = "; ".join(f"{plain} on line {one.lineno}" for one, plain in chosen[:MOST_AGAIN])
@@ -166,7 +172,7 @@ def _outside(places: Places, statement: ast.stmt, origin: object) -> ast.stmt:
     return statement
 
 
-def _flagged(out: Explanation) -> list[ast.keyword]:
+def flagged(out: Explanation) -> list[ast.keyword]:
     """The places of the text that say inplace=True."""
     return [
         part for part in out.places.parents.values() for part in getattr(part, "keywords", ())
@@ -208,12 +214,12 @@ def _of_itself(out: Explanation, statement: ast.stmt, saved: Cause, changed: Cau
         return True
     if not isinstance(changed.origin, ast.Subscript) or not isinstance(saved.origin, ast.AST):
         return False
-    name = _base_name(changed.origin)
+    name = base_name(changed.origin)
     read = [
         (line, node)
         for part in _writing(out, name)
         for node in ast.walk(part.value)
-        if isinstance(node, ast.Subscript) and _base_name(node.value) == name
+        if isinstance(node, ast.Subscript) and base_name(node.value) == name
         and (line := places.line(part)) is not None
     ]  # fmt: skip
     edits = [edit for _, node in read for edit in suffixed(places, node, ".clone()") or ()]
@@ -233,7 +239,7 @@ def _writing(out: Explanation, name: str | None) -> list[ast.Assign]:
         for statement in out.places.program.body
         for node in ast.walk(statement)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
-        and _base_name(node.targets[0]) == name
+        and base_name(node.targets[0]) == name
     ]  # fmt: skip
 
 
@@ -269,8 +275,26 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
             out.advise(f"{text} at the end of each turn", edits)
         else:
             out.advise(".detach() what a turn takes over from the turn before")
-    elif not _compute_way_again(out, saved, changed):
+    elif not _compute_way_again(out, saved, changed) and not _save_a_copy(out, saved, changed):
         out.advise(f"backward before line {line}")
+
+
+def _save_a_copy(out: Explanation, saved: Cause, changed: Cause) -> bool:
+    """A weight that the same call uses and then changes: x @ w.clone()."""
+    places, target = out.places, _changed_name(changed.origin)
+    text = None if target is None else places.text(target)
+    used = saved.origin if isinstance(saved.origin, ast.AST) else None
+    inside = [part for part in places.ancestors(used) if isinstance(part, ast.FunctionDef)] if (
+        used is not None) else []  # fmt: skip
+    if text is None or used is None or not inside or out.place in ast.walk(inside[0]):
+        return False
+    found = [part for part in ast.walk(used) if isinstance(part, (ast.Name, ast.Attribute))
+             and ast.unparse(part) == text]  # fmt: skip
+    edits = [edit for part in found for edit in suffixed(places, part, ".clone()") or ()]
+    if edits:
+        line = places.line(used)
+        out.advise(f"{text}.clone() on line {line}: a copy is saved, which nothing changes", edits)
+    return bool(edits)
 
 
 def _other_steps(out: Explanation, changed: Cause) -> bool:
@@ -346,7 +370,7 @@ def _outermost(out: Explanation, statement: ast.stmt | None) -> ast.stmt | None:
     return around[-1] if around else statement
 
 
-def _out_of_place(out: Explanation, statement: ast.stmt, origin: object) -> str | None:
+def out_of_place(out: Explanation, statement: ast.stmt, origin: object) -> str | None:
     """`a = a * 2` for `a *= 2`, `a = a.mul(2)` for `a.mul_(2)`."""
     text: str | None = None
     if out.places.text(statement, 2 * LONGEST) is None:
@@ -365,95 +389,15 @@ def _out_of_place(out: Explanation, statement: ast.stmt, origin: object) -> str 
     return text if text is not None and (len(text) <= LONGEST or "(" in text) else None
 
 
-def leaf(out: Explanation, cause: Cause) -> None:
-    """A leaf that requires grad was about to be changed in place."""
-    places, place = out.places, out.place
-    tensor = cause.detail["tensor"]
-    name = places.name_of(tensor)
-    if cause.detail["view"]:
-        what = f"the leaf {name}" if name else "a leaf"
-        out.primary = f"a view of {what}, which requires grad"
-    else:
-        out.primary = f"{name or 'it'} is a leaf that requires grad"
-    if name is not None:
-        made_here(out, name, f"{name} is made here")
-    statement = places.statement(place)
-    text = None if statement is None else places.text(statement, LONGEST)
-    if isinstance(statement, (ast.Expr, ast.AugAssign, ast.Assign)) and text is not None:
-        inside = f"with torch.no_grad(): {text}"
-        alone = is_alone(places, statement)
-        out.advise(inside, replaced(places, statement, inside) if alone else None)
-    else:
-        out.advise("change it inside of with torch.no_grad():")
-
-
-def view(out: Explanation, cause: Cause) -> None:
-    """A view that may not change in place: one of several that one call gave, or what a Function
-    of the program gave back of its input."""
-    places, place, node = out.places, out.place, cause.node
-    said = VIEWS.get(cause.detail["creation"])
-    if said is None or node is None:
-        return
-    if node.name() == HOOKED:
-        _hooked(out)
-        return
-    shown = places.name_of(cause.detail["tensor"]) or _base_name(place) or "it"
-    out.primary = f"{shown} is {said[0]}"
-    if node.origin is not place:
-        own = cause.detail["creation"] == "function" and _made_view(cause.detail["tensor"], node)
-        out.put(node.origin, "the Function returns a view of its own tensor" if own else said[1])
-    if cause.origin is not None:  # it was changed by another name, or while gradients were off
-        out.put(cause.origin, f"changes the memory of {shown}")
-        edits = suffixed(places, node.origin, ".clone()")
-        out.advise(f".clone() behind {places.text(node.origin, LONGEST) or 'what makes it'}", edits)
-        return
-    statement = places.statement(place)
-    plain = None if statement is None else _out_of_place(out, statement, place)
-    line = places.line(place)
-    if statement is not None and plain is not None:
-        text = f"{plain} on line {line}, which makes a new tensor"
-        out.advise(text, replaced(places, statement, plain))
-    name = _base_name(place if not isinstance(place, ast.AugAssign) else place.target)
-    if statement is not None and name is not None:
-        text = f"{name} = {name}.clone()"
-        edits = line_before(places, statement, text)
-        advise = out.or_else if plain is not None else out.advise
-        advise(f"{text} before line {line}, which changes a copy", edits)
-
-
-def _made_view(tensor: Any, node: Any) -> bool:
-    """Whether what a Function returned is a view of a tensor that its forward made."""
-    base = tensor._base
-    own = base._grad_fn
-    return not any(
-        edge is not None and (edge is own or getattr(edge, "variable", None) is base)
-        for edge in node.edges
-    )
-
-
-def _hooked(out: Explanation) -> None:
-    """Full backward hooks stand on views of what a module is given and gives back."""
-    places = out.places
-    out.primary = "changes in place what a module with a full backward hook was given or returned"
-    calls = {id(part): part for part in places.parents.values() if isinstance(part, ast.Call)}
-    for call in calls.values():
-        if (called := places.called(call)) and called[0].startswith("register_full_backward"):
-            out.put(call, "the hook stands on a view of it")
-    if _flagged(out):
-        _new_results(out)
-    else:
-        out.advise("an operation that makes a new tensor, such as F.relu in place of F.relu_")
-
-
-def _new_results(out: Explanation) -> None:
+def new_results(out: Explanation) -> None:
     """Layers that make a new tensor of what they are given."""
-    flags = {id(word): word for word in _flagged(out)}.values()
+    flags = {id(word): word for word in flagged(out)}.values()
     edits = [edit for word in flags for edit in replaced(out.places, word.value, "False") or ()]
     lines = ", ".join(map(str, sorted({word.value.lineno for word in flags})))
     out.advise(f"inplace=False on line {lines}", edits)
 
 
-def _base_name(node: ast.AST) -> str | None:
+def base_name(node: ast.AST) -> str | None:
     """x of x[i], x.T and x.add_(1)."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value

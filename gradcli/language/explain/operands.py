@@ -54,6 +54,7 @@ def operands(out: Explanation, error: BaseException) -> None:
         return
     special = next((tell for start, tell in _SPECIAL.items() if message.startswith(start)), None)
     if special is not None:
+        out.words = message
         special(out)
         return
     about_types = _ABOUT_TYPES.search(message) and "shape" not in message
@@ -379,6 +380,11 @@ def _flag(out: Explanation) -> None:
     tensor = None if node is None else out.places.value_of(node)
     if isinstance(tensor, Tensor) and tensor.grad_fn is not None:
         out.primary = f"{node_words(out.places, tensor.grad_fn)} computed it: it is not a leaf"
+        statement, text = out.places.statement(out.place), out.places.text(node)
+        if isinstance(node, ast.Name) and isinstance(statement, (ast.Assign, ast.Expr)):
+            whole = f"{text} = {text}.detach()"
+            out.advise(f"{whole}, which is out of the graph",
+                       replaced(out.places, statement, whole))  # fmt: skip
 
 
 def _probabilities(out: Explanation) -> None:
@@ -427,6 +433,23 @@ def _where(out: Explanation, of_each: str) -> bool:
     return True
 
 
+def _gradient(out: Explanation) -> None:
+    """w.grad = g of another shape, or of another type."""
+    statement = out.places.statement(out.place)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Attribute) or not isinstance(statement, ast.Assign):
+        return
+    owner, value = out.places.text(target.value), statement.value
+    text, held = out.places.text(value, 80), out.places.value_of(value)
+    if owner is not None and text is not None:
+        if isinstance(held, Tensor):
+            out.put(value, f"shape {list(held.shape)}, {held.dtype.name}")
+        word = f".to({owner}.dtype)" if "dtype" in out.words else f".view_as({owner})"
+        edits = suffixed(out.places, value, word)
+        shown = f"({text})" if isinstance(value, ENCLOSED) else text
+        out.advise(f"{shown}{word} on line {out.places.line(value)}", edits)
+
+
 def _several(out: Explanation) -> None:
     """torch.func.grad of a function with several results: its Jacobian."""
     made = out.place.func if isinstance(out.place, ast.Call) else None
@@ -438,6 +461,11 @@ def _several(out: Explanation) -> None:
 def _whole_numbers(out: Explanation) -> None:
     """torch.func.grad at whole numbers."""
     given = out.place.args if isinstance(out.place, ast.Call) else []
+    function, statement = getattr(out.place, "func", None), out.places.statement(out.place)
+    if not given and isinstance(function, ast.Attribute) and isinstance(statement, ast.Expr):
+        if isinstance(function.value, ast.Name) and function.attr == "requires_grad_":
+            whole = f"{function.value.id} = {function.value.id}.float().requires_grad_()"
+            out.advise(whole, replaced(out.places, statement, whole))
     if len(given) == 1 and (text := out.places.text(given[0])):
         out.advise(f"{text}.float() on line {out.places.line(given[0])}",
                    suffixed(out.places, given[0], ".float()"))  # fmt: skip
@@ -449,6 +477,7 @@ _SPECIAL: dict[str, Callable[[Explanation], None]] = {
     "Can't call numpy() on Tensor that requires grad": _numpy,
     "tensors used as indices must be": _float_index,
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent": _chosen,
+    "attempting to assign a gradient ": _gradient,
     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor": _several,
     "only Tensors of floating point dtype can require gradients": _whole_numbers,
     "you can only change requires_grad flags of leaf variables": _flag,

@@ -11,6 +11,7 @@ from ...diagnostics import Edit
 from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
 from .. import names
+from ..cut_reasons import reasons
 from ..explanation import Explanation, line_after, line_before, replaced, suffixed
 from .layers import constructor_call, layers, module_name
 from .operands import arguments
@@ -202,6 +203,20 @@ def _generators(out: Explanation, error: BaseException, match: re.Match[str]) ->
         out.advise(whole, replaced(out.places, node, whole))
 
 
+def _constant(out: Explanation, error: BaseException, match: re.Match[str]) -> None:
+    """A hook on, or retain_grad() of, what does not require grad: what it was computed from."""
+    places, function = out.places, getattr(out.place, "func", None)
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    tensor = places.value_of(owner)
+    if isinstance(owner, ast.Name) and isinstance(tensor, Tensor):
+        found = reasons(places, owner, tensor)
+        for reason in found:
+            out.put(reason.node, reason.text)
+        advice = [reason for reason in found if reason.advice is not None]
+        if len(advice) == 1:
+            out.advise(str(advice[0].advice), advice[0].edits)
+
+
 # ---------------------------------------------------------------- shapes and items
 
 
@@ -250,5 +265,7 @@ _TOLD: tuple[tuple[re.Pattern[str], Told], ...] = tuple(
         (r"^view size is not compatible with input tensor's size and stride", _reshaped),
         (r"^Expected target size \[", _sequences),
         (r"^invalid index of a 0-dim tensor", _number),
+        (r"^cannot register a hook on a tensor that doesn't require gradient", _constant),
+        (r"^can't retain_grad on Tensor that has requires_grad=False", _constant),
     )
 )  # fmt: skip

@@ -24,7 +24,7 @@ from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
 from .cut_edits import is_elsewhere
 from .edits import advised
-from .gradients import Gradients, kind_of, node_name
+from .gradients import Gradients, kind_of, node_name, saved_value
 from .nonfinite_trials import bounded, double_where
 
 MASKS = ("mask", "clamps", "rectifies")  # what can put zeros where values are bad
@@ -162,7 +162,10 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
     what = "an infinity" if then else "it"
     why = f"{place} {'holds' if made else 'makes'} {what}"
     finding = Finding(verdict, _sentence(case, then or wanted, why))
-    finding.causes.append(Remark(birth.node, f"{kind} from here on{_operands(case, birth)}"))
+    words, advice = _no_weight(case, birth)
+    words = words or _operands(case, birth)
+    finding.causes.append(Remark(birth.node, f"{kind} from here on{words}"))
+    finding.advice = advice
     if is_elsewhere(birth):
         return finding
     if wanted == NAN:
@@ -179,6 +182,20 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
         finding.trials += [trial for each in cures for trial in each]
     finding.trials += bounded(case, birth.node)
     return finding
+
+
+def _no_weight(case: Case, birth: Step) -> tuple[str, str]:
+    """A mean over targets that all count for nothing: what is divided by, and what to do."""
+    for one in case.passes.passes:
+        for applied in (one.applied or {}).values():
+            weight = saved_value(applied, "total_weight")
+            if origin_of(applied.node) is not birth.node or weight is None or weight:
+                continue
+            target, ignored = (saved_value(applied, key) for key in ("target", "ignore_index"))
+            if hasattr(target, "shape") and bool((target == ignored).all()):
+                return f": each target is ignore_index, {ignored}", "leave out such a batch"
+            return ": the weights of the targets add up to 0", "a weight above 0 for each class"
+    return "", ""
 
 
 def _first_infinite(case: Case, step: Step) -> Step:

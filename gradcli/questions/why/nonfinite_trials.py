@@ -155,6 +155,8 @@ def _apart(case: Case, origin: Any) -> list[Trial]:
         return []
     text = case.whole(given)
     apart = f"{text} + torch.linspace(0, 1e-3, {operand(text)}.shape[-1]).diag()"
+    if name_of(origin) == "svd":  # of a matrix with any sides
+        apart = f"{text} + torch.linspace(0, 1e-3, {operand(text)}.numel()).view_as({text})"
     edits = [replace(case, given, apart)]
     return [
         Trial(f"{advised(case, origin, edits)}: equal ones are moved apart", tuple(edits), "finite")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 
 from ...opening import UsageError
@@ -12,8 +13,8 @@ from ...recording.optimizers import Optimizer, has_no_rate
 from ...recording.sides import array_of, is_leaf, is_parameter
 from ..provenance.values import name_of
 from ..question import question_of
-from .case import Case, Finding, Remark
-from .edits import advised, wrap
+from .case import Case, Finding, Remark, Trial
+from .edits import advised, insert_after, wrap
 
 ROUNDING = 1e-6  # of a number: a smaller step is lost
 
@@ -21,10 +22,12 @@ ROUNDING = 1e-6  # of a number: a smaller step is lost
 def not_stepped_finding(case: Case) -> Finding | None:
     """Optimizers of other tensors, where nothing changes this one."""
     tensor, made = case.tensor, case.passes.optimizers.all
-    if not is_leaf(tensor) or not any(one.steps for one in made):
+    if not is_leaf(tensor) or case.passes.leaf_values.is_updated(tensor):
         return None
-    if case.passes.leaf_values.is_updated(tensor):
-        return None
+    if not any(one.steps for one in made):  # a single pass may be there to be looked at
+        resting = [one for one in made if one.has(tensor)]
+        passes = sum(entry.kind == "add" for entry in case.entries)
+        return _resting(case, resting[-1]) if resting and passes > 1 else None
     own = next((one for one in made if one.steps and one.has(tensor)), None)
     if own is not None:
         return _unchanged(case, own) if case.passes.leaf_values.is_followed(tensor) else None
@@ -78,6 +81,20 @@ def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
         finding.advice = "a scheduler that gives a learning rate above 0"
 
 
+def given_back(case: Case) -> Iterator[str]:
+    """What undoes all steps: weights of another network, or of the beginning, are written back."""
+    tensor, line = case.tensor, case.ran.recording.lines.of_change(case.tensor)
+    own = [one for one in case.passes.optimizers.all if one.steps > 1 and one.has(tensor)]
+    values = case.passes.leaf_values
+    if not own or own[0].idle == own[0].steps or has_no_rate(own[0]) or _is_lost(case, own[0]):
+        return
+    steps = {getattr(node, "lineno", 0) for body in case.program.body for node in ast.walk(body)
+             if isinstance(node, ast.Call) and name_of(node) == "step"}  # fmt: skip
+    if values.is_followed(tensor) and not values.is_updated(tensor) and line not in (None, *steps):
+        yield (f"line {line} gives {case.name} the values again that it had at its first "
+               "gradient: no step lasts")  # fmt: skip
+
+
 def _is_lost(case: Case, one: Optimizer) -> bool:
     """Whether a step is too small for the digits of a tensor."""
     groups = getattr(one.object, "param_groups", ())
@@ -106,6 +123,13 @@ def _resting(case: Case, one: Optimizer) -> Finding:
     if case.is_here(one.origin):
         finding.causes.append(Remark(one.origin, f"has {name}, and no step() was called on it"))
     finding.advice = "call step() on this optimizer after backward"
+    made = case.statement(one.origin)
+    call = case.statement(case.added[-1].origin) if case.added else None
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if isinstance(target, ast.Name) and isinstance(call, ast.Expr) and case.is_here(call):
+        step = f"{target.id}.step()"
+        edits = (insert_after(case, call, f"; {step}"),)
+        finding.trials.append(Trial(f"{step} after line {case.line(call)}", edits))
     return finding
 
 

@@ -60,7 +60,8 @@ def _straight(case: Case, origin: Any) -> list[Trial]:
     trials = [Trial(f"let the gradient pass: {through[1:-1]}", tuple(edits), "nonzero")]
     if isinstance(inner, ast.Name):  # of a whole network, whose result has another shape
         smaller = f"({text} - {text}.mean(0)) / {text}.std(0)"
-        edits = [replace(case, inner, smaller)]
+        owned = isinstance(case.parents.get(id(inner)), ast.Attribute)
+        edits = [replace(case, inner, f"({smaller})" if owned else smaller)]
         trials.append(Trial(f"smaller numbers: {smaller} for {text}", tuple(edits), "nonzero"))
     return trials
 
@@ -96,7 +97,10 @@ def _within_bounds(case: Case, origin: Any) -> list[Trial]:
         trials.append(Trial(advised(case, outer, edits), tuple(edits), "nonzero"))
     scaled = f"{operand(text)} / {operand(text)}.detach().abs().max()"
     advice = f"smaller numbers: {word} is flat far from 0; such as {scaled}"
-    trials.append(Trial(advice, (replace(case, inner, scaled),), "nonzero"))
+    owned = isinstance(case.parents.get(id(inner)), ast.Attribute)  # x of x.exp()
+    trials.append(
+        Trial(advice, (replace(case, inner, f"({scaled})" if owned else scaled),), "nonzero")
+    )
     return trials
 
 
