@@ -274,7 +274,6 @@ try:
 except KeyboardInterrupt:
     print("interrupted", turn, w.grad)
 """,
-    "garbage is collected as often": "import gc\nprint(gc.get_threshold(), gc.isenabled())\n",
     "what replaces a method is called once": """import torch
 plain, back, cross = torch.Tensor.relu, torch.Tensor.backward, torch.nn.functional.softmin
 def relu(self):
@@ -308,7 +307,6 @@ print(heard, w.grad)
 PRINTED = {
     "what is registered for the end": "end\nthread\nbye tensor([2., 2.])\n",
     "Ctrl-C is an error of the program": "interrupted 2 tensor([3., 3.])\n",
-    "garbage is collected as often": "(700, 10, 10) True\n",
     "what replaces a method is called once": "relu\nbackward\nsoftmin\n"
     "tensor([2., 2.]) tensor([1.5000, 1.5000], grad_fn=<AddBackward0>)\n",
     "a class of tensors hears nothing": "['requires_grad_', 'mul', 'sin', 'sum', 'backward', "

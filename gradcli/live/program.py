@@ -25,7 +25,6 @@ from ..language.source import Source
 from ..numerics.twister import DEFAULT_SEED
 from ..process.ending import run_python
 from ..process.interrupts import interruptible, silent
-from ..process.memory import FOR_GRAPHS, PYTHONS_OWN
 from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .imported import ImportedFiles
@@ -278,15 +277,12 @@ def _printing(write: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _collecting() -> Iterator[None]:
-    """A command collects no garbage, since it ends soon; a training run needs it, as often as
-    Python does it."""
-    before, threshold = gc.isenabled(), gc.get_threshold()
-    gc.set_threshold(*(PYTHONS_OWN if threshold == FOR_GRAPHS else threshold))
+    """A command collects no garbage, since it ends soon; a training run needs it."""
+    before = gc.isenabled()
     gc.enable()
     try:
         yield
     finally:
-        gc.set_threshold(*threshold)
         if not before:
             gc.disable()
 

@@ -60,7 +60,7 @@ def _ready() -> None:
     import gc
     import sys
 
-    from ..process.memory import FOR_GRAPHS, PYTHONS_OWN, keep_freed
+    from ..process.memory import keep_freed
 
     # Not `from . import`: that asks the package for the name first, and so comes back here.
     import_module("gradcli.operators")
@@ -69,8 +69,8 @@ def _ready() -> None:
     install()
     # A graph is many small objects and no cycles: Python's default of a collection every 700
     # allocations doubles the time of building one. Whoever chose a threshold keeps it.
-    if gc.get_threshold() == PYTHONS_OWN:
-        gc.set_threshold(*FOR_GRAPHS)
+    if gc.get_threshold() == (700, 10, 10):
+        gc.set_threshold(50_000, 20, 50)
     if "torch" not in sys.modules:  # whose process it is then
         keep_freed()
 

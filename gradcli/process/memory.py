@@ -18,8 +18,6 @@ MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
 UNUSED = 256 << 20  # bytes that may lie unused for the next arrays where memory has no limit
-# Allocations before a collection of garbage: as Python has it, and for building graphs.
-PYTHONS_OWN, FOR_GRAPHS = (700, 10, 10), (50_000, 20, 50)
 MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
 
