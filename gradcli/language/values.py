@@ -188,19 +188,20 @@ def answering_to(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 class Builtin:
     """A function of the language or of the library, by its name."""
 
-    __slots__ = ("function", "name", "text", "wraps", "path", "__weakref__")
+    __slots__ = ("function", "name", "text", "wraps", "path", "is_method", "__weakref__")
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
 
     def __init__(
         self, name: str, function: Callable[..., Any], text: str = "",
-        wraps: Function | None = None, path: str = "",
+        wraps: Function | None = None, path: str = "", is_method: bool = False,
     ) -> None:  # fmt: skip
         self.name = name
         self.path = path or name  # what torch.typename says of it
         self.function = answering_to(name, function)
         self.wraps = wraps  # what @torch.no_grad() and its like made it of
+        self.is_method = is_method  # in a class it takes the object first
         self.text = text or f"<built-in function {name}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

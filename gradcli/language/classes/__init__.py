@@ -48,7 +48,7 @@ from .instances import (
     slots_of,
     special_names,
 )  # fmt: skip
-from .library_bases import LIBRARY_METHODS, Beneath, is_mixed, of_library, whole_order
+from .library_bases import Beneath, is_mixed, of_library, whole_order
 
 OBJECT = PRELUDE["object"]
 
@@ -246,8 +246,7 @@ ERROR_CLASSES: dict[Type, ClassValue] = {}
 def _is_method(found: Any) -> bool:
     """Does an entry of a class take the object first: a function of the program, decorated too?"""
     if type(found) is Builtin:
-        function = found.function
-        return found.wraps is not None or function in BUILTIN_METHODS or function in LIBRARY_METHODS
+        return found.wraps is not None or found.is_method or found.function in BUILTIN_METHODS
     return type(found) is Function
 
 

@@ -7,14 +7,11 @@ classes the library's stand behind all of the program's, and nothing here is ask
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from ..calls import call
 from ..values import Builtin, Type
 from .instances import is_base, linear
-
-LIBRARY_METHODS: set[Callable[..., Any]] = set()  # which take the object first
 
 
 class Beneath:
@@ -61,8 +58,7 @@ def of_library(kind: Any, owner: Beneath, name: str, methods: dict[str, Any]) ->
 
 @functools.cache
 def _method(owner: Beneath, name: str, function: Any) -> Builtin:
-    LIBRARY_METHODS.add(function)
-    return Builtin(name, function)
+    return Builtin(name, function, is_method=True)
 
 
 def _start(kind: Any, owner: Beneath) -> Builtin:
@@ -75,8 +71,7 @@ def _start(kind: Any, owner: Beneath) -> Builtin:
             call(between[0].table["__init__"], (value,), {})
         owner.host.__init__(value, *args, **kwargs)  # type: ignore[misc]
 
-    LIBRARY_METHODS.add(start)
-    return Builtin("__init__", start)
+    return Builtin("__init__", start, is_method=True)
 
 
 def _place_of_root(behind: list[Any]) -> int:
