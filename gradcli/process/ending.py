@@ -14,7 +14,7 @@ import warnings
 from contextlib import suppress
 
 from .interrupts import silent
-from .modules import Finder
+from .modules import install
 
 _kept: list[object] | None = None  # None in a process that goes on afterwards
 _has_run_python = False
@@ -25,7 +25,7 @@ def begin() -> None:
     global _kept
     _kept = []
     gc.disable()
-    sys.meta_path.insert(0, Finder)
+    install()
     warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
     sys.unraisablehook = _ignored
     for place, name in enumerate(("stdin", "stdout", "stderr")):

@@ -8,8 +8,9 @@ archive, bytecode that is stale or was moved) is left to Python.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from marshal import loads
 from types import CodeType, ModuleType
@@ -73,3 +74,9 @@ class Finder:
             spec.has_location = True
             return spec
         return None
+
+
+def install() -> None:
+    """Has Python ask here before it searches, and after whoever else wants to be asked first."""
+    finders = sys.meta_path
+    finders.insert(finders.index(PathFinder) if PathFinder in finders else len(finders), Finder)
