@@ -131,7 +131,7 @@ signbit = _test(
 
 
 def _isclose(xp: Any, self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    if self.dtype.kind != "f":  # errors of integers and bools are measured in the default type
+    if self.dtype.kind not in "fc":  # errors of integers and bools are measured in the default type
         self, other = self.astype("float32"), other.astype("float32")
     near = xp.abs(self - other) <= atol + rtol * xp.abs(other)
     near = (near & xp.isfinite(other)) | (self == other)
