@@ -61,7 +61,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
         "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
-        "spreads": spreads, "linked": partial(_linked, row.inplace_row),
+        "ndarray": numpy.ndarray, "spreads": spreads, "linked": partial(_linked, row.inplace_row),
     }  # fmt: skip
     return compiled(row, "run", [*head, *lines, *bump], names)
 
@@ -167,7 +167,9 @@ def _by_kernel(row: Row) -> list[str]:
         "    if not form or state.watched or state.grad_enabled and "
         f"{first}._requires_grad: return general({first})",
         f"    data = forward(form.kind.xp, {first}._data)",
-        f"    write_into({first}, data)",
+        f"    if form.kind.is_plain and {first}._data.__class__ is ndarray: "
+        f"{first}._data[...] = data",
+        f"    else: write_into({first}, data)",
     ]
 
 
