@@ -78,7 +78,7 @@ BATCH = 256
 PRODUCTS = 4096
 
 # The same of two matrices, as in the last layer of most networks; half of them with a vector, and
-# where the result is one. Cost: 28 to 37 µs for 64 by 64 times 64 by 10, 2 without; 240 to 480 for
+# where the result is one. Cost: 28 to 37 µs for 64 by 64 times 64 by 10, 2 without; 220 to 480 for
 # 64 by 784 times 784 by 10, 17 without; 40 for 1 by 500 times 500 by 128, 3 without.
 LAYER = 1 << 19
 
