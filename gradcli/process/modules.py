@@ -1,8 +1,8 @@
 """process: finds the modules of this package in half of the time that Python's own search takes.
 
-A command loads two hundred. For each one, Python lists what may lie in the folder and looks at the
-file three times; here one look says that it is there and how old it is. What is not as usual (an
-archive, bytecode that is stale or was moved) is left to Python.
+A command loads two hundred. For each one, Python asks three finders, lists what may lie in the
+folder and looks at the file three times; here one look says that it is there and how old it is.
+What is not as usual (an archive, bytecode that is stale or was moved) is left to Python.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from marshal import loads
 from types import CodeType, ModuleType
@@ -77,6 +77,7 @@ class Finder:
 
 
 def install() -> None:
-    """Has Python ask here before it searches, and after whoever else wants to be asked first."""
+    """Has Python ask here before its own finders, and after whoever else wants to be asked."""
     finders = sys.meta_path
-    finders.insert(finders.index(PathFinder) if PathFinder in finders else len(finders), Finder)
+    own = BuiltinImporter  # the first of Python's
+    finders.insert(finders.index(own) if own in finders else len(finders), Finder)
