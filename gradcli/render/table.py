@@ -172,11 +172,13 @@ def without_empty(rows: list[tuple[Cell, ...]], *places: int) -> list[tuple[Cell
 
 def _requires(fact: TensorFact) -> Cell:
     """yes, a parameter; no: inside no_grad, line 7."""
-    if fact.requires_grad:  # in a function a parameter has no path
-        owned = fact.kind == "parameter" and "." in fact.name
+    owned = fact.kind == "parameter" and "." in fact.name  # in a function it has no path
+    if fact.requires_grad:
         return cell("yes, a parameter" if owned else "yes")
     if fact.kind == "buffer":
         return cell("no, a buffer", "dim")
+    if owned and not fact.why_not:
+        return cell("no, a frozen parameter", "dim")
     return cell(f"no: {fact.why_not}" if fact.why_not else "no", "dim")
 
 
@@ -315,11 +317,16 @@ def effects(facts: tuple[EffectFact, ...], look: Look) -> list[Line]:
     if not facts:
         return []
     heads = ("leaf, as hooks changed it", "gradient without hooks", "gradient")
-    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    shorts = ("leaf", "without hooks", "")
+    rows: list[tuple[Cell, ...]] = [
+        tuple(
+            cell(head, "head")._replace(short=one) for head, one in zip(heads, shorts, strict=True)
+        )
+    ]
     for fact in facts:
         before, now = (bare(text) if text else "None" for text in (fact.without, fact.now))
         rows.append((cell(fact.name, "leaf"), cell(before), cell(now)))
-    return columns(rows, look, giving=(((1, 12), (2, 12)),))
+    return columns(rows, look, giving=(((1, 12), (2, 12)), ((0, 4),)))
 
 
 def _registered(fact: EventFact) -> str:
