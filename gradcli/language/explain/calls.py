@@ -12,7 +12,7 @@ from ...engine.schema.catalogue import catalogue
 from ...engine.tensors.tensor import Tensor
 from .. import names
 from ..cut_reasons import Search
-from ..explanation import Explanation, is_alone, replaced, suffixed
+from ..explanation import Explanation, is_alone, replaced, suffixed, with_argument
 from ..values import Bound, Function
 from .conditions import condition, short
 
@@ -22,6 +22,7 @@ RENAMED = {"retain_variables": "retain_graph"}  # arguments of older versions
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'$")
 _CALLED = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got)\b")
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
+_MISSING = re.compile(r"missing 1 required positional argument: '(\w+)'$")
 _UNBOUND = re.compile(r"^(?:cannot access local variable|name) '(\w+)'")
 
 
@@ -179,6 +180,9 @@ def _arguments(out: Explanation, message: str) -> None:
         _keyword(out, keyword[1] or keyword[2])
     if called is not None:
         _definition(out, called[1])
+    missing = _MISSING.search(message)
+    if missing is not None:
+        _missing(out, missing[1])
     if "'NoneType'" in message:
         _of_none(out, out.places.operands(out.place))
     if "object is not iterable" in message or message == "iteration over a 0-d tensor":
@@ -187,6 +191,15 @@ def _arguments(out: Explanation, message: str) -> None:
         _not_called(out)
     if message.startswith("unsupported operand type") and "builtin_function" in message:
         _not_an_input(out)
+
+
+def _missing(out: Explanation, name: str) -> None:
+    """An argument that was forgotten, where the program has something of its name."""
+    call = out.place
+    if isinstance(call, ast.Call) and name in out.places.values:
+        text = f"{ast.unparse(call)[:-1]}{', ' if call.args or call.keywords else ''}{name})"
+        if len(text) <= LONGEST:
+            out.advise(text, with_argument(out.places, call, name))
 
 
 def _not_an_input(out: Explanation) -> None:

@@ -40,6 +40,7 @@ from .zero_causes import (
     is_at_bound,
     is_slope,
     looked_up,
+    rests_at_zero,
     verdict_at,
     zero_leaf,
     zeros_made,
@@ -57,6 +58,7 @@ LABELS = {
     "padding": "gives the row of padding_idx no gradient",
     "rows": "looks up other rows",
     "zero-factor": "the gradient is multiplied by 0 here",
+    "at-zero": "its input is all 0: the slope is 0 there",
     "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
     "whole": "the same sum for all inputs",
@@ -76,6 +78,7 @@ REASONS = {
     "padding": "it is the row of padding_idx, to which {place} gives no gradient",
     "rows": "{place} looks up other rows",
     "zero-factor": "{place} multiplies the gradient by 0",
+    "at-zero": "the input of {place} is all 0, where PyTorch takes the slope 0",
     "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
     "whole": "what {place} gives adds up to 1, whatever its input is",
@@ -357,6 +360,8 @@ def _death_finding(
         words = "whole"
     if reason == "zero-factor" and row is not None and row.acts == "random" and row.smooth:
         reason = words = "drawn"
+    if reason == "zero-factor" and rests_at_zero(same[0]):
+        words = "at-zero"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):

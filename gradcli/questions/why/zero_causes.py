@@ -101,6 +101,14 @@ def is_at_bound(case: Case, share: Share) -> bool:
     return not (tensor._version and tensor.grad_fn) and not array_of(tensor).any()
 
 
+def rests_at_zero(share: Share) -> bool:
+    """Whether a function of all elements, such as a norm, was given zeros only."""
+    row, given = row_of(share.applied.node), saved_value(share.applied, "self")
+    if row is None or row.acts != "along" or not hasattr(given, "shape"):
+        return False
+    return bool(given.size) and not given.any()
+
+
 def is_slope(node: Any) -> bool:
     """Whether it goes back through what a pass that made a graph computed: a slope times what came
     to it."""
