@@ -38,8 +38,6 @@ class PassTeller:
         self.holds_graph = False  # for a question that comes when the program has ended
         self.freed: list[Any] = []
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
-        # What came for inputs, where PyTorch returns nothing if nothing came for another one.
-        self.wanted: dict[tuple[Any, int], Any] = {}
         self.hooks = ProgramHooks(recorder)
 
     @contextmanager
@@ -122,21 +120,13 @@ class PassTeller:
                 self._hook(node, handles)
             spies = list(self.hooks.spies(nodes)) if outer and self.hooks.all else []
         freed, self.freed = self.freed, []
-        wanted, self.wanted = self.wanted, {}
-        ends = [(side.edge(one), one.output_nr) for one in inputs]
-        if capture and not args[4]:
-            self.wanted = dict.fromkeys(ends)
         done = False
         try:
-            with self._heard(nodes, create=create):
+            with self._captures(nodes, inputs if capture else ()), self._heard(nodes, create):
                 found = run()
             done = True
-            if capture:
-                self._captured(nodes, inputs, found)
         except RuntimeError as error:
             done = UNUSED in str(error)
-            if done:
-                self._captured(nodes, inputs, [self.wanted.get(end) for end in ends])
             recorder.causes = causes_of(error, recorder, nodes)
             raise
         finally:
@@ -145,12 +135,11 @@ class PassTeller:
                 handle.remove()
             self.hooks.take_back(spies)
             mine, self.freed = self.freed, freed
-            self.wanted = wanted
             with side.hands_off():
                 self._over(mine, keep, create, outer=outer, done=done)
         return found
 
-    def _heard(self, nodes: list[Any], *, create: bool) -> Any:
+    def _heard(self, nodes: list[Any], create: bool) -> Any:
         """Within it is heard what code of the program makes in a pass: the mode has been put aside
         for the call that began it."""
         python = self.capturing.python
@@ -224,18 +213,36 @@ class PassTeller:
         else:
             observer.failed(mine)
 
-    def _captured(
-        self, nodes: list[Any], inputs: Sequence[Any], found: Sequence[Any]
-    ) -> None:  # fmt: skip
-        recorder, leaves = self.recorder, leaves_of(nodes)
-        with recorder.side.hands_off():
-            for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
-                if grad is None or self._tensor(tensor) is None:
-                    continue
-                node = leaves.get(id(tensor)) or recorder.side.node(tensor)
-                self._label_sum_on((node, tensor.output_nr), grad)
-                if node is not None:
-                    recorder.observer.captured(node, place, grad)
+    @contextmanager
+    def _captures(self, nodes: list[Any], inputs: Sequence[Any]) -> Iterator[None]:
+        """Tells what comes for each input when it comes: PyTorch returns all at the end, and none
+        where nothing came for one."""
+        side, leaves = self.recorder.side, leaves_of(nodes)
+        handles: list[Any] = []
+        bare: list[Any] = []  # tensors that had no table of hooks
+        with side.hands_off():
+            for place, tensor in enumerate(inputs):
+                node = leaves.get(id(tensor)) or side.node(tensor)
+                if node is not None and self._tensor(tensor) is not None:
+                    bare += [tensor] if tensor._backward_hooks is None else []
+                    hook = functools.partial(self._came, node, tensor.output_nr, place)
+                    handles.append(tensor.register_hook(self._safe(hook)))
+        try:
+            yield
+        finally:
+            with side.hands_off():
+                for handle in handles:
+                    handle.remove()
+                for tensor in bare:
+                    if not tensor._backward_hooks:
+                        tensor._backward_hooks = None
+
+    def _came(self, node: Any, output_nr: int, place: int, grad: Any) -> None:
+        """An input of `autograd.grad` is given its gradient."""
+        if grad is not None:
+            with self.recorder.side.hands_off():
+                self._label_sum_on((node, output_nr), grad)
+                self.recorder.observer.captured(node, place, grad)
 
     # ------------------------------------------------------------ nodes
 
@@ -295,7 +302,6 @@ class PassTeller:
                 side.about_to_run = (None, ())
                 observer.ran(node)
                 observer.applied(node, side.all_bare(grads), side.all_bare(results))
-                self._came(node, results)
                 if side.switched():
                     self._label(node, results)
 
@@ -331,7 +337,6 @@ class PassTeller:
                         self.freed.append(node)
                     ran(node)
                     applied(node, grads, side.all_bare(results))
-                    self._came(node, results)
                     side.about_to_run = (None, ())
                     if side.switched():
                         self._label(node, results)
@@ -341,12 +346,6 @@ class PassTeller:
                 defects.append(error)
 
         return both
-
-    def _came(self, node: Any, results: Any) -> None:
-        wanted = self.wanted
-        for edge, result in zip(node.next_functions if wanted else (), results, strict=False):
-            if edge in wanted and result is not None:
-                wanted[edge] = result if wanted[edge] is None else wanted[edge] + result
 
     def _label(self, node: Any, results: Any) -> None:
         """A pass that makes a graph: it stands where the node does."""

@@ -198,10 +198,12 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
             every.append((None, name, tensor, None))
     last = {(scope, name): value for scope, name, value, _ in every}
     before: dict[tuple[Any, str], Any] = {}
-    for scope, name, value, clock in every:
+    for place, (scope, name, value, clock) in enumerate(every):
         is_new = before.get((scope, name)) is not value
         before[scope, name] = value
-        then = None if clock is None else live.translation.clock_at(clock)
+        then = None  # names that were bound between the same nodes keep their order
+        if clock is not None:
+            then = live.translation.clock_at(clock) + place / len(every)
         if type(value) in NUMBERS:
             naming.number(scope, name, value, then or 0)
         elif live.translation.knows(value) or (

@@ -30,7 +30,7 @@ class Bound(NamedTuple):
 
     name: str
     scope: Scope | None
-    clock: int
+    clock: float
     output_nr: int
     key: Any
     tensor: Any = None
@@ -107,7 +107,7 @@ class Naming(Spectator):
             history = self.histories[key] = History()
         return history
 
-    def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
+    def number(self, scope: Scope | None, name: str, value: float, clock: float) -> None:
         """A name was given this number."""
         self._history(scope, name).add((name, scope, clock, 0, None, None, value, 0))
 
@@ -116,7 +116,7 @@ class Naming(Spectator):
         self._history(scope, name).count += 1
 
     def tensor(
-        self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
+        self, scope: Scope | None, name: str, tensor: Tensor, clock: float | None = None
     ) -> None:
         """A name was given this tensor, now or at a time."""
         history = self.histories.get((scope, name)) or self._history(scope, name)
