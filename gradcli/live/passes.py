@@ -37,6 +37,8 @@ class PassTeller:
         self.keep_graph = self.create_graph = False  # options of the command line
         self.holds_graph = False  # for a question that comes when the program has ended
         self.freed: list[Any] = []
+        self.hooked: set[Any] = set()  # nodes that tell of themselves when they run
+        self.begun: Any = None  # the call that began the pass
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks = ProgramHooks(recorder)
 
@@ -84,7 +86,9 @@ class PassTeller:
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
         is_plain = outer and self._is_plain(args, kwargs) and side.transform() is None
-        spot = recorder.stand(sys._getframe(2)) if outer else None
+        before, place = state.origin, recorder.stand(sys._getframe(2))
+        spot = place if outer else None
+        self.begun = place.node if outer else self.begun
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
         with recorder.telling():
@@ -102,7 +106,18 @@ class PassTeller:
             return self._captured_pass(graph, spot, plain, outputs, args)
         call = plainly if spot is None else spot.call
         run = functools.partial(call, plain, (outputs, *args), kwargs)
-        return self._hooked_pass(run, roots, args, outer=outer, capture=capture)
+        try:
+            return self._hooked_pass(run, roots, args, outer=outer, capture=capture)
+        finally:
+            state.origin = state.origin if outer else before
+
+    def place(self, node: Any) -> Any:
+        """Where the program is within a pass: code of PyTorch's, as that of a checkpoint, stands
+        where the node was made that runs it, and not where the pass began."""
+        running = self.recorder.side.about_to_run[0]
+        if node is not self.begun or running is None:
+            return node
+        return self.recorder.side.origin(running) or node
 
     def _hooked_pass(
         self, run: Callable[[], Any], roots: Sequence[Any], args: tuple[Any, ...], *, outer: bool,
@@ -111,12 +126,15 @@ class PassTeller:
         """One that hooks of its nodes tell of."""
         recorder, side = self.recorder, self.recorder.side
         keep, create, inputs = args[1:4]
+        origin = state.origin
         with side.hands_off():
             recorder.labels.settle()
             nodes = list(self._nodes(roots))
             self.hooks.found(nodes)
             handles: list[Any] = []
-            for node in nodes:
+            mine = [node for node in nodes if node not in self.hooked]  # by a pass around it
+            self.hooked.update(mine)
+            for node in mine:
                 self._hook(node, handles)
             spies = list(self.hooks.spies(nodes)) if outer and self.hooks.all else []
         freed, self.freed = self.freed, []
@@ -131,12 +149,14 @@ class PassTeller:
             raise
         finally:
             self.running -= 1
+            state.origin = origin
             for handle in handles:
                 handle.remove()
+            self.hooked.difference_update(mine)
             self.hooks.take_back(spies)
-            mine, self.freed = self.freed, freed
+            released, self.freed = self.freed, freed
             with side.hands_off():
-                self._over(mine, keep, create, outer=outer, done=done)
+                self._over(released, keep, create, outer=outer, done=done)
         return found
 
     def _heard(self, nodes: list[Any], create: bool) -> Any:
@@ -265,7 +285,8 @@ class PassTeller:
         else:
             self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
             # A module's hook runs between the two.
-            if self.is_light and not self.hooks.standing and not self._fails(node):
+            is_python = isinstance(node, self.capturing.python)  # and may begin a pass
+            if self.is_light and not (self.hooks.standing or is_python or self._fails(node)):
                 handles.append(node.register_hook(self._at_once(node)))
                 return
             before, after = self._of_node(node)
