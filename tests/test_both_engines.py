@@ -281,3 +281,69 @@ def test_pictures_fold_the_same_calls(tmp_path: Path) -> None:
     assert own["frames"] == live["frames"] and len(own["frames"]) == 8
     made = [[(node["name"], node["frame"]) for node in one["nodes"]] for one in (own, live)]
     assert made[0] == made[1]
+
+
+SPARSE = """torch.manual_seed(0)
+table = nn.Embedding(6, 2, sparse=True)
+opt = torch.optim.SparseAdam(list(table.parameters()), lr=0.1)
+loss = table(torch.tensor([1, 1, 4])).sum()
+loss.backward()
+opt.step()
+"""
+CHECKPOINTS = """from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+block = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
+x = torch.ones(2, 2, requires_grad=True)
+a = checkpoint(block, x, use_reentrant=False)
+b = checkpoint(block, a * 2, use_reentrant=True)
+c = b.exp()
+c.sum().backward()
+"""
+PRINTING = """class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        print("back")
+        return grad * 2
+x = torch.ones(3, requires_grad=True)
+Double.apply(x).sum().backward()
+"""
+AUTOCAST = """torch.manual_seed(0)
+net = nn.Linear(2, 2)
+x = torch.ones(1, 2)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    y = net(x)
+y.sum().backward()
+"""
+BLOCKS = """class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.norm = nn.LayerNorm(d)
+        self.lin = nn.Linear(d, d)
+    def forward(self, x):
+        return x + self.lin(self.norm(x))
+torch.manual_seed(0)
+net = nn.ModuleList([Block(2) for _ in range(2)])
+x = torch.randn(1, 2)
+for b in net:
+    x = b(x)
+x.square().sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    ("grad", SPARSE), ("step", SPARSE), ("trace", SPARSE), ("paths", BLOCKS),
+    ("trace", CHECKPOINTS), ("step", CHECKPOINTS), ("flow", CHECKPOINTS), ("paths", PRINTING),
+    ("step", AUTOCAST),
+])  # fmt: skip
+def test_more_pages_are_the_same(words: str, text: str, tmp_path: Path) -> None:
+    """Gradients of a sparse layout have numbers; leaves are in the order of their names; what a
+    checkpoint does belongs to its call; a backward that prints is heard in its pass alone; autocast
+    casts the last operand first."""
+    file = tmp_path / "program.expr"
+    file.write_text(text, "utf-8")
+    own, live = (here(words, str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
+    assert own.stderr == live.stderr.replace(" --engine torch", "")

@@ -425,7 +425,8 @@ class TorchSide(Live):
         value = self.in_line(value) if value.is_nested else self.bare(value)
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
+            is_large = tensor.layout is not self.torch.strided and tensor.numel() > SMALL
+            if is_large or not self.has_numbers(tensor):
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

@@ -79,12 +79,15 @@ class Walk:
     def receivers(self) -> dict[tuple[int, int], int]:
         """The step that was given what a step handed to one of its edges."""
         if self.found[0] != len(self.steps):
-            self.found = len(self.steps), {
-                part: number
-                for number, step in enumerate(self.steps, 1)
-                for parts in step.parts
-                for part in parts
-            }
+            self.found = (
+                len(self.steps),
+                {
+                    part: number
+                    for number, step in enumerate(self.steps, 1)
+                    for parts in step.parts
+                    for part in parts
+                },
+            )
         return self.found[1]
 
     def contribute(self, node: Any, number: int, step: int, place: int) -> None:

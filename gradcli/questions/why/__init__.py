@@ -85,7 +85,7 @@ def reported(
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _proven_in_process(ran, asked, finding, room)
-        advised = ran.error is not None and (ran.error.notes or request.engine == "torch")
+        advised = ran.error is not None and ran.error.notes
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:
