@@ -301,3 +301,31 @@ def test_digits_of_numbers_that_are_not_finite(home: Path) -> None:
     doc = document("a.expr", "--dtype", "float32,float64")
     left = {fact["line"]: fact["left"] for fact in doc["digits"]}
     assert left[2] == 0 and left[3] > 7
+
+
+def test_an_operation_that_only_one_side_has(home: Path) -> None:
+    """It is one difference, and what lies above and below it is the same."""
+    base = document("a.expr", "a.expr")["same"]["nodes"]
+    doc = against(home, "torch.sigmoid(w * x)", "torch.sigmoid((w * x).tanh())")
+    lone = [d for d in doc["differences"] if d["kind"] == "node"]
+    assert [(d["name"], d["a"], d["b"]) for d in lone] == [("TanhBackward0", None, "TanhBackward0")]
+    assert doc["first"] == lone[0] and doc["same"]["nodes"] == base
+    doc = document("b.expr", "a.expr")
+    assert (doc["first"]["words"], doc["first"]["a"]) == ("only in A", "TanhBackward0")
+    assert doc["first"]["expression_b"] == "w * x"
+
+
+def test_an_operation_with_a_name_that_only_one_side_has(home: Path) -> None:
+    doc = against(home, "h = torch.sigmoid(w * x)", "z = w * x\nh = torch.sigmoid(z.exp())")
+    assert ("tensor", "z") in told(doc) and ("node", "ExpBackward0") in told(doc)
+    doc = against(home, "h = torch.sigmoid(w * x)", "z = (w * x).exp()\nh = torch.sigmoid(z)")
+    assert ("tensor", "z") in told(doc) and doc["first"]["b"] == "ExpBackward0"
+    assert not any(kind == "node" for kind, _ in told(doc))  # the row of z says it
+
+
+def test_an_operation_that_takes_another_tensor(home: Path) -> None:
+    """Values and operations are the same, and the graph is not."""
+    (home / "x.expr").write_text("x = tensor(2., requires_grad=True)\ny = x * 1\nL = x.exp()\n")
+    (home / "y.expr").write_text("x = tensor(2., requires_grad=True)\ny = x * 1\nL = y.exp()\n")
+    first = document("x.expr", "y.expr")["first"]
+    assert (first["kind"], first["name"], first["a"], first["b"]) == ("edge", "L", "x", "y")

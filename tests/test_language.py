@@ -153,7 +153,7 @@ def test_every_node_type_is_decided() -> None:
         ("def f():\n    print(x)\n    global x", "name 'x' is used prior to global", ""),
         ("def f(x):\n    global x", "name 'x' is parameter and global", ""),
         ("x = a.__globals__", "'__globals__'", ""),
-        ("x = ().__class__.__bases__", "'__bases__'", ""),
+        ("x = ().__class__.__basicsize__", "'__basicsize__'", ""),
         ("__builtins__ = 1", "'__builtins__'", ""),
     ],
 )

@@ -176,6 +176,9 @@ PACKED = {
         "for m in (4, 13, 24) for k in (2, 9, 40) for n in (12, 17, 24)]"
     ),
     "linear, packed": "[F.linear(a(m, 20), b(n, 20), a(n)) for m in (4, 30) for n in (12, 33)]",
+    "few rows times columns that lie in memory one after another, packed": (
+        "[a(m, k) @ b(n, k).t() for m in (4, 9, 11) for k in (40, 76) for n in (12, 13)]"
+    ),
     "addmm, packed": (
         "[torch.addmm(a(n), a(m, 9), b(9, n), alpha=0.3, beta=c) "
         "for m in (4, 15) for n in (12, 50) for c in (0, 0.7, 1)]"

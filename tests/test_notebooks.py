@@ -141,7 +141,7 @@ def test_an_error_says_cell_and_line(tmp_path: Path) -> None:
     text = notebook(tmp_path, "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny.backward()",
                     "y.backward()")  # fmt: skip
     said = command("run", str(text)).stderr
-    assert "cell 2, line 1" in said and "line 4" not in said
+    assert "line 3 of cell 1" in said and "line 4" not in said and "cell 1, line" not in said
 
 
 def test_what_is_no_notebook(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from gradcli.recording import collect as collecting, holding, operands, saved
 from gradcli.recording.collect import Collected
 from gradcli.recording.constants import constants
 from gradcli.recording.facts import NodeFact, Place
-from gradcli.render.table import summary
+from gradcli.render.table import mean_and_norm, summary, type_text
 
 LIBRARIES = [pytest.param(gradcli, id="gradcli")]
 if pytorch is not None:
@@ -141,8 +141,37 @@ def test_mean_and_norm_of_many_numbers(torch: Any) -> None:
         texts=True,
     )  # fmt: skip
     few, x, large = (fact.range for fact in found.tensors)
-    assert few[2:] == (None, None) and x == (0.0, 4.0, 0.7, 5.0)
+    assert few[2:4] == (None, None) and x[:4] == (0.0, 4.0, 0.7, 5.0)
     assert large.norm == pytest.approx(7**0.5 * 1e200)
+
+
+@both
+def test_numbers_without_an_order(torch: Any) -> None:
+    """Of complex numbers the range of their magnitudes, of truth values how many are True."""
+    for size in (8, 50_000):
+        z = torch.full((size,), 3 + 4j)
+        z[1] = 0
+        mask = torch.arange(size) < size // 4
+        values = {"z": z, "conj": z.conj(), "mask": mask, "all": mask | True, "few": mask[:2]}
+        found = {fact.name: fact for fact in collected(torch, values, texts=True).tensors}
+        shown = {
+            name: summary("", one.shape, one.range) for name, one in found.items() if one.range
+        }
+        assert shown == {
+            "z": "abs 0…5", "conj": "abs 0…5", "mask": "25 % True", "all": "all True",
+        }  # fmt: skip
+        assert mean_and_norm(found["z"].range) == f"-, {5 * (size - 1) ** 0.5:.3g}"
+    z[3] = complex(float("nan"), 1.0)
+    (fact,) = collected(torch, {"z": z}, texts=True).tensors
+    assert summary("", fact.shape, fact.range) == "nan, abs 0…5"
+
+
+@both
+def test_the_layout_of_sparse_tensors(torch: Any) -> None:
+    found = collected(torch, {"s": torch.eye(2).to_sparse(), "d": torch.eye(2)}, texts=True)
+    assert [type_text(fact) for fact in found.tensors] == [
+        "float32[2, 2] sparse_coo", "float32[2, 2]",
+    ]  # fmt: skip
 
 
 @both

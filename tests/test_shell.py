@@ -89,6 +89,24 @@ def test_two_programs_are_distinguished(home: Path) -> None:
     assert offered("grad", "--example", "two_paths", "--wrt", "a") == ["a"]
 
 
+def test_parameters_behind_a_dot(home: Path) -> None:
+    """What a module holds no text says: the program runs, up to its first pass."""
+    (home / "net.expr").write_text(
+        "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh())\nws = [torch.ones(2) for _ in range(2)]\n"
+        "for i in range(10**9):\n    net(torch.ones(1, 2)).sum().backward()\n"
+    )
+    assert offered("grad", "net.expr", "--wrt", "n") == ["net"]
+    assert offered("grad", "net.expr", "--wrt", "net.") == ["net.0.weight", "net.0.bias"]
+    assert offered("why", "net.expr", "net.0.b") == ["net.0.bias"]
+    assert offered("grad", "net.expr", "--wrt", "net.0.bias,ws[") == [
+        "net.0.bias,ws[0]", "net.0.bias,ws[1]",
+    ]  # fmt: skip
+    (home / "bad.expr").write_text("net = nn.Linear(2, 3)\nnet.nothing\n")
+    assert offered("grad", "bad.expr", "--wrt", "net.w") == ["net.weight"]
+    (home / "wrong.expr").write_text("net = 1\nx = = net\n")
+    assert offered("grad", "wrong.expr", "--wrt", "net.") == []
+
+
 def test_notebooks_and_scripts(home: Path) -> None:
     (home / "notes.ipynb").write_text(
         '{"cells": [{"cell_type": "code", "source": ["p = 1.0\\n", "q = p"]}], '

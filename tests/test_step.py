@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 import program_generator
@@ -524,7 +525,7 @@ def test_the_page() -> None:
         "     incoming  dL/da = -35 + -18 = -53   from steps 7 and 9\n"
         "     stored    a.grad = tensor(-53.)\n"
         "\n"
-        "  11 steps; 4 nodes released their saved tensors, 28 bytes\n"
+        "  11 steps; 28 bytes of saved tensors released\n"
     )
 
 
@@ -579,3 +580,20 @@ def test_a_complex_gradient_goes_back_by_conjugates() -> None:
 def test_a_number_near_a_whole_one_does_not_read_as_it() -> None:
     text = page("a = tensor(2.0, requires_grad=True)\nL = a * 3 + a * 3e-7\nL.backward()\n")
     assert "dL/da = 3.0000e-07 + 3 = 3.0000   from" in text and "product 1 · 3 = 3 " in text
+
+
+def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:
+    """`s` is a view: what reaches the node behind it is the gradient of all of `y`."""
+    file = tmp_path / "part.expr"
+    file.write_text(
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny[0] = 5.\n"
+        "s = y[1:].exp_()\nloss = y.sum()\nloss.backward()\n"
+    )
+    for engine in ("own", "torch"):
+        page = gradcli("step", str(file), "--engine", engine).stdout
+        assert "  2  y: y[1:].exp_() " in page and "dloss/dy = [1., 1., 1.]" in page
+        assert "  3  y[0] = 5. " in page and "dloss/ds" not in page
+        tree = gradcli("trace", str(file), "--engine", engine).stdout
+        assert "└─ y[0] = 5. " in tree and "\ns = y[1:].exp_() " in tree
+    ways = gradcli("paths", str(file), "--wrt", "x", "--edges").stdout
+    assert "loss → y#2 → y[0] → y#1 → x" in ways

@@ -116,7 +116,7 @@ def test_commands(home: Path) -> None:  # noqa: F811
     assert answers[1].startswith("  2  d = w3 * b + w4 * c")
     assert answers[2].startswith("     … steps 3 to 8\n\n  9  b = w1 * a")
     assert answers[3:5] == ["None\n", "tensor(8., grad_fn=<MulBackward0>)\n"]
-    assert "11 steps; 4 nodes released their saved tensors" in answers[5]
+    assert "11 steps; 28 bytes of saved tensors released" in answers[5]
     assert answers[6] == "tensor(-53.)\n"
     assert answers[7].startswith(" 10  w1  leaf") and answers[8] == "None\n"
 

@@ -1,6 +1,7 @@
 """commands: completion: the values of an option or argument that a shell can offer.
 
-Names come from the text of the program: nothing runs, and no array library is loaded.
+Names come from the text of the program: nothing runs, and no array library is loaded. Only behind
+a dot or a bracket, where the text does not tell what follows, the program runs for a moment.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from ..language.source import Source
 
 LARGEST = 1 << 20  # bytes of a program that is read while the user waits
+MOMENT, STEPS = 1.0, 200_000  # seconds and steps of one that runs meanwhile
+
+
+UNREADABLE = OSError, UsageError, ProgramError, SyntaxError, ValueError, RecursionError
 
 
 class Names(NamedTuple):
@@ -87,21 +92,48 @@ def _names(given: Mapping[str, Any]) -> Names:
 
     try:
         path = _file(given)
-        if path is None:
-            return Names()
-        file, _, cell = path.rpartition(":")
-        is_cell = file.endswith(".ipynb") and cell.isdecimal()
-        source = Source.from_bytes(_read(file if is_cell else path), path)
-        return _of_text(source)
-    except (OSError, UsageError, ProgramError, SyntaxError, ValueError, RecursionError):
+        return Names() if path is None else _of_text(Source.from_bytes(_read(path), path))
+    except UNREADABLE:
         return Names()
 
 
+def _known(given: Mapping[str, Any], start: str) -> Iterable[str]:
+    """The names of the text; once one of them is there, those of what it holds."""
+    last = start[start.rfind(",") + 1 :]
+    found = _names(given).all
+    if not last.startswith(tuple(f"{name}{sign}" for name in found for sign in ".[")):
+        return found
+    try:
+        return _inner(given)
+    except UNREADABLE:
+        return ()
+
+
+def _inner(given: Mapping[str, Any]) -> Iterator[str]:
+    """Names of tensors that modules and lists hold behind the first pass, or after a moment."""
+    from ..pipeline.request import Limits, Request
+    from ..questions.shown_pass import Stop
+    from ..questions.trace import Options, recorded, trace_report
+
+    path = _file(given)
+    if path is None:
+        return
+    limits = Limits(timeout=MOMENT, max_steps=STEPS)
+    sets = tuple(given.get("sets") or ())
+    request = Request(_read(path), path, path, sets, limits=limits, placeholders=True)
+    ran = recorded(request, lambda text: None, besides=(Stop(None, 0),))
+    for fact in trace_report(ran, Options(texts=False, flows=False)).tensors:
+        yield fact.name
+
+
 def _read(path: str) -> bytes:
+    file, _, cell = path.rpartition(":")
+    if file.endswith(".ipynb") and cell.isdecimal():
+        path = file
     if not os.path.isfile(path):
         return b""
-    with open(path, "rb") as file:
-        return file.read(LARGEST)
+    with open(path, "rb") as opened:
+        return opened.read(LARGEST)
 
 
 def _of_text(source: Source) -> Names:
@@ -160,7 +192,7 @@ def _words(given: Mapping[str, Any], start: str) -> Iterator[str]:
     """[FILE] NAME: the program first, then a name in it."""
     if not given.get("words"):
         yield from _programs(given, start)
-    yield from _names(given).all
+    yield from _known(given, start)
 
 
 # ---------------------------------------------------------------- what comes with gradcli
@@ -199,7 +231,7 @@ def _schemas(given: Mapping[str, Any], start: str) -> Iterable[str]:
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], str], Iterable[str]]] = {
     "program": _programs,
-    "name": lambda given, start: _names(given).all,
+    "name": _known,
     "input": lambda given, start: (*_names(given).inputs, *_names(given).numbers),
     "setting": _settings,
     "hook": _hooks,

@@ -21,7 +21,7 @@ from ..nn.module import Module, is_part
 from ..nn.registered import HOOKS, RESERVED, TABLES as PARTS, Contents, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
-from .grammar import is_foreign
+from .grammar import OF_OWN_CLASSES, is_foreign
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .modules import REAL, refused_name
@@ -59,7 +59,7 @@ class MissingAttribute(AttributeError):
 
 def missing(value: Any, name: str, message: str | None = None) -> MissingAttribute:
     """The error of an attribute that is in no table, in Python's words."""
-    if is_foreign(name):
+    if is_foreign(name) or name in OF_OWN_CLASSES:
         return MissingAttribute(f"the attribute {name!r} is not part of the language")
     home = value.path if type(value) is Namespace else ""
     absent = absence("torch.Tensor" if _is_tensor(value) else home, name)

@@ -101,6 +101,8 @@ READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__member
     "__defaults__ __kwdefaults__ __annotations__ __wrapped__ "
     "__dataclass_fields__ __match_args__".split()
 )
+# Of these only the classes of a program say anything.
+OF_OWN_CLASSES = frozenset("__bases__ __base__ __mro__ __subclasses__ __abstractmethods__".split())
 # What files say of themselves: names like any other.
 OF_FILES = frozenset(
     "__all__ __author__ __version__ __copyright__ __license__ __email__ __maintainer__ __credits__ "
@@ -115,7 +117,8 @@ def is_foreign(name: str) -> bool:
     """
     if not (name.startswith("__") and name.endswith("__")):
         return False
-    return name not in DUNDER_ATTRIBUTES and name not in READ and name in elsewhere()
+    known = name in DUNDER_ATTRIBUTES or name in READ or name in OF_OWN_CLASSES
+    return not known and name in elsewhere()
 
 
 @functools.cache

@@ -180,7 +180,10 @@ def version_of(tensor: Any) -> int:
 def summary(tensor: Any) -> Summary:
     """Its shape, its least and its greatest number."""
     shape = tuple(tensor.shape)
-    if tensor.dtype.is_complex or not tensor.numel() or not tensor.dtype.is_floating_point:
+    if tensor.dtype.is_complex:
+        found = summary(tensor.abs()).range
+        return Summary(shape, found and found._replace(mean=None, of="abs"))
+    if not tensor.numel() or not tensor.dtype.is_floating_point:
         return Summary(shape, None)
     low, high = (float(end) for end in tensor.aminmax())
     if low != low:

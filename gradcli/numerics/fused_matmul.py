@@ -10,21 +10,26 @@ which others were added between them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
+from .in_turn import (
+    VECTOR,
+    Laid,
+    added_in_blocks,
+    adds_in_turn,
+    by_columns,
+    multiplied_in_turn,
+)  # fmt: skip
 from .packed_matmul import BY_HAND
 from .summation import halved
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
-Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix of singles, and its strides
-
 SINGLE = 4  # bytes
-VECTOR = 16  # singles that lie side by side in a register
 HALF = 8
 BLOCK = 384  # of the inner dimension
 WIDE = 192  # rows and columns of a result
-MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
 DEEP = 24  # times as many products as rows: another routine takes over
 
 
@@ -60,7 +65,7 @@ def _batches(xp: Any, a: Any, b: Any) -> Any:
             return None
         return _product(xp, way, a[0], b[0]).reshape(1, rows, columns)
     if way is _in_blocks or (columns == 1 and inner < DEEP * rows):
-        return _multiplied(xp, a, b)
+        return multiplied_in_turn(xp, a, b)
     return None
 
 
@@ -101,16 +106,16 @@ def _way_of(a: Laid, b: Laid) -> Any:
     if inner < 2:
         return _onto_matrix if rows > 1 and columns > 1 else None
     if rows == 1:
-        if _turned(b) and not (b[1][1] == 0 and a[1][0] == SINGLE):
+        if by_columns(b) and not (b[1][1] == 0 and a[1][0] == SINGLE):
             return _rows_of_b if inner * columns <= LAYER else None
         return _onto_vector if columns < VECTOR or inner < HALF else _in_eights
     if columns == 1:
-        if not _turned(a):
+        if not by_columns(a):
             return _rows_of_a if rows * inner <= LAYER else None
         return _onto_vector if rows < VECTOR or inner < HALF else _in_eights
-    if rows >= VECTOR or not _turned(b):
+    if rows >= VECTOR or not by_columns(b):
         return _in_blocks
-    if _turned(a):
+    if by_columns(a):
         return _in_blocks if rows >= HALF or inner > columns or rows >= columns else None
     few = rows * inner * columns <= DOTS
     if inner >= DEEP * rows:
@@ -120,55 +125,23 @@ def _way_of(a: Laid, b: Laid) -> Any:
     return _in_blocks
 
 
-def _turned(matrix: Laid) -> bool:
-    """Whether a matrix lies in memory by its columns, as a vector that is looked at as one."""
-    (rows, columns), (down, across) = matrix
-    by_rows = across == SINGLE and down >= SINGLE * columns
-    return not by_rows and down == SINGLE and (across == 0 or across >= SINGLE * rows)
-
-
 # ---------------------------------------------------------------- one after another
 
 
-def _multiplied(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b by NumPy's library, with whole vectors of columns, and more rows than one."""
-    rows, (inner, columns) = a.shape[-2], b.shape[-2:]
-    width = -(-columns // VECTOR) * VECTOR
-    left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
-    if width == columns:
-        lies = b.flags.c_contiguous or _as_it_lies(xp, a, b)
-        product = xp.matmul(left, b if lies else xp.ascontiguousarray(b))
-    else:
-        filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
-        filled[..., :columns] = b
-        product = xp.matmul(left, filled)
-    return (
-        product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
-    )
-
-
-def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
-    """May b lie by its columns? Only kernels for small products then add in another order, and the
-    one for a matrix times itself."""
-    if b.ndim > 2 or len(a) * b.size <= MANY or not _turned((b.shape, b.strides)):
-        return False
-    return b.strides[1] > 0 and not xp.may_share_memory(a, b)
-
-
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
+    wide = b.shape[1] >= WIDE and (len(a) >= WIDE or by_columns((b.shape, b.strides)))
+    return added_in_blocks(xp, a, b, _sizes(a.shape[1], wide), start, alpha)
+
+
+def _sizes(left: int, wide: bool) -> Iterator[int]:
     """Blocks of 384 products; what is more than one block and less than two is halved, but where
     a wide result leaves it behind whole blocks."""
-    total, first, left = start, 0, a.shape[1]
-    if left <= BLOCK:
-        return _onto(start, _multiplied(xp, a, b), alpha)
-    wide = b.shape[1] >= WIDE and (len(a) >= WIDE or _turned((b.shape, b.strides)))
+    first = True
     while left:
-        halved = BLOCK < left < 2 * BLOCK and not (wide and first)
+        halved = BLOCK < left < 2 * BLOCK and (first or not wide)
         size = (left + 1) // 2 if halved else min(left, BLOCK)
-        part = _multiplied(xp, a[:, first : first + size], b[first : first + size])
-        total = _onto(total, part, alpha)
-        first, left = first + size, left - size
-    return total
+        yield size
+        left, first = left - size, False
 
 
 def _onto_matrix(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
@@ -185,7 +158,7 @@ def _onto_vector(xp: Any, a: Any, b: Any, start: Any) -> Any:
         if total is not None:
             left = xp.concatenate([one if len(a) == 1 else total, left], axis=1)
             right = xp.concatenate([total if len(a) == 1 else one, right])
-        total = _multiplied(xp, left, right)
+        total = multiplied_in_turn(xp, left, right)
     return total
 
 
@@ -319,18 +292,4 @@ def fuses() -> bool:
             words = file.read(1 << 13)
     except OSError:
         return False
-    return "GenuineIntel" in words and "avx512f" in words and _numpy_adds_in_turn()
-
-
-def _numpy_adds_in_turn() -> bool:
-    """A large number swallows each 1 that comes after it, and few that come at once or before; a
-    product that is rounded by itself loses its last bit."""
-    import numpy
-
-    a, b = numpy.ones((9, BLOCK), "f"), numpy.ones((BLOCK, 3 * VECTOR), "f")
-    a[:, 0] = 1 << 24
-    in_turn = (a @ b == 1 << 24).all()
-    a, b = numpy.zeros_like(a), numpy.zeros_like(b)
-    a[:, 0], b[0] = 1, -1
-    a[:, 1] = b[1] = 1 + 2.0**-13
-    return bool(in_turn and (a @ b == 2.0**-12 + 2.0**-26).all())
+    return "GenuineIntel" in words and "avx512f" in words and adds_in_turn()

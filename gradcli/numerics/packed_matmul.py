@@ -2,17 +2,19 @@
 
 PyTorch's library packs the operands and adds by fused operations, one after another, in blocks of
 the inner dimension: where there is something to add to, every block is added to that in its turn.
-NumPy's library works in tiles of twelve rows by eight columns. It adds one after another as well,
-but for the first and the last tile of its way through the columns, and for rows that fill no tile
-(seen with its routines for processors with AVX2, under numpy 2.4). So the operands are laid between
-zeros here, which take those tiles; what the zeros become is cut off.
+On processors with AVX-512 NumPy's library adds alike (in_turn.py). With AVX2 it works in tiles of
+twelve rows by eight columns, and adds in another order in the first and the last tile of its way
+through the columns, and where rows fill no tile (seen under numpy 2.4). There the operands are laid
+between zeros, which take those tiles; what the zeros become is cut off.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from .in_turn import added_in_blocks, adds_in_turn
 from .thresholds import PACKED
 
 Sizes = tuple[int, ...]
@@ -39,6 +41,8 @@ def is_packed(xp: Any, a: Any, b: Any) -> bool:
 
 def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """start + a @ b, row-major; `start` may be None, and is broadcast."""
+    if adds_in_turn():
+        return added_in_blocks(xp, a, b, _sizes(a.shape[-1]), start)
     columns = b.shape[-1]
     if columns <= ACROSS:
         return _beside_zeros(xp, a, b, start)
@@ -50,6 +54,13 @@ def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
             part = start[..., piece]
         parts.append(_beside_zeros(xp, a, b[..., piece], part))
     return xp.concatenate(parts, axis=-1)
+
+
+def _sizes(inner: int) -> Sequence[int]:
+    if inner < 2 * BLOCK:
+        return (inner,) if inner <= BLOCK else (inner // 2,) * 2 + (1,) * (inner % 2)
+    whole, rest = divmod(inner, BLOCK)
+    return (BLOCK,) * whole + (rest,) * (rest > 0)
 
 
 class _Frame:
@@ -106,16 +117,12 @@ def _beside_zeros(xp: Any, a: Any, b: Any, start: Any) -> Any:
         frame.rows[...] = a
     frame.columns[...] = b
     right, product, inside = frame.right, frame.product, frame.inside
-    inner = a.shape[-1]
-    if inner <= BLOCK:
-        xp.matmul(left, right, product)
+    first = 0
+    for size in _sizes(a.shape[-1]):
+        block = slice(first, first + size)
+        xp.matmul(left[..., block], right[..., block, :], product)
         start = inside.copy() if start is None else start + inside
-    else:
-        step = BLOCK if inner >= 2 * BLOCK else inner // 2
-        for first in range(0, inner, step):
-            block = slice(first, first + step)
-            xp.matmul(left[..., block], right[..., block, :], product)
-            start = inside.copy() if start is None else start + inside
+        first = block.stop
     if product.size + right.size <= KEPT:
         unused.append(frame)
     return start

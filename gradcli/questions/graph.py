@@ -157,6 +157,9 @@ def places(program: Program) -> Callable[[Any], Place | None]:
         place = read(origin_of(node))
         if place is None and node.name() == "AsStridedBackward0":
             return place_of(node.next_functions[0][0])  # what changed the base of that view
+        if place is not None and place.target and node.name().endswith("CopySlices"):
+            if not isinstance(origin_of(node), ast.Subscript):
+                return place._replace(target="")  # which names the view, and no more than a part
         return place
 
     return place_of
@@ -174,7 +177,7 @@ def is_here(origin: Any) -> bool:
 def place_reader(program: Program) -> Callable[[Any], Place | None]:
     """The same for an origin."""
     known: dict[int, Place | None] = {}
-    targets = _targets(program)
+    targets, changed = _targets(program)
     source = program.source
 
     def place_of(origin: Any) -> Place | None:
@@ -187,19 +190,27 @@ def place_reader(program: Program) -> Callable[[Any], Place | None]:
             whole = source.span_of(origin)
             before = source.line(whole.line)[: whole.column - 1].rstrip()
             target, plain, parts = targets.get(key, ("", True, ()))
+            text, statement = source.words_of(whole), isinstance(origin, ast.stmt)
+            if key in changed:
+                target, statement = text, True
+                text = source.words_of(source.span_of(changed[key]))
             place = Place(span.line, span.column, span.end_line, span.end_column,
-                          source.words_of(whole), target, isinstance(origin, ast.stmt),
-                          plain and before.endswith("="), parts)  # fmt: skip
+                          text, target, statement, plain and before.endswith("="),
+                          parts)  # fmt: skip
         known[key] = place
         return place
 
     return place_of
 
 
-def _targets(program: Program) -> dict[int, tuple[str, bool, tuple[str, ...]]]:
+def _targets(
+    program: Program,
+) -> tuple[dict[int, tuple[str, bool, tuple[str, ...]]], dict[int, ast.stmt]]:
     """For the value of each assignment to one name, that name; is it NAME = VALUE and no more?
-    For that of one to several, those names."""
+    For that of one to several, those names. And for each NAME[INDEX] the whole of
+    NAME[INDEX] = VALUE."""
     found: dict[int, tuple[str, bool, tuple[str, ...]]] = {}
+    changed: dict[int, ast.stmt] = {}
     pending: list[Any] = list(program.body)
     for node in pending:
         value = getattr(node, "value", None)
@@ -210,6 +221,8 @@ def _targets(program: Program) -> dict[int, tuple[str, bool, tuple[str, ...]]]:
             target, is_plain = node.targets[0], len(node.targets) == 1
             if isinstance(target, ast.Name):
                 found[id(value)] = target.id, is_plain, ()
+            elif isinstance(target, ast.Subscript):
+                changed[id(target)] = node
             elif isinstance(target, ast.Tuple):
                 names = tuple(one.id for one in target.elts if isinstance(one, ast.Name))
                 found[id(value)] = "", is_plain, names if len(names) == len(target.elts) else ()
@@ -219,7 +232,7 @@ def _targets(program: Program) -> dict[int, tuple[str, bool, tuple[str, ...]]]:
             inner = getattr(node, part, None)
             if isinstance(inner, list):
                 pending.extend(inner)
-    return found
+    return found, changed
 
 
 def names_of(found: Collected, bindings: Mapping[str, Any]) -> Callable[[Any], str]:

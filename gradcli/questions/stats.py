@@ -156,8 +156,9 @@ def _summed(value: Summary) -> Measure:
         count *= length
     if value.range is None or value.range.has_nan:
         return Measure(float("nan"), float("nan"), 0, 1, count)
-    low, high, _, norm = value.range
-    return Measure(float("nan") if norm is None else norm, max(abs(low), abs(high)), 0, 0, count)
+    norm = value.range.norm
+    largest = max(abs(value.range.low), abs(value.range.high))
+    return Measure(float("nan") if norm is None else norm, largest, 0, 0, count)
 
 
 def _top(rows: list[LargeFact | None]) -> list[LargeFact]:

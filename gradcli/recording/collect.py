@@ -221,6 +221,7 @@ class _Told:
             range_of(grad) if texts and grad is not None else None,
             kind, "", passing,
             self._first.setdefault(id(tensor), len(self.facts)),
+            str(tensor.layout).removeprefix("torch."),
         ))  # fmt: skip
 
     def complete(self) -> tuple[TensorFact, ...]:

@@ -50,7 +50,7 @@ def range_of(tensor: Any) -> Spread | None:
     """The least and the greatest of several numbers, of more than a few their mean and norm too;
     nothing for one, and for very many of a type that NumPy does not have."""
     kind, size = str(tensor.dtype).removeprefix("torch."), tensor.numel()
-    if size <= 1 or kind in UNORDERED:
+    if size <= 1 or (size <= FEW and kind in UNORDERED):
         return None
     held = _dense(tensor)
     if kind in ("float32", "float64") and str(held.device) == "cpu" and size > FEW:
@@ -59,6 +59,8 @@ def range_of(tensor: Any) -> Spread | None:
     if size > RANGED:
         return None
     found: list[Any] = held.reshape(-1).tolist()
+    if kind in UNORDERED:
+        return _truths(sum(found) / size) if kind == "bool" else _magnitudes([*map(abs, found)])
     rest = [number for number in found if number == number]
     if len(found) <= FEW:
         return Spread(min(found), max(found)) if len(rest) == len(found) else None
@@ -77,10 +79,29 @@ def _beside_nan(values: Any) -> Spread:
     return beside_nan(rest.min(), rest.max()) if rest.size else beside_nan()
 
 
+def _truths(share: float) -> Spread:
+    """Of truth values, so many of which are True."""
+    return Spread(float(share == 1), float(share > 0), share, of="bool")
+
+
+def _magnitudes(found: list[float]) -> Spread:
+    """Of complex numbers of these magnitudes."""
+    rest = [number for number in found if number == number]
+    low, high = (min(rest), max(rest)) if rest else (nan, nan)
+    return Spread(low, high, None, hypot(*found) if len(rest) == len(found) else nan, "abs")
+
+
 def spread(data: Any) -> Spread | None:
     """The range of an array; an expanded one may have more elements than can be looked at."""
     some = looked_at(data)
-    if data.dtype.kind not in "fiu":
+    kind = data.dtype.kind
+    if kind == "b":
+        return _truths(float(some.mean()))
+    if kind == "c":
+        state.reserve(some.nbytes)
+        found = spread(abs(some))
+        return None if found is None else found._replace(mean=None, of="abs")
+    if kind not in "fiu":
         return None
     low, high = some.min(), some.max()
     if low != low:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..diagnostics import CELL_MARK, Diagnostic, Label, Span
+from ..diagnostics import CELL_MARK, CellLine, Diagnostic, Label, Span
 from .escape import Terminal, block
 from .text import Cell, Line, Look, cell, cut, ellipsis, paint, width_of, wrap
 
@@ -86,15 +86,23 @@ def in_cells(diagnostic: Diagnostic, source: Sequence[str]) -> Diagnostic:
 
     def said(words: str) -> str:
         return re.sub(
-            r"\bline (\d+)(?! of cell)\b", lambda match: in_cell(int(match[1]), source), words
+            r"\bline (\d+)(?! of cell)\b",
+            lambda match: f"line {of_cell(int(match[1]), source)}",
+            words,
         )
 
     labels = tuple(label._replace(text=said(label.text)) for label in diagnostic.labels)
     return diagnostic._replace(labels=labels, notes=tuple(map(said, diagnostic.notes)))
 
 
+def of_cell(line: int, source: Sequence[str]) -> int:
+    """A line of the text that a notebook's cells make, as sentences have it: 2 of cell 3."""
+    cell_number, start = cell_of(line, source)
+    return CellLine.of(line, cell_number, start) if cell_number else line
+
+
 def in_cell(line: int, source: Sequence[str]) -> str:
-    """ "cell 3, line 2" for a line of the text that a notebook's cells make."""
+    """The same at the head of a report: cell 3, line 2."""
     cell_number, start = cell_of(line, source)
     return f"cell {cell_number}, line {line - start}" if cell_number else f"line {line}"
 

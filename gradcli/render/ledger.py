@@ -225,7 +225,7 @@ def alive(ledger: LedgerFact, look: Look) -> list[Line]:
     """The bytes that a retained graph keeps alive, by line."""
     total = sum(buffer.bytes for buffer in ledger.alive)
     if not total:
-        said = "the retained graph keeps nothing alive that the program's names do not hold"
+        said = "the retained graph takes no memory: names of the program hold all that it saved"
         return [(cell(said, "dim"),)]
     rows = list(_lines(ledger.alive, look, words=False))
     head = f"the retained graph keeps {total:,} bytes alive that nothing else holds"

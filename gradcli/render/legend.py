@@ -19,6 +19,7 @@ SIGNS = (
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of more than six elements; one number where all are equal"),
     ("≈0.1", "all elements are near it, and both ends have no room"),
+    ("abs least…greatest", "the range of the magnitudes of complex numbers"),
     ("nan, least…greatest", "some elements are NaN; the range of the others"),
     ("mean, norm", "of all elements of such a value, or of such a gradient; norm is Euclidean"),
     ("2. → -1.", "the value in the pass, and what the name has at the end if there is room"),

@@ -34,8 +34,9 @@ MEASURES = "mean, norm"  # the head of their column
 
 
 def type_text(fact: TensorFact) -> str:
-    """float32[2, 3]; the shape of a single number is left out."""
-    return fact.dtype + shape_text(fact.shape)
+    """float32[2, 3], or float32[2, 3] sparse_coo; the shape of a single number is left out."""
+    layout = "" if fact.layout == "strided" else f" {fact.layout}"
+    return fact.dtype + shape_text(fact.shape) + layout
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -54,10 +55,23 @@ def summary(text: str | None, shape: tuple[int, ...], span: Spread | None) -> st
 
 
 def between(span: Spread) -> str:
-    """-0.31…0.42; where there is a NaN among them: nan, -0.31…0.42"""
+    """-0.31…0.42; where there is a NaN among them: nan, -0.31…0.42; of complex numbers
+    abs 0.1…2.5, of truth values 44 % True"""
+    if span.of == "bool":
+        return truths(span)
     low, high = ends(span, 3)
     told = low if low == high else f"{low}…{high}"
+    if span.of == "abs":
+        told = f"abs {told}"
     return f"nan, {told}" if span.has_nan and low != "nan" else told
+
+
+def truths(span: Spread) -> str:
+    """Which part of truth values is True."""
+    if span.low == span.high:
+        return f"all {span.low > 0}"
+    part = 100 * (span.mean or 0.0)
+    return f"{part:.3g} % True" if 1 <= part <= 99 else "few True" if part < 1 else "few False"
 
 
 def ends(span: Spread, digits: int) -> tuple[str, str]:
@@ -76,9 +90,8 @@ def shorter(shape: tuple[int, ...], span: Spread | None) -> str:
 
 def ranged(shape: tuple[int, ...], span: Spread | None) -> str:
     """-0.127…0.14, mean 0.00436, norm 0.442"""
-    tail = ""
-    if span is not None and mean_and_norm(span):
-        tail = f", mean {span.mean:.3g}, norm {span.norm:.3g}"
+    mean, norm = ("", "") if span is None else measures(span)
+    tail = (f", mean {mean}" if mean else "") + (f", norm {norm}" if norm else "")
     return summary("", shape, span) + tail
 
 
@@ -95,11 +108,16 @@ def dtype_of(text: str | None) -> str:
 
 def mean_and_norm(span: Spread | None) -> str:
     """0.0121, 3.4: nothing where all numbers are shown, or are the same."""
-    if span is None or span.mean is None or span.norm is None:
-        return ""
-    if span.low == span.high or span.has_nan:
-        return ""
-    return f"{span.mean:.3g}, {span.norm:.3g}"
+    mean, norm = ("", "") if span is None else measures(span)
+    return f"{mean or '-'}, {norm}" if norm else ""
+
+
+def measures(span: Spread, digits: int = 3) -> tuple[str, str]:
+    """Mean and norm; nothing where numbers are the same. Complex numbers have the norm only."""
+    if span.norm is None or span.low == span.high or span.has_nan:
+        return "", ""
+    mean = "" if span.mean is None else f"{span.mean:.{digits}g}"
+    return mean, f"{span.norm:.{digits}g}"
 
 
 def tensor_table(report: Report, look: Look, folds: Folds) -> list[Line]:
@@ -154,11 +172,13 @@ def without_empty(rows: list[tuple[Cell, ...]], *places: int) -> list[tuple[Cell
 
 def _requires(fact: TensorFact) -> Cell:
     """yes, a parameter; no: inside no_grad, line 7."""
-    if fact.requires_grad:  # in a function a parameter has no path
-        owned = fact.kind == "parameter" and "." in fact.name
+    owned = fact.kind == "parameter" and "." in fact.name  # in a function it has no path
+    if fact.requires_grad:
         return cell("yes, a parameter" if owned else "yes")
     if fact.kind == "buffer":
         return cell("no, a buffer", "dim")
+    if owned and not fact.why_not:
+        return cell("no, a frozen parameter", "dim")
     return cell(f"no: {fact.why_not}" if fact.why_not else "no", "dim")
 
 
@@ -297,11 +317,16 @@ def effects(facts: tuple[EffectFact, ...], look: Look) -> list[Line]:
     if not facts:
         return []
     heads = ("leaf, as hooks changed it", "gradient without hooks", "gradient")
-    rows: list[tuple[Cell, ...]] = [tuple(cell(head, "head") for head in heads)]
+    shorts = ("leaf", "without hooks", "")
+    rows: list[tuple[Cell, ...]] = [
+        tuple(
+            cell(head, "head")._replace(short=one) for head, one in zip(heads, shorts, strict=True)
+        )
+    ]
     for fact in facts:
         before, now = (bare(text) if text else "None" for text in (fact.without, fact.now))
         rows.append((cell(fact.name, "leaf"), cell(before), cell(now)))
-    return columns(rows, look, giving=(((1, 12), (2, 12)),))
+    return columns(rows, look, giving=(((1, 12), (2, 12)), ((0, 4),)))
 
 
 def _registered(fact: EventFact) -> str:

@@ -170,7 +170,7 @@ def rows_in_columns(
         pieces: list[Cell] = []
         if row[0].style == kept and width_of(row[0].text) > widths[0]:
             lines.extend((row[0]._replace(text=part),) for part in broken(row[0].text, look.width))
-            row = (Cell(row[0].text[: row[0].bare].translate(CONTINUED)), *row[1:])
+            row = (Cell(row[0].text[: row[0].bare].translate(CONTINUED).rstrip()), *row[1:])
         for i, piece in enumerate(row):
             if not widths[i]:
                 continue

@@ -260,6 +260,8 @@ class Words:
             kind = cell(f"{self.drawing.folds.sign(key, look)}  {name}", "dim")
         if row.kind == "again":
             where = cell(row.text or "see above", "dim")
+            short = row.text.rpartition(" ")[0] if row.text.startswith("see #") else "above"
+            where = where if row.text.startswith("in ") else where._replace(short=short)
             return (first, kind, NONE, where, *(NONE,) * 5)
         shape, value, of_value, grad, of_grad, line = self._facts(row)
         order = NONE if leaf else cell(self.order(row.node), "dim")

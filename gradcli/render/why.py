@@ -11,6 +11,7 @@ help: a = tensor(4.0, requires_grad=True)      tried: a.grad becomes tensor(-53.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Label, Span, command
@@ -74,12 +75,13 @@ def _table(rows: Sequence[tuple[Cell, ...]], look: Look) -> list[Line]:
     if look.whole or widest <= look.width:
         return natural
     narrow: list[tuple[Cell, ...]] = []
-    before = rows[0][3].text  # the word for the column
+    before = rows[0]  # with the word for the column
     for row in rows:
         narrow.append(row[:3])
-        alike = row[3].text.replace(row[0].text, "")
-        if alike != before and row[1].text != FINE:
-            before = alike
+        name = re.compile(rf"(?<![\w.]){re.escape(before[0].text)}(?!\w)")
+        said = name.sub(row[0].text.replace("\\", r"\\"), before[3].text)
+        if row[3].text not in (before[3].text, said) and row[1].text != FINE:
+            before = row
             told = wrap(row[3].text, look.width - 2 * len(INDENT))
             narrow.extend((Cell(2 * INDENT + part),) for part in told)
     return columns(narrow, look, giving=(2, ((0, 12),)))

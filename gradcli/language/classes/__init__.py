@@ -57,10 +57,9 @@ class ClassValue(Joined):
     """A class of the program: its table of names, its bases, and the native class beneath."""
 
     __slots__ = (
-        "abstract", "bases", "content", "doc", "enumeration", "fields", "frozen", "host", "kind",
-        "make", "meta", "mixed", "name", "native", "order", "qualified", "registered", "slots",
-        "special", "table", "whole",
-        "__weakref__",
+        "abstract", "bases", "below", "content", "doc", "enumeration", "fields", "frozen", "host",
+        "kind", "make", "meta", "mixed", "name", "native", "order", "qualified", "registered",
+        "slots", "special", "table", "whole", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -78,9 +77,13 @@ class ClassValue(Joined):
         self.name = name
         self.qualified = qualified
         self.bases = bases
+        self.below: list[ClassValue] = []  # the program's classes that name it as a base
         self.table = table
         self.native: Any = None if beneath is not None else _native(bases)
         known = [base for base in bases if isinstance(base, ClassValue)]
+        for base in known:
+            if not base.stands_in:
+                base.below.append(self)
         self.order: list[Any] = linear(self, known, [base.order for base in known])
         self.whole = whole_order(self) if is_base(self.native) else self.order
         self.mixed = self.whole if is_mixed(self.whole) else None
@@ -104,6 +107,11 @@ class ClassValue(Joined):
                     setattr(self.host, word, shown(found))
         if self.host is not None:
             _know(self.host)
+
+    @property
+    def stands_in(self) -> bool:
+        """Is it the class that stands for a type of Python behind those that build on it?"""
+        return len(self.bases) == 1 and self.bases[0] is self.content
 
     @property
     def text(self) -> str:

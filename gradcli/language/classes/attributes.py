@@ -12,6 +12,7 @@ from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
 from ..builtins import types as types_room
 from ..builtins.prelude import PRELUDE
 from ..calls import call
+from ..grammar import OF_OWN_CLASSES
 from ..operations import type_handlers
 from ..values import Builtin
 from . import (
@@ -62,6 +63,18 @@ OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
 }
 
 
+def _ancestry(name: str) -> Callable[[Any], Any]:
+    def ask(kind: Any) -> Any:
+        from .ancestry import ASKED
+
+        return ASKED[name](kind)
+
+    return ask
+
+
+OF_CLASSES.update({name: _ancestry(name) for name in (*OF_OWN_CLASSES, "mro")})
+
+
 def _set_class(value: ClassValue, name: str, new: Any) -> None:
     hears = MISSING if value.meta is None else value.meta.find("__setattr__")
     if hears is MISSING:
@@ -74,7 +87,7 @@ def _set_plainly(value: Any, name: Any, new: Any) -> None:
     """object.__setattr__, and type.__setattr__, which a metaclass calls by super()"""
     if not isinstance(value, ClassValue) or type(name) is not str:
         set_plainly(value, name, new)
-    elif name in ("__class__", "__dict__", "__mro__"):
+    elif name in ("__class__", "__dict__", *OF_OWN_CLASSES):
         raise AttributeError(f"attribute '{name}' of 'type' objects is not writable")
     else:
         value.table[name] = new

@@ -17,7 +17,7 @@ from ..builtins.prelude import divmod_, hash_, make_float, make_int, round_
 from ..builtins.types import OF_LIBRARY, OF_PYTHON, type_of
 from ..calls import call
 from ..formatting import formatted, quoted, text
-from ..members import TABLES
+from ..members import TABLES, members_of_type
 from ..operations import (
     COMPARE,
     check_key,
@@ -33,6 +33,7 @@ from ..sets import Set
 from ..values import Builtin, Instance, Lazy, Type, stands_for
 from . import BUILTIN_METHODS, ClassValue, is_mixed_in
 from .attributes import OF_OBJECTS
+from .instances import BUILT_ON, ClassMethod, Property
 
 Method = Callable[..., Any]
 
@@ -53,7 +54,8 @@ def _compared(word: str) -> Method:
     def run(value: Any, other: Any) -> Any:
         pair = stands_for(value), stands_for(other)
         numbers = all(isinstance(one, int | float) for one in pair)
-        if type(pair[0]) is not type(pair[1]) and not numbers:
+        tuples = all(isinstance(one, tuple) for one in pair)
+        if type(pair[0]) is not type(pair[1]) and not (numbers or tuples):
             return NotImplemented
         return work(*pair)
 
@@ -192,10 +194,13 @@ def _class_of(kind: Type) -> ClassValue:
     if known is None:
         table: dict[str, Any] = {}
         host: Any = kind.host
-        for name, work in {**_methods(host), **_SPECIAL[host]}.items():
+        special = _SPECIAL[tuple] if _is_record(host) else _SPECIAL[host]
+        for name, work in {**_methods(host), **special}.items():
             table[name] = work if work is None else Builtin(name, work)
             if work is not None:
                 BUILTIN_METHODS.add(work)
+        if _is_record(host):
+            table |= _of_record(host)
         known = _CLASSES[kind] = ClassValue(kind.name, kind.name, (kind,), table, beneath=kind)
         if table.get("__hash__") is not None:
             known.host.__hash__ = _key  # type: ignore[method-assign, assignment]
@@ -205,6 +210,40 @@ def _class_of(kind: Type) -> ClassValue:
 def _methods(host: Any) -> dict[str, Method]:
     found = TABLES[host].methods
     return {name: _on_content(work) for name, work in found.items() if name != "fromkeys"}
+
+
+def _is_record(host: Any) -> bool:
+    """Is it the class of a named tuple?"""
+    return host not in _SPECIAL and issubclass(host, tuple)
+
+
+def _refuse(value: Any, new: Any) -> None:
+    raise AttributeError("can't set attribute")
+
+
+_UNCHANGED = Builtin("setter", _refuse)
+
+
+def _of_record(host: Any) -> dict[str, Any]:
+    """What the class of a named tuple has beside what tuples do."""
+    members = members_of_type(host)
+
+    def filled(kind: ClassValue, values: Any) -> Instance:
+        value = kind.host(kind)  # type: ignore[misc]
+        value.content = members.statics["_make"](stands_for(values))
+        return value  # type: ignore[no-any-return]
+
+    def replaced(value: Any, **changes: Any) -> Instance:
+        return filled(value.kind, members.methods["_replace"](value.content, **changes))
+
+    BUILTIN_METHODS.update((_named, replaced))
+    return {
+        **members.constants, "__match_args__": members.constants["_fields"],
+        "__repr__": Builtin("__repr__", _named), "_replace": Builtin("_replace", replaced),
+        "_make": ClassMethod(Builtin("_make", filled)),
+        **{name: Property(Builtin(name, _on_content(read)), _UNCHANGED)
+           for name, read in members.properties.items() if name not in members.constants},
+    }  # fmt: skip
 
 
 _CLASSES: dict[Type, ClassValue] = {}
@@ -219,8 +258,8 @@ def on_builtins(bases: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_known(base: Type) -> bool:
-    host = base.host
-    return host in _SPECIAL and base in (OF_PYTHON.get(host), OF_LIBRARY.get(host))
+    host: Any = base.host
+    return host in BUILT_ON and base in (OF_PYTHON.get(host), OF_LIBRARY.get(host))
 
 
 for _host, _words in _SPECIAL.items():

@@ -59,6 +59,7 @@ def made(kind: ClassValue, *args: Any, **kwargs: Any) -> Any:
     assert kind.host is not None
     value: Any = kind.host(kind)
     if kind.content is not None:
-        filled = () if "__init__" in kind.order[-1].table else (*map(stands_for, args),)
-        value.content = kind.content.construct(*filled)
+        base = kind.order[-1].table
+        filled = () if "__init__" in base else (*map(stands_for, args),)
+        value.content = kind.content.construct(*filled, **(kwargs if "_fields" in base else {}))
     return value

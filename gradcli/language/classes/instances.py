@@ -10,9 +10,13 @@ from typing import Any
 from ...nn.module import Module
 from ..calls import call, called_back
 from ..grammar import BINARY_METHODS
+from ..operations import DICTS
 from ..session import session
+from ..sets import Set
 from ..values import Instance, Type
 
+# Types of Python that a class may build on; the class of each named tuple comes to them.
+BUILT_ON: set[Any] = {int, float, str, tuple, list, Set, *DICTS}
 HOST_BYTES = 4096  # what a class of the host weighs, about
 # Special methods that Python's own operations look for: a host gets a bridge for each that the
 # program's class has, so that operands are asked in Python's order and errors have its words.

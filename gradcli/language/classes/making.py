@@ -18,17 +18,15 @@ from ..builtins import types as types_room
 from ..calls import call
 from ..grammar import is_foreign
 from ..members import TABLES
-from ..operations import DICTS, type_name
+from ..operations import type_name
 from ..session import session
-from ..sets import Set
 from ..values import Instance, Type
 from . import EMPTY_BASES, ClassValue
 from .attributes import OF_OBJECTS
 from .construction import construct, constructed
-from .instances import make_meta_host
+from .instances import BUILT_ON, make_meta_host
 
 TYPE = types_room.OF_PYTHON[Type]
-BUILT_ON: frozenset[Any] = frozenset({int, float, str, tuple, list, Set, *DICTS})
 # Types that may stand as a metaclass, and what a class made by one has among its bases: ABCMeta.
 METACLASSES: dict[Type, tuple[Type, ...]] = {TYPE: ()}
 

@@ -236,9 +236,13 @@ def _is_of(kind: Any, value: Any) -> bool:
 
 
 def _is_above(kind: Any, own: ClassValue) -> bool:
-    """A class of the library that has no objects, or the type that an enumeration's members are."""
+    """A class of the library that has no objects, or the type that an enumeration's members are.
+
+    Or the type of Python that a class builds on, and what is above that.
+    """
     found = own.enumeration is not None and kind in own.enumeration.above
-    return found or any(part is kind for base in own.order for part in base.bases)
+    found = found or any(part is kind for base in own.order for part in base.bases)
+    return found or (own.content is not None and below(own.content, kind))
 
 
 def _claimed(kind: Any, below: Any) -> bool | None:

@@ -27,8 +27,8 @@ from ..operations import (
 )  # fmt: skip
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance
-from .collected import make_record
 from .publishing import called, classes, functions
+from .records import make_record
 
 # ---------------------------------------------------------------- functools
 

@@ -13,14 +13,14 @@ from ..builtins.types import host_type
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method
 from ..classes.instances import Property, slots_of
-from ..classes.making import METACLASSES, TYPE, Parts, made_class
+from ..classes.making import METACLASSES, TYPE, Parts, above, made_class
 from ..formatting import quoted
 from ..modules import MODULES as TABLE
 from ..operations import COMPARE, check_key, collect, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance, Type
-from .collected import make_record
 from .publishing import classes, functions
+from .records import make_record
 
 
 def base_type(
@@ -318,9 +318,15 @@ def _replaced(obj: Any, **changes: Any) -> Any:
 # ---------------------------------------------------------------- typing
 
 
-def _named_tuple(kind: ClassValue) -> Type:
+def _named_tuple(kind: ClassValue) -> Any:
     defaults = {name: kind.table[name] for name in kind.fields if name in kind.table}
-    return make_record(kind.name, list(kind.fields), defaults)
+    record = make_record(kind.name, list(kind.fields), defaults)
+    own = {name: value for name, value in kind.table.items() if name not in kind.fields}
+    if not own:
+        return record
+    own["__slots__"] = ()
+    parts = Parts(kind.name, kind.qualified, above((record,)), own, kind.doc, {}, [None])
+    return made_class(parts, {})
 
 
 def _typed_dict(kind: ClassValue) -> ClassValue:

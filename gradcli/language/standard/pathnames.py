@@ -11,9 +11,9 @@ from ..attributes import STATICS
 from ..session import session
 from ..values import Lazy
 from . import files
-from .collected import make_record
 from .files import word_of
 from .publishing import called, classes, functions
+from .records import make_record
 
 # ---------------------------------------------------------------- os.path
 

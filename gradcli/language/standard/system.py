@@ -15,10 +15,10 @@ from ..operations import type_name
 from ..session import session
 from ..values import Builtin, ErrorValue, Lazy, Namespace
 from . import files
-from .collected import make_record
 from .files import word_of
 from .pathnames import walk
 from .publishing import called, functions
+from .records import make_record
 
 FILE = "program.py"  # sys.argv[0]; its place is __file__
 VERSION = (3, 13, 0, "final", 0)

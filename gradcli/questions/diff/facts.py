@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...recording.facts import FlowFact, NodeFact, Report, TensorFact
 from ...recording.facts.diff import DifferenceFact, SameFact, StepFact
 from .compare import close, value_text
+from .pairs import Pairs, line_of, text_of
 
 _brief = partial(value_text, longest=40)
 FLAGS = ("requires_grad", "is_leaf", "retains_grad")
@@ -39,10 +40,8 @@ class Comparison:
         self.values = self.gradients = 0
         self.largest = 0.0
         self.unlike: set[str] = set()  # tensors that differ in something
-        self.pairs: dict[int, int] = {}
-        self.names: dict[int, str] = {}  # of nodes of the first
-        self.parted: list[tuple[int, DifferenceFact]] = []
-        self._pair_nodes()
+        self.nodes = Pairs(a, b)
+        self.pairs, self.parted = self.nodes.pairs, self.nodes.parted
         self.order = _order(a.nodes)
 
     def same(self) -> SameFact:
@@ -57,7 +56,8 @@ class Comparison:
     def differences(self) -> Iterator[DifferenceFact]:
         """The graph where it parts, then tensor by tensor."""
         for _, difference in sorted(self.parted, key=lambda pair: self.order[pair[0]]):
-            yield difference
+            if difference.name not in self.nodes.lone or (difference.a and difference.b):
+                yield difference  # else the tensor says so
         known = {fact.name: fact for fact in self.b.tensors}
         for fact in self.a.tensors:
             other = known.pop(fact.name, None)
@@ -107,7 +107,7 @@ class Comparison:
             if self.tolerance.close(mine.value, yours.value):
                 continue
             yield (self.order[node], 2), self._numbers(
-                "value", self._name(node), mine.value, yours.value, self.a.nodes[node],
+                "value", self.nodes.name(node), mine.value, yours.value, self.a.nodes[node],
                 self.b.nodes[other],
             )  # fmt: skip
 
@@ -124,7 +124,7 @@ class Comparison:
                 return self._handed(node, other, ours[node], theirs[other], "gradient")
             for edge in self.a.nodes[node].next:
                 if edge is not None and edge[0] in apart:
-                    words = f"gradient that it passes to {self._name(edge[0])}"
+                    words = f"gradient that it passes to {self.nodes.name(edge[0])}"
                     mine, yours = ours[edge[0]], theirs[self.pairs[edge[0]]]
                     return self._handed(node, other, mine, yours, words)
         return None
@@ -132,7 +132,7 @@ class Comparison:
     def _handed(self, node: int, other: int, a: Any, b: Any, words: str) -> DifferenceFact:
         told = self._numbers("gradient", self.a.nodes[node].name, a, b, self.a.nodes[node],
                              self.b.nodes[other])  # fmt: skip
-        return told._replace(name=self._name(node), words=words)
+        return told._replace(name=self.nodes.name(node), words=words)
 
     # ---- tensors
 
@@ -143,6 +143,8 @@ class Comparison:
                                  str(list(other.shape)), *where)  # fmt: skip
         if self.tolerance.types and fact.dtype != other.dtype:
             yield DifferenceFact("dtype", fact.name, "dtype", fact.dtype, other.dtype, *where)
+        if self.tolerance.types and fact.layout != other.layout:
+            yield DifferenceFact("dtype", fact.name, "layout", fact.layout, other.layout, *where)
         if self.tolerance.devices and fact.device != other.device:
             yield DifferenceFact("dtype", fact.name, "device", fact.device, other.device, *where)
         for flag in FLAGS:
@@ -182,73 +184,15 @@ class Comparison:
         """Two values that differ: their shapes, else the element with the largest difference."""
         if not _alike(mine, yours):
             shapes = str(_sizes(mine)), str(_sizes(yours))
-            return DifferenceFact("shape", name, f"shape of the {kind}", *shapes, _line(node),
-                                  _line(other), _text(node), _text(other))  # fmt: skip
+            return DifferenceFact("shape", name, f"shape of the {kind}", *shapes, line_of(node),
+                                  line_of(other), text_of(node), text_of(other))  # fmt: skip
         worst = _worst(mine, yours)
         words = kind if worst.total <= 1 else f"{kind}, {worst.differing} of {worst.total}"
         shown = name + (f"[{', '.join(map(str, worst.element))}]" if worst.element else "")
         return DifferenceFact(
             kind, shown if worst.total > 1 else name, words, _brief(worst.a), _brief(worst.b),
-            _line(node), _line(other), _text(node), _text(other), distance=worst.distance,
+            line_of(node), line_of(other), text_of(node), text_of(other), distance=worst.distance,
         )  # fmt: skip
-
-    # ---- nodes
-
-    def _pair_nodes(self) -> None:
-        """Nodes that hold the same place, from the tensors of the same name downwards, and from
-        what the shown passes began at."""
-        known = {fact.name: fact for fact in self.b.tensors}
-        pending: list[tuple[int, int]] = []
-        for fact in self.a.tensors:
-            other = known.get(fact.name)
-            if fact.node is None or other is None or other.node is None:
-                continue
-            self.names.setdefault(fact.node, fact.name)
-            pending.append((fact.node, other.node))
-        for mine, yours in zip(self.a.roots, self.b.roots, strict=False):
-            self.names.setdefault(mine.node, mine.name)
-            pending.append((mine.node, yours.node))
-        taken: set[int] = set()
-        for node, other_node in pending:  # what has a name is paired by that name
-            if node not in self.pairs and other_node not in taken:
-                self.pairs[node] = other_node
-                taken.add(other_node)
-        seen: set[int] = set()
-        pending = list(self.pairs.items())
-        while pending:
-            node, other_node = pending.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            pending.extend(self._below(node, other_node, taken))
-
-    def _below(self, node: int, other: int, taken: set[int]) -> Iterator[tuple[int, int]]:
-        mine, yours = self.a.nodes[node], self.b.nodes[other]
-        if mine.name != yours.name or len(mine.next) != len(yours.next):
-            self._part(node, other, "node", mine.name, yours.name)
-            return
-        for place, (edge, edge_b) in enumerate(zip(mine.next, yours.next, strict=True)):
-            if (edge is None) != (edge_b is None):
-                a, b = (_edge(self.a, edge), _edge(self.b, edge_b))
-                self._part(node, other, "edge", a, b, f"input {place + 1} of {mine.name}")
-            elif edge is not None and edge_b is not None and edge[0] not in self.pairs:
-                if edge_b[0] not in taken:
-                    self.pairs[edge[0]] = edge_b[0]
-                    taken.add(edge_b[0])
-                    yield edge[0], edge_b[0]
-
-    def _part(
-        self, node: int, other: int, kind: str, a: str, b: str, words: str = "operation"
-    ) -> None:
-        mine, yours = self.a.nodes[node], self.b.nodes[other]
-        self.parted.append((node, DifferenceFact(
-            kind, self._name(node), words, a, b, _line(mine), _line(yours), _text(mine),
-            _text(yours),
-        )))  # fmt: skip
-
-    def _name(self, node: int) -> str:
-        """The name that holds what a node made, else the node's own."""
-        return self.names.get(node) or self.a.nodes[node].name
 
 
 Steps = tuple[StepFact, ...]
@@ -329,20 +273,6 @@ def _arrived(report: Report) -> dict[int, Any]:
         if fact.is_leaf and fact.node is not None and fact.grad is not None
     })  # fmt: skip
     return found
-
-
-def _edge(report: Report, edge: tuple[int, int] | None) -> str:
-    return "no gradient" if edge is None else report.nodes[edge[0]].name
-
-
-def _line(node: NodeFact | None) -> int | None:
-    return None if node is None or node.place is None else node.place.line
-
-
-def _text(node: NodeFact | None) -> str:
-    if node is None or node.place is None:
-        return ""
-    return node.place.named(node.place.target)
 
 
 def _shape(fact: TensorFact) -> str:

@@ -111,7 +111,8 @@ def _tensor_text(tensor: Tensor) -> str:
     if tensor.numel() <= MANY:
         return repr(tensor)
     ends = range_of(tensor)
-    told = "" if ends is None else f", {ends.low:.4g} to {ends.high:.4g}"
+    of = "" if ends is None else "abs " * (ends.of == "abs")
+    told = "" if ends is None else f", {of}{ends.low:.4g} to {ends.high:.4g}"
     return f"shape {list(tensor.shape)}{told}"
 
 

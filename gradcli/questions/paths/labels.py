@@ -203,8 +203,10 @@ class Labels:
                 if position in named:
                     continue
                 place = place_of(alive[number])
-                text = place.text if place is not None else ""
-                if not text or len(text) > LONGEST or (place is not None and place.statement):
+                text = ""
+                if place is not None:
+                    text = place.target if place.statement else place.text
+                if not text or len(text) > LONGEST:
                     text = short_name(alive[number])
                 words[position] = text
         total: dict[str, int] = {}

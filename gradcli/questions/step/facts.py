@@ -67,6 +67,7 @@ class Namer:
         reached = recording.names.reached(self.values)
         every = (*named_tensors(self.values, AnyTensor), *parameters(reached, AnyTensor))
         self.held = [(name, id(node_of(tensor) or tensor)) for name, tensor in every]
+        self.last = {identity: name for name, identity in reversed(self.held)}
         self.factors: dict[tuple[int, int], str] = {}  # by the expression and the factor's place
 
     def name(self, node: Any, user: Any = None) -> str:
@@ -80,6 +81,8 @@ class Namer:
         if bound is not None:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
+        if id(node) in self.last:
+            return self.last[id(node)]
         place, called, there = self.place(node), self.called_inside(node), elsewhere_of(node)
         if place is not None and place.target and called:
             if there is None or called == place.target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ...named import NamedTuple
 
@@ -62,12 +62,14 @@ class Elsewhere(NamedTuple):
 
 class Spread(NamedTuple):
     """What sums up several numbers; mean and norm only of many. Where there is a NaN, these two are
-    NaN, and the ends those of the other numbers."""
+    NaN, and the ends those of the other numbers. Complex numbers have no order: the ends are those
+    of their magnitudes. Of truth values the mean says which part of them is True."""
 
     low: float
     high: float
     mean: float | None = None
     norm: float | None = None
+    of: Literal["", "abs", "bool"] = ""
 
     @property
     def has_nan(self) -> bool:
@@ -104,6 +106,7 @@ class TensorFact(NamedTuple):
     why_not: str = ""  # why it does not require grad, where that is known
     passing: bool = False  # the name is a loop's: it held other tensors before
     first: int | None = None  # the place of the first name of the same tensor, among all
+    layout: str = "strided"
 
 
 class EventFact(NamedTuple):

@@ -134,6 +134,8 @@ def _tensor(fact: TensorFact) -> dict[str, Any]:
     }
     if fact.grad_fn is not None:
         row["output_nr"] = fact.output_nr
+    if fact.layout != "strided":
+        row["layout"] = fact.layout
     return row
 
 

@@ -366,7 +366,7 @@ def small(value: ValueFact) -> str:
             return f"{value.range.low:.4g}"
         return printed
     span = value.range
-    if span is not None and span.low == span.high and not span.has_nan:
+    if span is not None and span.low == span.high and not span.has_nan and not span.of:
         return f"{span.low:.4g}"
     if value.text is not None and prod(value.shape) <= FEW:
         told = _elements(" ".join(lines_of(value)))

@@ -116,11 +116,8 @@ def closing(walk: WalkFact) -> Line:
         kept = f"{why} keeps what the nodes had saved, {walk.bytes:,} bytes"
         return (cell(f"  {steps}; {kept}", "dim"),)
     if not walk.freed:
-        return (cell(f"  {steps}; no node had saved tensors", "dim"),)
-    nodes = f"{walk.freed:,} nodes released their saved tensors"
-    if walk.freed == 1:
-        nodes = "one node released its saved tensors"
-    return (cell(f"  {steps}; {nodes}, {walk.bytes:,} bytes", "dim"),)
+        return (cell(f"  {steps}; nothing that takes memory was saved", "dim"),)
+    return (cell(f"  {steps}; {walk.bytes:,} bytes of saved tensors released", "dim"),)
 
 
 def _walk(

@@ -6,7 +6,7 @@ import re
 from math import inf
 
 from ...recording.facts.steps import ValueFact
-from ..table import ends
+from ..table import ends, measures, truths
 from ..text import width_of
 
 SMALL = 64  # elements of a tensor that is written out
@@ -57,13 +57,17 @@ def size_of(value: ValueFact) -> str:
     shape = str(list(value.shape))
     if value.range is None:
         return shape if value.text is not None else f"{shape}, too large to be kept"
+    if value.range.of == "bool":
+        return f"{shape} {truths(value.range)}"
     low, high = ends(value.range, 4)
+    if value.range.of == "abs":
+        shape += " abs"
     if value.range.has_nan and low != "nan":
         return f"{shape} with nan, and from {low} to {high}"
     if low == high:
         return f"{shape} all {low}"
-    mean, norm = value.range.mean, value.range.norm
-    more = "" if mean is None or norm is None else f", mean {mean:.4g}, norm {norm:.4g}"
+    mean, norm = measures(value.range, 4)
+    more = (f", mean {mean}" if mean else "") + (f", norm {norm}" if norm else "")
     return f"{shape} from {low} to {high}{more}"
 
 

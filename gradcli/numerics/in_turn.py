@@ -1,0 +1,85 @@
+"""Numerics: matrix products of singles that NumPy's library adds one after another.
+
+Its kernels for processors with AVX-512 fuse each product into the sum of the ones before it, where
+columns fill its vectors. PyTorch's library adds alike, in blocks of the inner dimension whose sizes
+depend on the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+VECTOR = 16  # singles that lie side by side in a register
+MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
+DEPTH = 384  # of the inner dimension, within which it adds to one sum
+
+Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix, and its strides
+
+
+@cache
+def adds_in_turn() -> bool:
+    """Does NumPy's library fuse and add in turn? A large number swallows each 1 that comes after
+    it, and few that come at once or before; a product that is rounded by itself loses its last
+    bit."""
+    import numpy
+
+    a, b = numpy.ones((9, DEPTH), "f"), numpy.ones((DEPTH, 3 * VECTOR), "f")
+    a[:, 0] = 1 << 24
+    in_turn = (a @ b == 1 << 24).all()
+    a, b = numpy.zeros_like(a), numpy.zeros_like(b)
+    a[:, 0], b[0] = 1, -1
+    a[:, 1] = b[1] = 1 + 2.0**-13
+    return bool(in_turn and (a @ b == 2.0**-12 + 2.0**-26).all())
+
+
+def multiplied_in_turn(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b of at most DEPTH products each, with whole vectors of columns, and more rows than one;
+    row-major, and nobody else's."""
+    rows, (inner, columns) = a.shape[-2], b.shape[-2:]
+    width = -(-columns // VECTOR) * VECTOR
+    left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
+    if width == columns:
+        lies = b.flags.c_contiguous or _as_it_lies(xp, a, b)
+        product = xp.matmul(left, b if lies else xp.ascontiguousarray(b))
+    else:
+        filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
+        filled[..., :columns] = b
+        product = xp.matmul(left, filled)
+    return (
+        product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
+    )
+
+
+def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
+    """May b lie as it does? Of what has gaps, NumPy makes a copy itself. By its columns, only
+    kernels for small products then add in another order, and the one for a matrix times itself."""
+    if b.ndim > 2 or len(a) * b.size <= MANY or not by_columns((b.shape, b.strides)):
+        return False
+    return b.strides[1] > 0 and not xp.may_share_memory(a, b)
+
+
+def by_columns(matrix: Laid) -> bool:
+    """Whether a matrix of singles lies in memory by its columns, as a vector that is looked at as
+    one."""
+    (rows, columns), (down, across) = matrix
+    by_rows = across == 4 and down >= 4 * columns
+    return not by_rows and down == 4 and (across == 0 or across >= 4 * rows)
+
+
+def added_in_blocks(
+    xp: Any, a: Any, b: Any, sizes: Iterable[int], start: Any = None, alpha: Any = 1
+) -> Any:
+    """start + alpha * (a @ b), one block of the inner dimension after another; `start` may be None,
+    and is broadcast."""
+    total, first = start, 0
+    for size in sizes:
+        block = slice(first, first + size)
+        part = multiplied_in_turn(xp, a[..., block], b[..., block, :])
+        if alpha != 1:
+            part *= alpha
+        if total is not None:
+            part += total
+        total, first = part, block.stop
+    return total
