@@ -127,6 +127,11 @@ class Labels:
                 observer.accumulated(tensor, grads[output_nr])
                 observer.stored(tensor)
 
+    def tell_operands(self, node: Any) -> None:
+        """Tells what a node was made of where nobody saw the call: as far as it has saved it."""
+        if held := operands(node, self.side.kept):
+            self.recorder.observer.used(node, held, None)
+
     # ------------------------------------------------------------ what was made on the way
 
     def settle(self) -> None:

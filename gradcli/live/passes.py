@@ -380,6 +380,7 @@ class PassTeller:
                     origin = recorder.side.origin(node)
                     if recorder.labels.label(one.grad_fn, origin):
                         recorder.observer.made(one)
+                        recorder.labels.tell_operands(one.grad_fn)
 
     def _label_sums(self, node: Any, grads: Iterable[Any]) -> None:
         """What a pass that makes a graph adds up for a node."""
