@@ -10,6 +10,7 @@ import pytest
 from command_here import here
 from oracle import oracle
 from programs_under import sections
+from test_live import close
 
 PROGRAMS = sections(Path(__file__).parent / "programs" / "both_engines.txt")
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -165,7 +166,19 @@ F.group_norm(x, 2).tanh().sum().backward()
 """
 
 
-@pytest.mark.parametrize("text", [CHANGED, GROUPS])
+LAYER = """torch.manual_seed(0)
+layer = nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
+layer(torch.randn(2, 3, 4)).pow(2).mean().backward()
+"""
+CELL = """from torch.nn.utils.rnn import pack_padded_sequence
+torch.manual_seed(0)
+packed = pack_padded_sequence(torch.randn(2, 3, 2), [3, 1], batch_first=True)
+outputs, h = nn.GRU(2, 3, batch_first=True)(packed)
+outputs.data.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("text", [CHANGED, GROUPS, LAYER, CELL])
 def test_outputs_of_nodes_are_the_same(text: str, tmp_path: Path) -> None:
     """Those too that only another view has changed, or that no name holds."""
     file = tmp_path / "program.expr"
@@ -181,6 +194,7 @@ def test_outputs_of_nodes_are_the_same(text: str, tmp_path: Path) -> None:
     ]
     assert [one[:2] for one in results[0]] == [one[:2] for one in results[1]]
     assert all(one[2] is not None for one in (*results[0], *results[1]))
+    assert all(close(one[2], two[2]) for one, two in zip(*results, strict=True))
 
 
 def test_paths_lead_through_a_view_whose_base_was_changed(tmp_path: Path) -> None:

@@ -215,7 +215,9 @@ def made_within(
                 yield node, value
             elif maker is not None:
                 if id(maker) not in inner and maker.name() == "CloneBackward0":
-                    maker = maker.next_functions[0][0]
+                    maker, number = maker.next_functions[0]
+                    if number:  # it is told as the first output
+                        continue
                 if inner.pop(id(maker), None) is not None:
                     yield maker, value
 
