@@ -39,6 +39,7 @@ class PassTeller:
         self.freed: list[Any] = []
         self.hooked: set[Any] = set()  # nodes that tell of themselves when they run
         self.begun: Any = None  # the call that began the pass
+        self.unfollowed = 0  # passes over tensors that have no numbers
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         self.hooks = ProgramHooks(recorder)
 
@@ -77,6 +78,9 @@ class PassTeller:
             return plain(outputs, *args, **kwargs)
         with side.hands_off():
             if not all(map(self._is_told, roots)):
+                self.unfollowed += any(
+                    root is not None and not side.has_numbers(root) for root in roots
+                )
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
@@ -86,6 +90,12 @@ class PassTeller:
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
         is_plain = outer and self._is_plain(args, kwargs) and side.transform() is None
+        with side.hands_off():
+            graph = self.capturing.graph(roots) if is_plain else None
+            nodes = [] if graph is not None else self._nodes(roots)
+        if not self._is_numeric(nodes):
+            self.unfollowed += 1
+            return plain(outputs, *args, **kwargs)
         before, place = state.origin, recorder.stand(sys._getframe(2))
         spot = place if outer else None
         self.begun = place.node if outer else self.begun
@@ -101,13 +111,12 @@ class PassTeller:
             if self.holds_graph:
                 self._hold(roots, frees)
             self.running += 1
-            graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
             return self._captured_pass(graph, spot, plain, outputs, args)
         call = plainly if spot is None else spot.call
         run = functools.partial(call, plain, (outputs, *args), kwargs)
         try:
-            return self._hooked_pass(run, roots, args, outer=outer, capture=capture)
+            return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
         finally:
             state.origin = state.origin if outer else before
 
@@ -120,7 +129,7 @@ class PassTeller:
         return self.recorder.side.origin(running) or node
 
     def _hooked_pass(
-        self, run: Callable[[], Any], roots: Sequence[Any], args: tuple[Any, ...], *, outer: bool,
+        self, run: Callable[[], Any], nodes: list[Any], args: tuple[Any, ...], *, outer: bool,
         capture: bool,
     ) -> Any:  # fmt: skip
         """One that hooks of its nodes tell of."""
@@ -129,7 +138,6 @@ class PassTeller:
         origin = state.origin
         with side.hands_off():
             recorder.labels.settle()
-            nodes = list(self._nodes(roots))
             self.hooks.found(nodes)
             handles: list[Any] = []
             mine = [node for node in nodes if node not in self.hooked]  # by a pass around it
@@ -208,6 +216,11 @@ class PassTeller:
         """Whether a graph begins there, of tensors that have numbers."""
         side = self.recorder.side
         return root is not None and side.edge(root) is not None and side.has_numbers(root)
+
+    def _is_numeric(self, nodes: list[Any]) -> bool:
+        """Whether all leaves have numbers: what flows to others has none either."""
+        leaf, has_numbers = self.leaf, self.recorder.side.has_numbers
+        return all(has_numbers(node.variable) for node in nodes if type(node) is leaf)
 
     def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """A pass that PyTorch refuses to begin, or that ends in edges of the graph."""
