@@ -53,6 +53,18 @@ def test_arrays_of_sklearn_ask_for_no_import_of_numpy() -> None:
     assert command("run", "-", stdin=text).stdout == "(10, 2) 10\n"
 
 
+def test_unittest_says_by_notes_what_failed() -> None:
+    text = "import unittest\nclass T(unittest.TestCase):\n    def test_sum(self): "
+    done = command("run", "-", stdin=f"{text}self.assertEqual(1, 2)\nunittest.main()\n")
+    assert (done.stdout, done.returncode) == ("", 3)
+    assert (
+        "note: FAIL: test_sum (__main__.T.test_sum), line 3: AssertionError: 1 != 2" in done.stderr
+    )
+    assert "note: ran 1 test: FAILED (failures=1)" in done.stderr
+    done = command("run", "-", stdin=f"{text}self.assertEqual(1, 1)\nunittest.main()\n")
+    assert (done.stderr, done.returncode) == ("note: ran 1 test: OK\n", 0)
+
+
 def listed() -> str:
     """The modules with their names, as the page has them."""
     rows = []

@@ -156,7 +156,7 @@ MODULES: dict[str, Module] = {
     "os": _module(
         "standard.system",
         "makedirs mkdir listdir remove unlink rmdir rename replace getcwd chdir getenv cpu_count "
-        "getpid system popen fspath walk sep linesep name curdir pardir pathsep environ path",
+        "getpid system popen fspath fsync walk sep linesep name curdir pardir pathsep environ path",
     ),
     "os.path": _module(
         "standard.pathnames",
@@ -194,6 +194,11 @@ MODULES: dict[str, Module] = {
         "run sleep gather create_task ensure_future get_event_loop new_event_loop "
         "get_running_loop set_event_loop Future Task Event Lock Queue QueueEmpty QueueFull "
         "Semaphore",
+    ),
+    "unittest": _module(
+        "standard.unit_tests",
+        "TestCase TestResult TestSuite TestLoader TextTestRunner skip skipIf skipUnless "
+        "expectedFailure main SkipTest defaultTestLoader",
     ),
     "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
