@@ -31,20 +31,40 @@ def _cholesky_kernel(xp: Any, A: Any, upper: bool, check_errors: bool) -> tuple[
     lower = xp.tril(A) if not upper else xp.tril(xp.conj(A.swapaxes(-1, -2)))
     wide = "complex128" if A.dtype.kind == "c" else "float64"
     flat = lower.reshape((product_of(A.shape[:-2]), *A.shape[-2:])).astype(wide)
-    info = xp.zeros(flat.shape[0], dtype="int32")
-    size = flat.shape[-1]
-    factor = xp.zeros_like(flat)
-    for k in range(size):
-        rest = flat[:, k, k].real - (xp.abs(factor[:, k, :k]) ** 2).sum(-1)
-        info = xp.where(~(rest > 0) & (info == 0), k + 1, info).astype("int32")
-        root = xp.sqrt(xp.where(rest > 0, rest, 1))
-        factor[:, k, k] = root
-        row = xp.conj(factor[:, k, None, :k])
-        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * row).sum(-1)
-        factor[:, k + 1 :, k] = below / root[:, None]
+    factor, info = _by_library(xp, flat)
+    if factor is None:
+        factor, info = _column_by_column(xp, flat)
     result = factor.reshape(A.shape).astype(A.dtype)
     result = xp.conj(result.swapaxes(-1, -2)).copy() if upper else result
     return column_major(xp, result), info.reshape(A.shape[:-2])
+
+
+def _by_library(xp: Any, flat: Any) -> tuple[Any, Any]:
+    """None where a minor is not positive: the library does not say which."""
+    if xp.__name__ != "numpy":
+        return None, None
+    try:
+        factor = xp.linalg.cholesky(flat)
+    except xp.linalg.LinAlgError:
+        return None, None
+    good = bool(xp.isfinite(factor).all())
+    return factor if good else None, xp.zeros(flat.shape[0], dtype="int32")
+
+
+def _column_by_column(xp: Any, flat: Any) -> tuple[Any, Any]:
+    """As far as minors are positive; what comes after is left as it was, as by LAPACK."""
+    factor, info = flat.copy(), xp.zeros(flat.shape[0], dtype="int32")
+    for k in range(flat.shape[-1]):
+        rest = flat[:, k, k].real - (xp.abs(factor[:, k, :k]) ** 2).sum(-1)
+        is_positive, goes_on = rest > 0, info == 0
+        info = xp.where(goes_on & ~is_positive, k + 1, info).astype("int32")
+        root = xp.sqrt(xp.where(is_positive, rest, 1))
+        factor[:, k, k] = xp.where(goes_on, xp.where(is_positive, root, rest), flat[:, k, k])
+        row = xp.conj(factor[:, k, None, :k])
+        below = flat[:, k + 1 :, k] - (factor[:, k + 1 :, :k] * row).sum(-1)
+        kept = (goes_on & is_positive)[:, None]
+        factor[:, k + 1 :, k] = xp.where(kept, below / root[:, None], flat[:, k + 1 :, k])
+    return factor, info
 
 
 def _cholesky_gradient(grad: Any, L: Any, upper: bool) -> Any:
@@ -108,6 +128,7 @@ composite(
     _cholesky_ex,
     where="linalg",
     doc="The Cholesky factor, and the order of the first minor that is not positive.",
+    corners=("torch.linalg.cholesky_ex(tensor([[4., 2.], [2., 0.5]]))",),
     samples=("torch.linalg.cholesky_ex(a @ a.t())[0]", "torch.linalg.cholesky_ex(a @ a.t()).info"),
 )
 
