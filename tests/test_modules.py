@@ -115,7 +115,7 @@ def test_advice_about_inputs(text: str, advice: str | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["from torchvision import models\nmodels", "import torchvision\ntorchvision.models",
+    ["from torchvision import io\nio", "import torchvision\ntorchvision.io",
      "from sklearn import datasets\ndatasets.load_diabetes()",
      "from sklearn.datasets import load_diabetes\nload_diabetes()"],
 )  # fmt: skip
@@ -313,7 +313,7 @@ def test_arrays_and_rows_are_stored_in_memory() -> None:
 
 
 def test_an_import_that_nothing_uses_is_left_out() -> None:
-    imports = "import pandas as pd\nfrom torchvision import models, transforms\nimport torch.hub\n"
+    imports = "import pandas as pd\nfrom torchvision import io, transforms\nimport torch.hub\n"
     source = Source(imports)
     program = parse(source)
     assert source.notes == ("imported and never used, so left out: pandas, torchvision",)
@@ -324,11 +324,11 @@ def test_an_import_that_nothing_uses_is_left_out() -> None:
 
 
 def test_an_import_that_the_top_level_does_not_read_fails_where_code_reads_it() -> None:
-    imports = "import pandas as pd\nfrom torchvision import models\nfrom wandb import init\n"
-    functions = "def read(): return pd.read_csv('x')\ndef net(): return models.vgg16()\n"
+    imports = "import pandas as pd\nfrom torchvision import io\nfrom wandb import init\n"
+    functions = "def read(): return pd.read_csv('x')\ndef net(): return io.read_image('x')\n"
     told = "for f in (read, net):\n    try: f()\n    except ImportError as e: print(e)\n"
     out, outcome = ran(f"{imports}{functions}def last(): init(torch.ones(2))\n{told}last()\n")
-    assert out == ("No module named 'pandas'\ncannot import name 'models' from 'torchvision'\n")
+    assert out == ("No module named 'pandas'\ncannot import name 'io' from 'torchvision'\n")
     assert outcome.error is not None and outcome.error.message == "No module named 'wandb'"
     assert outcome.error.notes == (
         "help: run the file by real Python with --engine torch, which trusts it",
