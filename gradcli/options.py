@@ -7,11 +7,13 @@ from typing import Any
 
 from .named import NamedTuple
 from .process import memory
+from .process.deadline import STANDARD, Standard
 
 _UNITS = {
     "": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20,
     "g": 10**9, "gb": 10**9, "gib": 2**30, "t": 10**12, "tb": 10**12, "tib": 2**40,
 }  # fmt: skip
+LARGEST = 1 << 56  # bytes or things: more than any machine has, and a number for any system call
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -158,7 +160,7 @@ def size(text: str) -> int:
     amount, unit = _amount(text, _UNITS)
     if amount is None or unit is None:
         raise Misuse(f"{text!r} is not an amount: 4GiB, 500MB, 1e6 are")
-    number = int(amount * unit)
+    number = int(min(amount * unit, LARGEST))
     if number < 1:
         raise Misuse("the least is 1; no limit can be switched off")
     return number
@@ -173,7 +175,9 @@ def memory_size(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """60, 90s, 500ms, 2m."""
+    """60, 90s, 500ms, 2m; or the standard."""
+    if text == "standard":
+        return Standard(STANDARD)
     amount, unit = _amount(text, _SECONDS)
     if amount is None or unit is None:
         raise Misuse(f"{text!r} is not a time: 60, 90s, 500ms, 2m are")
@@ -404,8 +408,9 @@ PRINTED = (
 LIMITS: tuple[Option, ...] = (
     _limit(
         "timeout",
-        "60s",
-        "Processor time for the program; wall-clock time is limited to ten times that.",
+        "standard",
+        "Processor time for the program; wall-clock time is limited to ten times that. The "
+        "default is 60s, and no limit with --engine torch.",
         seconds,
     ),
     _limit("max-steps", "100_000_000", "Steps of the interpreter."),

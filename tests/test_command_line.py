@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -121,4 +122,5 @@ def test_amounts() -> None:
     assert [size(t) for t in ("4GiB", "1_000", "1e6", " 12 k ", "1.5KiB")] == [
         2**32, 1000, 10**6, 12_000, 1536,
     ]  # fmt: skip
+    assert size("9" * 21) == size("1e300 TB") < sys.maxsize // 16  # a call of the system takes it
     assert [seconds(t) for t in ("90", "500ms", "2m")] == [90.0, 0.5, 120.0]

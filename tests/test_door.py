@@ -304,7 +304,7 @@ def looked_up(tree: ast.AST) -> Iterator[tuple[int, str]]:
 # Where a name is looked up all the same: the names come from tables of the library.
 FROM_TABLES = {
     "nn/attention.py": 6,  # the members of SDPBackend
-    "nn/configured.py": 3,  # SETTINGS, PASSED and SHOWN of the class
+    "nn/configured.py": 5,  # SETTINGS, PASSED, SHOWN; two methods of a class that is being made
     "utils/checkpoint.py": 3,  # the wish of a switch's class
     "autograd/__init__.py": 1,  # names that the module gives later
     "arrays/functions.py": 1,  # NumPy's functions of the table

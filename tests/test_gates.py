@@ -133,6 +133,23 @@ def test_pytest_stops_at_the_first_failure(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not CAN_FORK, reason="each program has a process of its own")
+@pytest.mark.parametrize("words", [("-q",), ("-q", "-p", "xdist", "-n", "1")])
+def test_what_a_stranger_wrote_reaches_no_report_of_pytest_as_it_is(
+    home: Path, words: tuple[str, ...]
+) -> None:
+    (home / "formulas").mkdir()
+    for name in (b"\x1b[31m.expr", b"two\nlines.expr", b"\xff.expr", "\u202e.expr".encode()):
+        (home / "formulas" / os.fsdecode(name)).write_text("assert False")
+    for place, text in enumerate(("\\x1b[2J", "a\\rb", "\\u202e", "\\0", "##[error]a")):
+        write(home, f"formulas/{place}.expr", f"raise ValueError('{text}')")
+    done = by_pytest(home, "formulas", *words)
+    document = (home / "r.xml").read_text("utf-8")
+    assert len(list(ElementTree.fromstring(document).iter("failure"))) == 9
+    for text in (done.stdout, document):
+        assert "##[" not in text
+        assert all(line.isprintable() for line in text.split("\n"))
+
+
 def test_one_process_checks_many_programs(home: Path) -> None:
     names = [write(home, f"p{number}.expr", GOOD).name for number in range(20)]
     counted = (

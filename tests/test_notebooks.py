@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from confined import run
 from oracle import oracle
 from test_cli import gradcli as command
 
@@ -262,6 +263,34 @@ def test_what_is_refused_before_it_runs_has_its_cell(
     said = done.stdout + done.stderr
     assert done.returncode == 3 and f"notes.ipynb, cell 2, line 2, column {column}\n" in said
     assert re.search(rf"^ +2 [|│] {re.escape(shown)}$", said, re.M), said
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "column"),
+    [('s = """', '"""', 5), ("print((", "1))", 7), ("x = 1 + \\", "2", 10),
+     ("@torch.no_grad()", "def f(): pass", 1), ("if True:", "    print(1)", 9)],
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["run", "check"])
+def test_a_cell_that_goes_on_in_the_next_is_no_program(
+    verb: str, first: str, second: str, column: int, tmp_path: Path
+) -> None:
+    done = command(verb, str(notebook(tmp_path, "x = 1", first, second, "w = 3")))
+    said = done.stdout + done.stderr
+    assert done.returncode == 3 and f"notes.ipynb, cell 2, line 1, column {column}\n" in said, said
+
+
+def test_the_json_of_a_notebook_is_read_within_the_limit_of_time(tmp_path: Path) -> None:
+    file = tmp_path / "notes.ipynb"
+    keys = ",".join(f'"{number:x}":0' for number in range(2_000_000))
+    file.write_text(f'{{"x": {{{keys}}}, "cells": []}}')
+    done = run("run", str(file), "--timeout", "0.1")
+    assert done.status == 4 and "--timeout raises it" in done.errors and done.seconds < 1.8
+
+
+def test_marks_of_a_script_within_a_cell_begin_no_cell(tmp_path: Path) -> None:
+    file = notebook(tmp_path, "# %% cell 7\n5\n#%%\n6", "# %%\n1 / 0")
+    done = command("run", str(file))
+    assert done.stdout == "6\n" and done.stderr.startswith(f"{file}, cell 2, line 2, column 1\n")
 
 
 def test_lines_of_cells_are_numbers_in_json(tmp_path: Path) -> None:

@@ -198,6 +198,15 @@ def test_a_narrow_overview_says_nothing_below_a_leaf_that_is_fine() -> None:
     assert "None" in shown[3] and "correct" not in "".join(shown)
 
 
+def test_a_narrow_overview_says_what_two_leaves_share_once() -> None:
+    """Also where the sentence has a word that is the name of one of them."""
+    text = "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\n"
+    text += "(x * w).sign().sum().backward()\n"
+    reports = [ask(text, name)[1] for name in "xw"]
+    shown = page.overview(reports[0], reports, "p.expr", Look(width=40, whole=False))
+    assert str(shown).count("slope 0") == 1
+
+
 def test_a_way_without_a_graph_beside_a_gradient_that_is_there() -> None:
     text = """\
 w = torch.tensor(1.0, requires_grad=True)
@@ -797,3 +806,10 @@ def test_what_is_divided_by_has_brackets_once(line: str, cure: str) -> None:
     text = f"x = tensor({value}, requires_grad=True)\ny = {line}\ny.backward()\n"
     trial = ask(text, "x")[1].trial
     assert trial is not None and trial.advice == f"y = {cure}"
+
+
+def test_a_norm_that_rests_at_zero_says_so() -> None:
+    _, report = ask("w = torch.zeros(2, requires_grad=True)\ntorch.norm(w).backward()\n", "w")
+    assert report.sentence.endswith(
+        "the input of torch.norm(w) is all 0, where PyTorch takes the slope 0."
+    )

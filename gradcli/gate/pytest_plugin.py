@@ -49,7 +49,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     name = gates.name_of(file_path)
     if gates.leaves_out(name):
         return None
-    return ProgramFile.from_parent(parent, path=file_path)
+    if name.isprintable():
+        return ProgramFile.from_parent(parent, path=file_path)
+    shown = escaped(name)
+    return ProgramFile.from_parent(parent, path=file_path, name=shown, nodeid=shown)
+
+
+def escaped(text: str) -> str:
+    """Foreign text as part of one line: what pytest is given, it writes as it is."""
+    from ..render.escape import line, log
+
+    return log(line(text))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -129,6 +139,7 @@ class Gates:
         fact = self.gate.checked(name, self.coming[at + 1 :])
         if fact is None:
             self.close()
+            name = escaped(name)
             raise RuntimeError(f"the process that checks programs ended while it checked {name}")
         return fact
 
@@ -182,7 +193,7 @@ class Program(pytest.Item):
         if fact.exit_code:
             raise Failed(fact)
         if fact.notes:
-            self.add_report_section("call", "gradcli", "\n".join(fact.notes))
+            self.add_report_section("call", "gradcli", "\n".join(map(escaped, fact.notes)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The page of check."""
@@ -190,9 +201,10 @@ class Program(pytest.Item):
             return Page(excinfo.value.fact)
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, int | None, str]:
+    def reportinfo(self) -> tuple[str, int | None, str]:
         """Where it stands, and what heads a failure."""
-        return self.path, None, self.config.stash[_gates].name_of(self.path)
+        name = self.config.stash[_gates].name_of(self.path)
+        return escaped(str(self.path)), None, escaped(name)
 
 
 class Page(TerminalRepr):
@@ -201,11 +213,14 @@ class Page(TerminalRepr):
     def __init__(self, fact: FileCheck) -> None:
         self.fact = fact
         first = fact.problems[0]
-        self.reprcrash = ReprFileLocation(fact.file, first.line or 1, first.message)
+        message = escaped(first.message.partition("\n")[0])
+        self.reprcrash = ReprFileLocation(escaped(fact.file), first.line or 1, message)
 
     def toterminal(self, tw: TerminalWriter) -> None:
         """Writes it."""
         from ..render.check import program_lines
+        from ..render.escape import Terminal, log
         from ..render.text import Look
 
-        tw.write("".join(program_lines(self.fact, Look(tw.hasmarkup, True, max(40, tw.fullwidth)))))
+        lines = program_lines(self.fact, Look(tw.hasmarkup, True, max(40, tw.fullwidth)))
+        tw.write(log(Terminal("".join(lines))))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
 from ..diagnostics import Edit
+from ..distributions.distribution import Distribution
 from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from ..recording.below import nodes_below
@@ -30,6 +32,7 @@ MODES = frozenset({"no_grad", "inference_mode"})
 SMOOTH = "a smooth function such as sigmoid instead of the comparison"
 CHOSEN = "compute with what was chosen, or with softmax weights: an index has no slope"
 DEEPEST, MOST = 100, 3
+MOST_FOUND = 50  # reasons among which those are looked for
 MOST_NODES = 10_000
 
 
@@ -52,7 +55,8 @@ def reasons(places: Places, value: ast.expr, tensor: Tensor | None) -> list[Reas
         walk = search.of_name(value.id, tensor, 0)
     else:
         walk = search.of_value(value, None, None, 0)
-    return [reason for _, reason in zip(range(MOST), walk, strict=False)]
+    found = list(islice(walk, MOST_FOUND))
+    return sorted(found, key=lambda reason: reason.is_leaf)[:MOST]  # what cuts comes first
 
 
 class Search:
@@ -135,16 +139,17 @@ class Search:
             return
         if isinstance(value, ast.Name):
             held = places.tensor(value)
-            if held is not None and not held.requires_grad:
-                yield from self.of_name(value.id, held, depth + 1)
-            elif held is None and (made := places.value_before(value)) is not None:
+            if held is not None:
+                if not held.requires_grad:
+                    yield from self.of_name(value.id, held, depth + 1)
+            elif (made := places.value_before(value)) is not None:
                 key = f"{value.id} of line {made.lineno}"
                 if key not in self.followed:
                     self.followed.add(key)
                     yield from self.of_binding(made, None, None, depth + 1)
             return
         if isinstance(value, ast.Compare):
-            if any(places.tensor(part) is not None for part in [value.left, *value.comparators]):
+            if any(places.tensor(part) is not None for part in ast.walk(value)):
                 yield Reason(value, "a comparison has no gradient", SMOOTH, is_choice=True)
             return
         if self._is_place(value):
@@ -155,6 +160,8 @@ class Search:
                 yield self._without(value, ".data", ".data is cut off the graph")
             elif value.attr == "grad":
                 yield self._of_backward(value)
+            elif not places.is_space(value):  # of x.T and x.real
+                yield from self.of_value(value.value, None, None, depth + 1)
             return
         called = places.called(value)
         if isinstance(value, ast.Call) and called is not None:
@@ -168,10 +175,21 @@ class Search:
         parts = [value.operand] if isinstance(value, ast.UnaryOp) else places.operands(value)
         if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
             parts = [value.elt]
-        if isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Call, ast.Name)):
-            parts = [*parts, value.slice]
+        if isinstance(value, (ast.List, ast.Tuple)):
+            parts = value.elts
+        if isinstance(value, ast.Call):
+            parts = [*parts, *(word.value for word in value.keywords)]
+        if isinstance(value, ast.Subscript):
+            parts = [*parts, *self._bounds(value.slice)]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _bounds(self, index: ast.expr) -> list[ast.expr]:
+        """What an index is computed from."""
+        if isinstance(index, ast.Tuple):
+            return [part for one in index.elts for part in self._bounds(one)]
+        bounds = [index.lower, index.upper, index.step] if isinstance(index, ast.Slice) else [index]
+        return [part for part in bounds if part is not None]
 
     def _of_call(
         self, value: ast.Call, word: str, given: Sequence[ast.expr], name: str | None,
@@ -182,8 +200,11 @@ class Search:
         is_method = isinstance(value.func, ast.Attribute)
         if word in CUTS and given and is_method:
             return [self._without(value, f".{word}()", f".{word}() cuts it off the graph")]
-        if isinstance(value.func, ast.Name) and word == "float" and len(given) == 1:
-            return self._number(value, given[0])
+        if isinstance(value.func, ast.Name) and len(given) == 1:
+            if (is_float := word == "float") or word in INTEGERS:
+                return self._number(value, given[0], is_float)
+        if word == "sample" and is_method and self._distribution(given[:1]) is not None:
+            return [self._drawn(value, self._distribution(given[:1]))]
         if word in CHOICES or (word in INTEGERS and is_method):
             what = f"{word} has no gradient" if word in CHOICES else f".{word}() has no gradient"
             advice = CHOSEN if word.startswith("arg") else None
@@ -195,14 +216,32 @@ class Search:
             return copied or self._leaf_reasons(value, name, tensor)
         return None
 
-    def _number(self, value: ast.Call, given: ast.expr) -> Iterator[Reason]:
-        """float(x) of what requires grad."""
-        held, text = self.places.tensor(given), self.places.text(given)
-        if held is not None and held.requires_grad and text is not None:
-            line = self.places.line(value)
-            advice = f"{text} itself on line {line}"
+    def _number(self, value: ast.Call, given: ast.expr, is_float: bool) -> Iterator[Reason]:
+        """float(x) of what requires grad, or of what is computed from it."""
+        text, word = self.places.text(given), ast.unparse(value.func)
+        held = [self.places.tensor(node) for node in ast.walk(given)]
+        if text is None or not any(one is not None and one.requires_grad for one in held):
+            return
+        line, says = self.places.line(value), f"{word}() makes a number, which has no graph"
+        if is_float:
             edits = replaced(self.places, value, text)
-            yield Reason(value, "float() makes a number, which has no graph", advice, edits=edits)
+            yield Reason(value, says, f"{text} itself on line {line}", edits=edits)
+        else:
+            yield Reason(value, says, "a computation of tensors in its place", is_choice=True)
+
+    def _distribution(self, given: Sequence[ast.expr]) -> Any:
+        """The distribution that a name holds."""
+        held = [self.places.values.get(one.id) for one in given if isinstance(one, ast.Name)]
+        return next((one for one in held if isinstance(one, Distribution)), None)
+
+    def _drawn(self, value: ast.Call, distribution: Any) -> Reason:
+        """x.sample(), which a loss of log_prob() or x.rsample() would do better."""
+        says, text = "draws numbers outside of the graph", self.places.text(value.func)
+        if not distribution.has_rsample or text is None:
+            return Reason(value, says, "log_prob() of what was drawn in the loss", is_choice=True)
+        again = text.removesuffix("sample") + "rsample"
+        return Reason(value, says, f"{again}() on line {self.places.line(value)}", is_choice=True,
+                      edits=replaced(self.places, value.func, again))  # fmt: skip
 
     def _is_place(self, value: ast.expr) -> bool:
         """x.max(1)[1], and x.max(1).indices."""
@@ -336,10 +375,18 @@ class Search:
                     return [Reason(value, text, advice, edits=replaced(places, value, code))]
                 if isinstance(value.args[0], ast.List) and len(value.args) == 1:
                     advice = f"torch.stack in the place of torch.tensor on line {value.lineno}"
-                    return [Reason(value, text, advice,
-                                   edits=replaced(places, value.func, "torch.stack"))]  # fmt: skip
+                    return [Reason(value, text, advice, edits=self._stacked(value))]
                 return [Reason(value, text)]
         return self._collected(value)
+
+    def _stacked(self, value: ast.Call) -> list[Edit]:
+        """torch.stack for torch.tensor, and for each list in its list."""
+        edits = replaced(self.places, value.func, "torch.stack") or []
+        for row in getattr(value.args[0], "elts", ()):
+            span = self.places.span(row)
+            if isinstance(row, ast.List) and span is not None:
+                edits += [Edit(span.start, "torch.stack("), Edit(span.end, ")")]
+        return edits
 
     def _inner(self, node: ast.AST) -> bool:
         """Whether it is the variable of a comprehension over tensors of a list with a graph."""

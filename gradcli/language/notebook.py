@@ -18,6 +18,7 @@ from ..pattern import pattern
 
 _NAMED = pattern(r"(.*\.ipynb)(?::(\d{1,9}))?")
 _CELL = pattern(r"#\s*%%(?!%)")
+_OWN_MARK = pattern(r"^#(?=\s*%%(?!%))", re.MULTILINE)
 _LEFT_OUT = pattern(r"(\s*)(?:%{1,2}[A-Za-z_]|!|\?)|(\s*)[\w.]+\?{1,2}\s*$")
 # Cell magics whose cell is a program all the same; below any other stands another language.
 PYTHON = frozenset("time timeit capture prun python python3 pypy".split())
@@ -68,7 +69,9 @@ def _joined(source: Any) -> str:
     if not isinstance(source, str):
         raise TypeError("a cell is a text, or a list of lines")
     source.encode("utf-8")  # JSON can write halves of a letter
-    return source.rstrip("\n").replace("\r\n", "\n").replace("\0", "")
+    text = source.rstrip("\n").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    # A cell pasted from a script may have its marks: as an indented comment each is none here.
+    return _OWN_MARK.sub(" #", text) if "%%" in text else text
 
 
 def without_magics(source: str) -> tuple[str, int]:
@@ -117,6 +120,16 @@ def count_within_cells(body: list[ast.stmt], text: str, begins: list[int]) -> No
         for node in ast.walk(statement):
             if hasattr(node, "lineno"):
                 node.lineno = known.get(node.lineno, node.lineno)
+
+
+def runs_on(body: list[ast.stmt], begins: list[int]) -> bool:
+    """Whether a statement begins in one cell and ends in a later one."""
+    for node in body:
+        first = min(getattr(node, "decorator_list", None) or [node], key=lambda n: n.lineno).lineno
+        following = bisect_right(begins, first)
+        if following < len(begins) and begins[following] <= (node.end_lineno or first):
+            return True
+    return False
 
 
 def mark_echoes(body: list[ast.stmt], text: str, begins: list[int]) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -101,10 +102,17 @@ def parse(
     limits = limits or SourceLimits()
     _limit_size(source, limits)
     with collector_paused():
-        body, checker, literals = _checked(source, limits)
+        try:
+            body, checker, literals = _checked(source, limits)
+        except ProgramError:
+            if source.is_notebook:
+                refuse_half_cells(source)
+            raise
         if source.cells:
-            from .notebook import count_within_cells, mark_echoes
+            from .notebook import count_within_cells, mark_echoes, runs_on
 
+            if source.is_notebook and runs_on(body, source.cells):
+                refuse_half_cells(source)
             mark_echoes(body, source.text, source.cells)
             if source.is_notebook:
                 count_within_cells(body, source.text, source.cells)
@@ -245,6 +253,20 @@ def _parsed_piece(source: Source, text: str) -> list[ast.stmt]:
         raise source.too_deep(words, _deepest(source)) from None
     except ValueError as error:  # lone surrogates, or an integer literal with too many digits
         raise source.error("SyntaxError", str(error).partition(";")[0], source.span_at(0)) from None
+
+
+def refuse_half_cells(source: Source) -> None:
+    """The first cell of a notebook that is no program by itself is the error: each runs alone."""
+    for start, end in pairwise([*source.cells, len(source.lines)]):
+        cell = "\n".join(source.lines[start : end - 1])
+        try:
+            parsed(cell)
+        except SyntaxError as error:
+            error.lineno = min((error.lineno or 1) + start, end - 1)
+            error.end_lineno = error.end_lineno and error.end_lineno + start
+            raise _syntax_error(source, error) from None
+        except (ValueError, RecursionError, MemoryError):
+            return  # the whole text has met it too
 
 
 def _syntax_error(source: Source, error: SyntaxError) -> ProgramError:

@@ -37,6 +37,7 @@ class PassTeller:
         self.keep_graph = self.create_graph = False  # options of the command line
         self.holds_graph = False  # for a question that comes when the program has ended
         self.freed: list[Any] = []
+        self.unfollowed = 0  # passes over tensors that have no numbers
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
         # What came for inputs, where PyTorch returns nothing if nothing came for another one.
         self.wanted: dict[tuple[Any, int], Any] = {}
@@ -77,6 +78,9 @@ class PassTeller:
             return plain(outputs, *args, **kwargs)
         with side.hands_off():
             if not all(map(self._is_told, roots)):
+                self.unfollowed += any(
+                    root is not None and not side.has_numbers(root) for root in roots
+                )
                 return plain(outputs, *args, **kwargs)
         create = bool(args[2]) or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
@@ -86,6 +90,12 @@ class PassTeller:
         capture = not kwargs.get("accumulate_grad", True)
         outer = not self.running
         is_plain = outer and self._is_plain(args, kwargs) and side.transform() is None
+        with side.hands_off():
+            graph = self.capturing.graph(roots) if is_plain else None
+            nodes = [] if graph is not None else self._nodes(roots)
+        if not self._is_numeric(nodes):
+            self.unfollowed += 1
+            return plain(outputs, *args, **kwargs)
         spot = recorder.stand(sys._getframe(2)) if outer else None
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
@@ -99,15 +109,14 @@ class PassTeller:
             if self.holds_graph:
                 self._hold(roots, frees)
             self.running += 1
-            graph = self.capturing.graph(roots) if is_plain else None
         if graph is not None and spot is not None:
             return self._captured_pass(graph, spot, plain, outputs, args)
         call = plainly if spot is None else spot.call
         run = functools.partial(call, plain, (outputs, *args), kwargs)
-        return self._hooked_pass(run, roots, args, outer=outer, capture=capture)
+        return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
 
     def _hooked_pass(
-        self, run: Callable[[], Any], roots: Sequence[Any], args: tuple[Any, ...], *, outer: bool,
+        self, run: Callable[[], Any], nodes: list[Any], args: tuple[Any, ...], *, outer: bool,
         capture: bool,
     ) -> Any:  # fmt: skip
         """One that hooks of its nodes tell of."""
@@ -115,7 +124,6 @@ class PassTeller:
         keep, create, inputs = args[1:4]
         with side.hands_off():
             recorder.labels.settle()
-            nodes = list(self._nodes(roots))
             self.hooks.found(nodes)
             handles: list[Any] = []
             for node in nodes:
@@ -199,6 +207,11 @@ class PassTeller:
         """Whether a graph begins there, of tensors that have numbers."""
         side = self.recorder.side
         return root is not None and side.edge(root) is not None and side.has_numbers(root)
+
+    def _is_numeric(self, nodes: list[Any]) -> bool:
+        """Whether all leaves have numbers: what flows to others has none either."""
+        leaf, has_numbers = self.leaf, self.recorder.side.has_numbers
+        return all(has_numbers(node.variable) for node in nodes if type(node) is leaf)
 
     def _is_unreported(self, args: tuple[Any, ...]) -> bool:
         """A pass that PyTorch refuses to begin, or that ends in edges of the graph."""

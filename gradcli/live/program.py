@@ -117,6 +117,7 @@ class LiveMachine(Listeners):
         else:
             values["__builtins__"] = builtins
         values["__file__"] = self.filename
+        values["__annotations__"], values["__cached__"] = {}, None
         if self.start.spec is not None:
             values["__spec__"], values["__package__"] = self.start.spec, self.start.spec.parent
         self.given = {id(self.program.literals[name]): value for name, value in overrides.items()}
@@ -216,6 +217,14 @@ class LiveMachine(Listeners):
         bindings = self.side.bindings(self.globals.values, self.hidden)
         nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
         return Outcome(self.program, bindings, [], error, 0, nodes, self)  # type: ignore[arg-type]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not known of the run."""
+        count = self.recorder.passes.unfollowed
+        passes = "backward pass" if count == 1 else "backward passes"
+        told = f"{count} {passes} over tensors that have no numbers: nothing of it is shown"
+        return (told,) if count else ()
 
     def _left(self, end: SystemExit) -> Diagnostic | None:
         """sys.exit(): 0 and nothing are an end like others."""

@@ -249,6 +249,8 @@ class TorchSide(Live):
         is_known = is_known or self.is_traced()  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
+        if not self.has_numbers(tensor):
+            return 0
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum
             held = tensor.detach()
             if tensor.is_complex() or not isfinite(held.sum().item()):
@@ -257,7 +259,7 @@ class TorchSide(Live):
 
     def all_finite(self, tensors: Sequence[Any]) -> set[int]:  # type: ignore[override]
         """The identities of small ones where all of these are finite: one look for many."""
-        small = [one for one in tensors if one.numel() <= WHOLE]
+        small = [one for one in tensors if one.numel() <= WHOLE and self.has_numbers(one)]
         flatten = self.torch._C._nn.flatten_dense_tensors
         # Some may be sparse, or complex.
         with self.hands_off(), self.torch.no_grad(), suppress(RuntimeError, TypeError):
@@ -421,9 +423,11 @@ class TorchSide(Live):
 
     def _snapshot(self, value: Any, largest: float) -> Any:
         value = self.in_line(value) if value.is_nested else self.bare(value)
+        if not self.has_numbers(value):
+            return Summary(tuple(value.shape), None)
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
+            if tensor.layout is not self.torch.strided:
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

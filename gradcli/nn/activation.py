@@ -65,17 +65,20 @@ class LeakyReLU(_InPlace):
         return f"negative_slope={self.negative_slope}" + (", inplace=True" * self.inplace)
 
 
-class ELU(_InPlace):
+class _Exponential(_InPlace):
     PUBLIC = ("alpha",)
     SETTINGS = (("alpha", 1.0), *_INPLACE)
     PASSED = ("alpha", "inplace")
-    FUNCTION = "elu"
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha}" + (", inplace=True" * self.inplace)
 
 
-class CELU(ELU):
+class ELU(_Exponential):
+    FUNCTION = "elu"
+
+
+class CELU(_Exponential):
     FUNCTION = "celu"
 
 
@@ -93,9 +96,8 @@ class Hardtanh(_InPlace):
         return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" * self.inplace)
 
 
-class ReLU6(_InPlace):
-    PUBLIC = ("min_val", "max_val")
-    FUNCTION = "relu6"
+class ReLU6(Hardtanh):
+    SETTINGS = _INPLACE
 
     def _settle(self) -> None:
         self.min_val, self.max_val = 0.0, 6.0
@@ -163,32 +165,38 @@ class Tanhshrink(Configured):
     FUNCTION = "tanhshrink"
 
 
-class Hardshrink(Configured):
+class _Shrink(Configured):
     PUBLIC = ("lambd",)
     SETTINGS = (("lambd", 0.5),)
     PASSED = ("lambd",)
-    FUNCTION = "hardshrink"
 
     def extra_repr(self) -> str:
         return str(self.lambd)
 
 
-class Softshrink(Hardshrink):
+class Hardshrink(_Shrink):
+    FUNCTION = "hardshrink"
+
+
+class Softshrink(_Shrink):
     FUNCTION = "softshrink"
 
 
-class Softmax(Configured):
+class _Normalised(Configured):
     PUBLIC = ("dim",)
     SETTINGS = (("dim", None),)
     PASSED = SHOWN = ("dim",)
+
+
+class Softmax(_Normalised):
     FUNCTION = "softmax"
 
 
-class LogSoftmax(Softmax):
+class LogSoftmax(_Normalised):
     FUNCTION = "log_softmax"
 
 
-class Softmin(Softmax):
+class Softmin(_Normalised):
     FUNCTION = "softmin"
 
 

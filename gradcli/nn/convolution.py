@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import functional, init
-from .configured import function
+from .configured import function, named_calls
 from .create import empty
 from .module import Module
 from .parameter import Parameter
@@ -137,14 +137,17 @@ class _Forward(_ConvNd):
         return sides
 
 
+@named_calls
 class Conv1d(_Forward):
     DIMENSIONS = 1
 
 
+@named_calls
 class Conv2d(_Forward):
     DIMENSIONS = 2
 
 
+@named_calls
 class Conv3d(_Forward):
     DIMENSIONS = 3
 
@@ -198,13 +201,16 @@ class _Transposed(_ConvNd):
         return [size - low for size, low in zip(output_size, least, strict=True)]
 
 
+@named_calls
 class ConvTranspose1d(_Transposed):
     DIMENSIONS = 1
 
 
+@named_calls
 class ConvTranspose2d(_Transposed):
     DIMENSIONS = 2
 
 
+@named_calls
 class ConvTranspose3d(_Transposed):
     DIMENSIONS = 3

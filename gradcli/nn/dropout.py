@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .configured import Configured, function
+from .configured import Configured, function, named_calls
 
 
-class Dropout(Configured):
+class _Dropout(Configured):
     PUBLIC = ("p", "inplace")
     SETTINGS = (("p", 0.5), ("inplace", False))
     SHOWN = ("p", "inplace")
-    FUNCTION = "dropout"
 
     def _settle(self) -> None:
         if self.p < 0 or self.p > 1:
@@ -21,21 +20,31 @@ class Dropout(Configured):
         return function(type(self).FUNCTION)(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(Dropout):
+@named_calls
+class Dropout(_Dropout):
+    FUNCTION = "dropout"
+
+
+@named_calls
+class Dropout1d(_Dropout):
     FUNCTION = "dropout1d"
 
 
-class Dropout2d(Dropout):
+@named_calls
+class Dropout2d(_Dropout):
     FUNCTION = "dropout2d"
 
 
-class Dropout3d(Dropout):
+@named_calls
+class Dropout3d(_Dropout):
     FUNCTION = "dropout3d"
 
 
-class AlphaDropout(Dropout):
+@named_calls
+class AlphaDropout(_Dropout):
     FUNCTION = "alpha_dropout"
 
 
-class FeatureAlphaDropout(Dropout):
+@named_calls
+class FeatureAlphaDropout(_Dropout):
     FUNCTION = "feature_alpha_dropout"

@@ -77,8 +77,8 @@ class NLLLoss(_WeightedLoss):
     FUNCTION = "nll_loss"
 
 
-class CrossEntropyLoss(NLLLoss):
-    PUBLIC = ("label_smoothing",)
+class CrossEntropyLoss(_WeightedLoss):
+    PUBLIC = ("ignore_index", "label_smoothing")
     SETTINGS = (*NLLLoss.SETTINGS, ("label_smoothing", 0.0))
     PASSED = ("weight", "ignore_index", "reduction", "label_smoothing")
     FUNCTION = "cross_entropy"
@@ -139,15 +139,18 @@ class HingeEmbeddingLoss(_Loss):
     FUNCTION = "hinge_embedding_loss"
 
 
-class MarginRankingLoss(_Loss):
+class _MarginLoss(_Loss):
     PUBLIC = ("margin",)
     SETTINGS = (("margin", 0.0), *_OLD)
     PASSED = ("margin", "reduction")
-    FUNCTION = "margin_ranking_loss"
     INPUTS = ("input1", "input2", "target")
 
 
-class CosineEmbeddingLoss(MarginRankingLoss):
+class MarginRankingLoss(_MarginLoss):
+    FUNCTION = "margin_ranking_loss"
+
+
+class CosineEmbeddingLoss(_MarginLoss):
     FUNCTION = "cosine_embedding_loss"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..engine.schema.mode import no_grad
 from ..engine.tensors.construct import tensor
 from . import functional, init
-from .configured import REQUIRED, Configured
+from .configured import REQUIRED, Configured, named_calls
 from .create import empty, ones, zeros
 from .module import Module
 from .parameter import Parameter
@@ -62,8 +62,8 @@ class RMSNorm(Module):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, input: Any) -> Any:
-        return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Any) -> Any:
+        return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -204,6 +204,7 @@ class BatchNorm3d(_BatchNorm):
     EXPECTED = (5,)
 
 
+@named_calls
 class SyncBatchNorm(_BatchNorm):
     """Batch norm over all processes of a group: here there is one."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional
-from .configured import REQUIRED, Configured, function
+from .configured import REQUIRED, Configured, function, named_calls
 
 
 class _MaxPool(Configured):
@@ -57,11 +57,10 @@ class AvgPool1d(Configured):
         )  # fmt: skip
 
 
-class AvgPool2d(Configured):
+class _AvgPool(Configured):
     PUBLIC = (*AvgPool1d.PUBLIC, "divisor_override")
     SETTINGS = (*AvgPool1d.SETTINGS, ("divisor_override", None))
     SHOWN = ("kernel_size", "stride", "padding")
-    FUNCTION = "avg_pool2d"
 
     def _settle(self) -> None:
         if self.stride is None:
@@ -74,7 +73,13 @@ class AvgPool2d(Configured):
         )  # fmt: skip
 
 
-class AvgPool3d(AvgPool2d):
+@named_calls
+class AvgPool2d(_AvgPool):
+    FUNCTION = "avg_pool2d"
+
+
+@named_calls
+class AvgPool3d(_AvgPool):
     FUNCTION = "avg_pool3d"
 
 
@@ -115,18 +120,21 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     FUNCTION = "adaptive_max_pool3d"
 
 
-class LPPool1d(Configured):
+class _LPPool(Configured):
     PUBLIC = ("norm_type", "kernel_size", "stride", "ceil_mode")
     SETTINGS = (
         ("norm_type", REQUIRED), ("kernel_size", REQUIRED), ("stride", None), ("ceil_mode", False),
     )  # fmt: skip
     PASSED = SHOWN = PUBLIC
+
+
+class LPPool1d(_LPPool):
     FUNCTION = "lp_pool1d"
 
 
-class LPPool2d(LPPool1d):
+class LPPool2d(_LPPool):
     FUNCTION = "lp_pool2d"
 
 
-class LPPool3d(LPPool1d):
+class LPPool3d(_LPPool):
     FUNCTION = "lp_pool3d"

@@ -48,16 +48,27 @@ class ConstantPad3d(_ConstantPad):
     DIMENSIONS = 3
 
 
-class ZeroPad1d(_Pad):
-    DIMENSIONS = 1
+class _ZeroPad(_ConstantPad):
+    SETTINGS = (("padding", REQUIRED),)
+
+    def _settle(self) -> None:
+        super()._settle()
+        self.value = 0.0
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
 
 
-class ZeroPad2d(_Pad):
-    DIMENSIONS = 2
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
+    pass
 
 
-class ZeroPad3d(_Pad):
-    DIMENSIONS = 3
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
+    pass
+
+
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
+    pass
 
 
 class ReflectionPad1d(_Pad):
@@ -125,10 +136,12 @@ class UpsamplingNearest2d(Upsample):
         self.mode, self.align_corners, self.recompute_scale_factor = "nearest", None, None
 
 
-class UpsamplingBilinear2d(UpsamplingNearest2d):
+class UpsamplingBilinear2d(Upsample):
+    SETTINGS = (("size", None), ("scale_factor", None))
+
     def _settle(self) -> None:
         super()._settle()
-        self.mode, self.align_corners = "bilinear", True
+        self.mode, self.align_corners, self.recompute_scale_factor = "bilinear", True, None
 
 
 class PixelShuffle(Configured):
@@ -152,15 +165,18 @@ class ChannelShuffle(Configured):
     FUNCTION = "channel_shuffle"
 
 
-class Unfold(Configured):
+class _Windows(Configured):
     PUBLIC = ("kernel_size", "dilation", "padding", "stride")
     SETTINGS = (("kernel_size", REQUIRED), ("dilation", 1), ("padding", 0), ("stride", 1))
+
+
+class Unfold(_Windows):
     PASSED = SHOWN = ("kernel_size", "dilation", "padding", "stride")
     FUNCTION = "unfold"
 
 
-class Fold(Unfold):
+class Fold(_Windows):
     PUBLIC = ("output_size",)
-    SETTINGS = (("output_size", REQUIRED), *Unfold.SETTINGS)
+    SETTINGS = (("output_size", REQUIRED), *_Windows.SETTINGS)
     PASSED = SHOWN = ("output_size", "kernel_size", "dilation", "padding", "stride")
     FUNCTION = "fold"

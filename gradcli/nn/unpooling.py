@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .configured import function
+from .configured import function, named_calls
 from .module import Module
 from .sizes import spread
 
@@ -29,19 +29,22 @@ class _MaxUnpool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+@named_calls
 class MaxUnpool1d(_MaxUnpool):
     DIMENSIONS = 1
 
 
+@named_calls
 class MaxUnpool2d(_MaxUnpool):
     DIMENSIONS = 2
 
 
+@named_calls
 class MaxUnpool3d(_MaxUnpool):
     DIMENSIONS = 3
 
 
-class FractionalMaxPool2d(Module):
+class _FractionalMaxPool(Module):
     PUBLIC = ("kernel_size", "output_size", "output_ratio", "return_indices")
     DIMENSIONS = 2
 
@@ -73,5 +76,11 @@ class FractionalMaxPool2d(Module):
         )  # fmt: skip
 
 
-class FractionalMaxPool3d(FractionalMaxPool2d):
+@named_calls
+class FractionalMaxPool2d(_FractionalMaxPool):
+    DIMENSIONS = 2
+
+
+@named_calls
+class FractionalMaxPool3d(_FractionalMaxPool):
     DIMENSIONS = 3

@@ -73,8 +73,9 @@ def program_of(request: Request) -> Program:
             )
         )
     limits = SourceLimits(max_source=most, expectations=request.expectations)
+    mark = reading(line(request.name))  # a notebook's JSON is read by C, which listens to nobody
     source = Source.from_bytes(request.data, request.name)
-    source.mark = reading(line(request.name))
+    source.mark = mark
     try:
         return parse(source, limits, request.given)
     except (LimitReached, MemoryError) as error:

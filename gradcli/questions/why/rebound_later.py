@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...diagnostics import command
 from ...pipeline.request import Ran
 from ...recording.sides import AnyTensor, is_leaf
 from ..asked_names import AskedNames
@@ -84,7 +85,9 @@ def tell(finding: Finding, case: Case, now: AnyTensor) -> None:
     history = case.ran.recording.find(AskedNames)
     numbered = "" if history is None else history.numbered(name, now)
     if numbered:
-        finding.facts.append(f"gradcli why FILE {numbered} tells about that one")
+        file = case.ran.request.name
+        said = command("why", *(() if file == "<stdin>" else (file,)), numbered)
+        finding.facts.append(f"{said} tells about that one")
 
 
 def _maker(case: Case, tensor: AnyTensor) -> Any:

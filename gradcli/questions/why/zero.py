@@ -36,10 +36,12 @@ from .recurrent import first_state
 from .zero_causes import (
     VERDICTS,
     always_zero,
+    compares_equals,
     factor_of,
     is_at_bound,
     is_slope,
     looked_up,
+    rests_at_zero,
     verdict_at,
     zero_leaf,
     zeros_made,
@@ -57,6 +59,8 @@ LABELS = {
     "padding": "gives the row of padding_idx no gradient",
     "rows": "looks up other rows",
     "zero-factor": "the gradient is multiplied by 0 here",
+    "at-zero": "its input is all 0: the slope is 0 there",
+    "equal": "what it compares is equal: the slope is 0 there",
     "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
     "whole": "the same sum for all inputs",
@@ -76,6 +80,8 @@ REASONS = {
     "padding": "it is the row of padding_idx, to which {place} gives no gradient",
     "rows": "{place} looks up other rows",
     "zero-factor": "{place} multiplies the gradient by 0",
+    "at-zero": "the input of {place} is all 0, where PyTorch takes the slope 0",
+    "equal": "what {place} compares is equal already, and its slope is 0 there",
     "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
     "whole": "what {place} gives adds up to 1, whatever its input is",
@@ -357,6 +363,10 @@ def _death_finding(
         words = "whole"
     if reason == "zero-factor" and row is not None and row.acts == "random" and row.smooth:
         reason = words = "drawn"
+    if reason == "zero-factor" and rests_at_zero(same[0]):
+        words = "at-zero"
+    if reason == "zero-factor" and compares_equals(same[0]):
+        words = "equal"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):

@@ -101,6 +101,23 @@ def is_at_bound(case: Case, share: Share) -> bool:
     return not (tensor._version and tensor.grad_fn) and not array_of(tensor).any()
 
 
+def rests_at_zero(share: Share) -> bool:
+    """Whether a function of all elements, such as a norm, was given zeros only."""
+    row, given = row_of(share.applied.node), saved_value(share.applied, "self")
+    if row is None or row.acts != "along" or not hasattr(given, "shape"):
+        return False
+    return bool(given.size) and not given.any()
+
+
+def compares_equals(share: Share) -> bool:
+    """Whether a loss was given a prediction that is its target."""
+    row = row_of(share.applied.node)
+    one, other = saved_value(share.applied, "self"), saved_value(share.applied, "target")
+    if row is None or row.role != "compares" or not hasattr(one, "shape"):
+        return False
+    return hasattr(other, "shape") and one.size > 0 and bool((one == other).all())
+
+
 def is_slope(node: Any) -> bool:
     """Whether it goes back through what a pass that made a graph computed: a slope times what came
     to it."""
