@@ -338,7 +338,8 @@ def _check_cast(row: Row, source: TensorType, target: TensorType) -> None:
 
 
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
-    """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
+    """The node of the in-place operation; what it saves of self is saved as a copy, whose node is
+    younger."""
     made = UnimplementedNode(f"{row.name}_") if row.underivable else tensor._kind.node()
     node: Node = made
     node.row, node.origin = node_row, state.origin
@@ -355,8 +356,8 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
     if row.broadcasts:
         inputs = [(t._data.shape, t._kind) if t.__class__ is Tensor else None for t in given]
         node.rest = inputs_of(node.rest, tuple(inputs))
-    node.saved = saved = _saved(row, arguments)
     node.sequence = next_sequence()
+    node.saved = saved = _saved(row, arguments)
     versions = versions_of(saved)
     if any(versions):
         node.versions = versions
