@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import random
+import re
 import sys
 import types
 import warnings
@@ -42,6 +43,7 @@ from torch.autograd import Variable
 """
 SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 MODULE = "__main__"
+TRACED = re.compile(r'^  File "(.*)", line (\d+), in ', re.M)
 
 
 def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -> Program:
@@ -306,7 +308,10 @@ def _warning(warned: Callable[..., None], program: str) -> Iterator[None]:
     ) -> None:  # fmt: skip
         if not issubclass(category, SILENT):
             words = TRIGGERED.sub("", (str(message).splitlines() or [""])[0])
-            warned(words, category, lineno if filename == program else None)
+            # Anomaly mode shows the calls that made the node.
+            told = [int(at) for file, at in TRACED.findall(str(message)) if file == program]
+            told = told or ([lineno] if filename == program else [])
+            warned(words, category, told[-1] if told else None)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")  # the command line has silenced those of our own files
