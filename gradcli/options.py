@@ -7,6 +7,7 @@ from typing import Any
 
 from .named import NamedTuple
 from .process import memory
+from .process.deadline import STANDARD, Standard
 
 _UNITS = {
     "": 1, "b": 1, "k": 10**3, "kb": 10**3, "kib": 2**10, "m": 10**6, "mb": 10**6, "mib": 2**20,
@@ -174,7 +175,9 @@ def memory_size(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """60, 90s, 500ms, 2m."""
+    """60, 90s, 500ms, 2m; or the standard."""
+    if text == "standard":
+        return Standard(STANDARD)
     amount, unit = _amount(text, _SECONDS)
     if amount is None or unit is None:
         raise Misuse(f"{text!r} is not a time: 60, 90s, 500ms, 2m are")
@@ -405,8 +408,9 @@ PRINTED = (
 LIMITS: tuple[Option, ...] = (
     _limit(
         "timeout",
-        "60s",
-        "Processor time for the program; wall-clock time is limited to ten times that.",
+        "standard",
+        "Processor time for the program; wall-clock time is limited to ten times that. The "
+        "default is 60s, and no limit with --engine torch.",
         seconds,
     ),
     _limit("max-steps", "100_000_000", "Steps of the interpreter."),

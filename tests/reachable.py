@@ -60,6 +60,8 @@ ALWAYS = ("__class__", "__doc__", "__name__", "__qualname__", "__dict__", "__sel
           "weight", "bias", "hidden", "scale")  # fmt: skip
 
 
+# Networks of up to 140 million numbers, which a walk makes many times; resnet18 stands for them.
+BIG = re.compile(r"torchvision\.models\.(?:\w+\.)?(?:resn(?!et18)|wide|vgg|alex|mobile)")
 # Names that no message tells: of our modules, classes and inner functions.
 OURS = re.compile(
     r"gradcli\.|(?<!_avg_fn\.)(?<!_ntuple\.)<locals>|\b(Builtin|FunctionContext|ClassValue|ErrorValue|Lazy|Annotation|FrozenSet|"
@@ -91,7 +93,7 @@ class Walk:
         values, spaces = known_paths()
         for path in sorted({*spaces}):
             self.look(Namespace(path), path, DEEPEST)
-        for path in sorted({*values}):
+        for path in sorted(path for path in values if not BIG.match(path)):
             self.look(resolve_path(path), path, DEEPEST)
         self.look(resolve_path("matplotlib.pyplot"), "matplotlib.pyplot", DEEPEST)
         for name, value in sorted(PRELUDE.items()):

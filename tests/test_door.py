@@ -30,6 +30,7 @@ from gradcli.language.libraries import publishes
 from gradcli.language.members import members_of, members_of_type
 from gradcli.language.names import known_paths
 from gradcli.language.session import session
+from gradcli.language.standard.torchvision.models import BasicBlock
 from gradcli.language.values import Type
 from gradcli.nn.module import Module
 from gradcli.nn.registered import TABLES as PARTS
@@ -111,7 +112,7 @@ STARTS: tuple[Any, ...] = (
     lambda: ((2,), (1, 2)), lambda: ([gradcli.distributions.ExpTransform()],),
     lambda: (gradcli.distributions.ExpTransform(), 1), lambda: (0.5, 0.5, 0.5), lambda: (0.5,),
     lambda: (gradcli.zeros(2), gradcli.ones(2, 1), gradcli.ones(2)), lambda: ("a -> a",),
-    lambda: ("a -> a", "sum"), lambda: (4, 6, [2]),
+    lambda: ("a -> a", "sum"), lambda: (4, 6, [2]), lambda: (BasicBlock, [1, 1, 1, 1]),
 )  # fmt: skip
 
 

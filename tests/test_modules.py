@@ -53,6 +53,18 @@ def test_arrays_of_sklearn_ask_for_no_import_of_numpy() -> None:
     assert command("run", "-", stdin=text).stdout == "(10, 2) 10\n"
 
 
+def test_unittest_says_by_notes_what_failed() -> None:
+    text = "import unittest\nclass T(unittest.TestCase):\n    def test_sum(self): "
+    done = command("run", "-", stdin=f"{text}self.assertEqual(1, 2)\nunittest.main()\n")
+    assert (done.stdout, done.returncode) == ("", 3)
+    assert (
+        "note: FAIL: test_sum (__main__.T.test_sum), line 3: AssertionError: 1 != 2" in done.stderr
+    )
+    assert "note: ran 1 test: FAILED (failures=1)" in done.stderr
+    done = command("run", "-", stdin=f"{text}self.assertEqual(1, 1)\nunittest.main()\n")
+    assert (done.stderr, done.returncode) == ("note: ran 1 test: OK\n", 0)
+
+
 def listed() -> str:
     """The modules with their names, as the page has them."""
     rows = []
@@ -103,7 +115,7 @@ def test_advice_about_inputs(text: str, advice: str | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["from torchvision import models\nmodels", "import torchvision\ntorchvision.models",
+    ["from torchvision import io\nio", "import torchvision\ntorchvision.io",
      "from sklearn import datasets\ndatasets.load_diabetes()",
      "from sklearn.datasets import load_diabetes\nload_diabetes()"],
 )  # fmt: skip
@@ -301,7 +313,7 @@ def test_arrays_and_rows_are_stored_in_memory() -> None:
 
 
 def test_an_import_that_nothing_uses_is_left_out() -> None:
-    imports = "import pandas as pd\nfrom torchvision import models, transforms\nimport torch.hub\n"
+    imports = "import pandas as pd\nfrom torchvision import io, transforms\nimport torch.hub\n"
     source = Source(imports)
     program = parse(source)
     assert source.notes == ("imported and never used, so left out: pandas, torchvision",)
@@ -312,11 +324,11 @@ def test_an_import_that_nothing_uses_is_left_out() -> None:
 
 
 def test_an_import_that_the_top_level_does_not_read_fails_where_code_reads_it() -> None:
-    imports = "import pandas as pd\nfrom torchvision import models\nfrom wandb import init\n"
-    functions = "def read(): return pd.read_csv('x')\ndef net(): return models.vgg16()\n"
+    imports = "import pandas as pd\nfrom torchvision import io\nfrom wandb import init\n"
+    functions = "def read(): return pd.read_csv('x')\ndef net(): return io.read_image('x')\n"
     told = "for f in (read, net):\n    try: f()\n    except ImportError as e: print(e)\n"
     out, outcome = ran(f"{imports}{functions}def last(): init(torch.ones(2))\n{told}last()\n")
-    assert out == ("No module named 'pandas'\ncannot import name 'models' from 'torchvision'\n")
+    assert out == ("No module named 'pandas'\ncannot import name 'io' from 'torchvision'\n")
     assert outcome.error is not None and outcome.error.message == "No module named 'wandb'"
     assert outcome.error.notes == (
         "help: run the file by real Python with --engine torch, which trusts it",

@@ -19,7 +19,9 @@ from picture_programs import PROGRAMS, every
 
 from gradcli.pipeline.request import Request
 from gradcli.questions import picture, trace
+from gradcli.recording.facts.steps import ValueFact
 from gradcli.render.picture.layout import Link, Size, layout
+from gradcli.render.picture.words import magnitude, sign_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 150
@@ -584,3 +586,16 @@ def test_wires_that_would_run_together_have_lanes() -> None:
     assert len(lanes) > 8 and len(set(lanes)) > 4
     placed = layout([Size(90.0, 40.0)] * 3, far[:2])
     assert all(bend.turn is None for way in placed.wires for bend in way)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "sign", "size"),
+    [((), "tensor(-2.)", -1, 2.0), ((1,), "tensor([-0.3792])", -1, 0.3792),
+     ((1,), "tensor([0.])", 0, 0.0),
+     ((1, 1), "tensor([[3.]])", 1, 3.0), ((), "tensor(1.+2.j)", 1, None)],
+)  # fmt: skip
+def test_the_colour_and_width_of_a_wire_with_one_number(
+    shape: tuple[int, ...], text: str, sign: int, size: float | None
+) -> None:
+    value = ValueFact(shape, "float32", text)
+    assert (sign_of(value), magnitude(value)) == (sign, size)

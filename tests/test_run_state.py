@@ -250,6 +250,7 @@ def test_reduced_precision_ends_with_its_program() -> None:
 OUTLIVES = {
     # caches: the same whoever asks
     "engine/memory/device.py _cuda",
+    "language/standard/unit_tests.py SKIPPED",
     "func/batching.py _RULES", "language/adoption.py VALUES", "language/adoption.py ADOPTERS",
     "language/adoption.py _LIBRARY", "language/builtins/types.py OF_LIBRARY",
     "language/builtins/types.py _OF_LAZY", "language/builtins/types.py _OF_NODES",

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy
 import pytest
 from test_cli import gradcli as command
+from test_language import printed
 
 from gradcli.language.session import session
 from gradcli.language.standard.torchvision import pictures
@@ -243,3 +244,55 @@ def test_pixels_are_moved_as_pillow_moves_them(what: str) -> None:
         found = [pixels.astype(int).ravel() for pixels in MOVED[what](given)]
         sums = [int((pixels * (1 + numpy.arange(pixels.size))).sum()) for pixels in found]
         assert sums == expected
+
+
+NETWORKS = """
+from torchvision import models
+for name in ("resnet18", "mobilenet_v2", "alexnet"):
+    torch.manual_seed(0)
+    net = getattr(models, name)(num_classes=3)
+    net.eval()
+    out = net(torch.linspace(-1, 1, 3 * 64 * 64).reshape(1, 3, 64, 64))
+    out.sum().backward()
+    grad, numbers = next(net.parameters()).grad, [f"{v:.4f}" for v in out[0]]
+    print(name, sum(p.numel() for p in net.parameters()), numbers, f"{grad.norm():.3f}")
+backbone = models.resnet18(weights=None)
+for p in backbone.parameters():
+    p.requires_grad = False
+backbone.fc = nn.Linear(backbone.fc.in_features, 2)
+kept = []
+backbone.layer4[-1].register_forward_hook(lambda module, given, out: kept.append(out.shape))
+backbone(torch.ones(2, 3, 32, 32)).sum().backward()
+trained = [name for name, p in backbone.named_parameters() if p.grad is not None]
+print(kept, trained, backbone.layer1[0].stride)
+features = nn.Sequential(*list(backbone.children())[:-1])
+print(features(torch.ones(2, 3, 32, 32)).shape, type(backbone))
+from torchvision.models.resnet import BasicBlock, ResNet
+class Small(ResNet):
+    def __init__(self): super().__init__(BasicBlock, [1, 1, 1, 1], num_classes=2)
+    def forward(self, x): return super().forward(x) * 2
+print(sum(p.numel() for p in Small().parameters()), BasicBlock.expansion)
+trained = models.VGG16_Weights.DEFAULT
+for make, options in (models.resnet18, {"pretrained": True}), (models.vgg16, {"weights": trained}):
+    try:
+        make(**options)
+    except RuntimeError as error:
+        print(error)
+"""
+# What torchvision 0.28 gives on PyTorch 2.13, but for the last two lines.
+OF_NETWORKS = """\
+resnet18 11178051 ['-0.1248', '-0.0631', '0.0528'] 5.199
+mobilenet_v2 2227715 ['0.0000', '0.0000', '-0.0000'] 0.000
+alexnet 57016131 ['0.0154', '0.0120', '-0.0014'] 0.025
+[torch.Size([2, 512, 1, 1])] ['fc.weight', 'fc.bias'] 1
+torch.Size([2, 512, 1, 1]) <class 'torchvision.models.resnet.ResNet'>
+4906818 1
+torchvision.models.resnet18 would download trained weights, and a program here has no network; \
+weights=None gives the network with random ones
+torchvision.models.vgg16 would download trained weights, and a program here has no network; \
+weights=None gives the network with random ones
+"""
+
+
+def test_networks_of_torchvision() -> None:
+    assert printed(NETWORKS) == OF_NETWORKS

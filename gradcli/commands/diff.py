@@ -110,7 +110,8 @@ def command(common: Shared, asked: Arguments) -> int:
         return int(ExitStatus.OK if report.equal else ExitStatus.CHECK_FAILED)
 
     # Each of the two has the whole time.
-    both = common._replace(timeout=common.timeout * 2, engine=",".join(asked.engines))
+    whole = type(common.timeout)(common.timeout * 2)
+    both = common._replace(timeout=whole, engine=",".join(asked.engines))
     return guarded(both, body)
 
 

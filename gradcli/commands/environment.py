@@ -30,7 +30,7 @@ from ..output import (
     tell,
     write,
 )
-from ..process.deadline import deadline, last_place
+from ..process.deadline import deadline, last_place, time_for
 from ..process.ending import keep, why_unwritable
 from ..process.memory import bounded
 from ..render.escape import Terminal, block, line
@@ -258,8 +258,8 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     env = Environment(common)
     try:
         with ExitStack() as limits:
-            limits.enter_context(deadline(common.timeout))
             trusted = "torch" in (common.engine or "")
+            limits.enter_context(deadline(time_for(common.timeout, trusted=trusted)))
             limits.enter_context(
                 bounded(common.max_memory, foreign=foreign or trusted, trusted=trusted)
             )

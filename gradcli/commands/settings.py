@@ -156,6 +156,7 @@ def _lower(words: list[str], option: Option) -> list[str]:
     if isinstance(most, Standard):
         return [f"{flag}=standard:{text}"]
     if asked > most and not by_caller:
-        raise Misuse(f"{text} is more than {option.default}; the caller may allow it: "
+        told = f"{most:g}s" if option.default == "standard" else option.default
+        raise Misuse(f"{text} is more than {told}; the caller may allow it: "
                      f"{flag} {text}, or {option.variable}")  # fmt: skip
     return [] if asked > most else words

@@ -11,7 +11,7 @@ from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import Command, Option, Shared, flag, names, one_pass, shared, under
 from ..output import tell, write
-from ..process.deadline import deadline
+from ..process.deadline import deadline, time_for
 from ..process.ending import keep
 from ..render.escape import Terminal, block
 from .differentiation import EXPAND, GRAD_OUTPUT, GRADIENTS, GRAPH, OF
@@ -118,7 +118,7 @@ def command(common: Shared, asked: Arguments) -> int:
             env.answer([page])
         return env.finish(ran)
 
-    timeout = common.timeout
+    timeout = time_for(common.timeout, trusted=common.engine == "torch")
     patient = _is_interactive(common, asked)
     return guarded(common._replace(timeout=PATIENT) if patient else common, body)
 

@@ -149,7 +149,7 @@ class Search:
                     yield from self.of_binding(made, None, None, depth + 1)
             return
         if isinstance(value, ast.Compare):
-            if any(places.tensor(part) is not None for part in [value.left, *value.comparators]):
+            if any(places.tensor(part) is not None for part in ast.walk(value)):
                 yield Reason(value, "a comparison has no gradient", SMOOTH, is_choice=True)
             return
         if self._is_place(value):
@@ -179,10 +179,17 @@ class Search:
             parts = value.elts
         if isinstance(value, ast.Call):
             parts = [*parts, *(word.value for word in value.keywords)]
-        if isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Call, ast.Name)):
-            parts = [*parts, value.slice]
+        if isinstance(value, ast.Subscript):
+            parts = [*parts, *self._bounds(value.slice)]
         for part in parts:
             yield from self.of_value(part, None, None, depth + 1)
+
+    def _bounds(self, index: ast.expr) -> list[ast.expr]:
+        """What an index is computed from."""
+        if isinstance(index, ast.Tuple):
+            return [part for one in index.elts for part in self._bounds(one)]
+        bounds = [index.lower, index.upper, index.step] if isinstance(index, ast.Slice) else [index]
+        return [part for part in bounds if part is not None]
 
     def _of_call(
         self, value: ast.Call, word: str, given: Sequence[ast.expr], name: str | None,

@@ -193,7 +193,7 @@ class Machine:
             end_generators(session.budget)
         budget.start()
         session.reset(budget, write)
-        session.failing = self.program.failing
+        session.failing, session.names = self.program.failing, self.globals.values
         with _prepared(budget):
             if self.program.doubtful:
                 for text in syntax_warnings(self.program.doubtful):

@@ -56,6 +56,17 @@ TYPING = (
     "SupportsInt SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator "
     "AsyncGenerator Coroutine runtime_checkable override deprecated no_type_check"
 )
+# Networks of torchvision.
+RESNETS = (
+    "ResNet resnet18 resnet34 resnet50 resnet101 resnet152 wide_resnet50_2 resnext50_32x4d "
+    "ResNet18_Weights ResNet34_Weights ResNet50_Weights ResNet101_Weights ResNet152_Weights "
+    "Wide_ResNet50_2_Weights ResNeXt50_32X4D_Weights"
+)
+VGGS = " ".join(
+    f"vgg{depth} vgg{depth}_bn VGG{depth}_Weights VGG{depth}_BN_Weights"
+    for depth in (11, 13, 16, 19)
+)
+NETS = "alexnet AlexNet_Weights mobilenet_v2 MobileNet_V2_Weights"
 MODULES: dict[str, Module] = {
     "math": _module(
         "builtins.mathematics",
@@ -156,7 +167,7 @@ MODULES: dict[str, Module] = {
     "os": _module(
         "standard.system",
         "makedirs mkdir listdir remove unlink rmdir rename replace getcwd chdir getenv cpu_count "
-        "getpid system popen fspath walk sep linesep name curdir pardir pathsep environ path",
+        "getpid system popen fspath fsync walk sep linesep name curdir pardir pathsep environ path",
     ),
     "os.path": _module(
         "standard.pathnames",
@@ -194,6 +205,11 @@ MODULES: dict[str, Module] = {
         "run sleep gather create_task ensure_future get_event_loop new_event_loop "
         "get_running_loop set_event_loop Future Task Event Lock Queue QueueEmpty QueueFull "
         "Semaphore",
+    ),
+    "unittest": _module(
+        "standard.unit_tests",
+        "TestCase TestResult TestSuite TestLoader TextTestRunner skip skipIf skipUnless "
+        "expectedFailure main SkipTest defaultTestLoader",
     ),
     "queue": _module("standard.threads", "Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "concurrent.futures": _module("standard.threads", "ThreadPoolExecutor Future as_completed"),
@@ -260,6 +276,11 @@ MODULES: dict[str, Module] = {
         "to_tensor normalize to_pil_image resize crop center_crop pad hflip vflip rotate "
         "rgb_to_grayscale to_grayscale InterpolationMode",
     ),
+    "torchvision.models": _module("standard.torchvision.models", f"{RESNETS} {VGGS} {NETS}"),
+    "torchvision.models.resnet": _module(
+        "standard.torchvision.models", f"{RESNETS} BasicBlock Bottleneck"
+    ),
+    "torchvision.models.vgg": _module("standard.torchvision.models", VGGS),
     "torchvision.utils": _module("standard.torchvision.utils", "make_grid save_image"),
     "sklearn.datasets": _module(
         "standard.sklearn.samples",

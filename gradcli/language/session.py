@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..engine.schema.origin import current_line
@@ -21,6 +22,7 @@ class Session:
         "folder",
         "handling",
         "kept",
+        "names",
         "notes",
         "numbers",
         "pointers",
@@ -35,6 +37,7 @@ class Session:
         self.folder: str | None = None  # where data sets lie that the program names
         self.write: Callable[[str], object] = lambda text: None
         self.write_error: Callable[[str], None] | None = None  # to a file of the program
+        self.names: dict[str, Any] = {}  # what the program's module has bound
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []

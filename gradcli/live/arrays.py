@@ -14,11 +14,18 @@ class Arrays:
     ) -> None:
         self.torch, self.hands_off, self.bare = torch, hands_off, bare
         self.halves = torch.bfloat16, torch.float16  # an array of them computes too roughly
+        self.plain = torch.Tensor, torch.nn.Parameter
 
     def has_numbers(self, tensor: Any) -> bool:
-        """Not on the device "meta", and nothing that only stands for a tensor to a compiler."""
+        """Not on the device "meta", and nothing whose class computes operations itself: it stands
+        for other tensors, and a look at its numbers would run its code."""
+        if tensor.is_meta:
+            return False
         kind = type(tensor)
-        return not (tensor.is_meta or kind.__module__.startswith("torch._subclasses."))
+        if kind in self.plain or tensor.is_nested:
+            return True
+        dispatched = type.__getattribute__(kind, "__torch_dispatch__")
+        return dispatched is self.torch.Tensor.__torch_dispatch__
 
     def array(self, value: Any) -> Any:
         """Its elements; of a nested tensor in one line."""

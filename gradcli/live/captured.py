@@ -39,12 +39,14 @@ class Capturing:
         self.python = recorder.torch._C._FunctionBase
         self.is_watched = recorder.torch.is_anomaly_enabled
         self.is_off = False
+        self.classes = recorder.torch.Tensor, recorder.torch.nn.Parameter
         # Kinds of nodes: whether they run no code of a program, whether they save no tensors.
         self.plain: dict[type, tuple[bool, bool]] = {}
 
     def graph(self, roots: Sequence[Any]) -> Graph | None:
         """What is behind the roots, where PyTorch may capture it."""
-        found = Graph()
+        found, labels = Graph(), self.recorder.labels
+        pending = labels.pending
         try:
             if self._is_fit(found, roots) and self._is_whole(found):
                 return found
@@ -52,6 +54,8 @@ class Capturing:
             self.recorder.defects.append(error)
         for node in found.inner:  # who goes over it in another way shall report them
             node.metadata[KEY].origin = None
+        if labels.pending is not pending:
+            labels.pending += [node for node in pending if node in found.seen]
         return None
 
     def _is_entered(self, found: Graph, roots: Sequence[Any]) -> bool:
@@ -71,12 +75,15 @@ class Capturing:
             return False
         labels, leaf, plain = self.recorder.labels, self.leaf, self.plain
         seen, edges, nodes, left = found.seen, found.edges, found.nodes, found.left
+        classes, has_numbers = self.classes, self.side.has_numbers
         origins, since, inner, ordered = found.origins, labels.since, found.inner, list(found.seen)
         for node in ordered:
             kind = type(node)
             if kind is leaf:
                 variable = node.variable
                 if variable._backward_hooks or variable._post_accumulate_grad_hooks:
+                    return False
+                if type(variable) not in classes and not has_numbers(variable):
                     return False
                 found.leaves[node] = variable
                 continue

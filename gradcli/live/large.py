@@ -35,7 +35,7 @@ class Large:
         if tensor is None:
             return
         if version_of(tensor) != self.version:
-            self.summary = Summary((), None)
+            self.summary = Summary(tuple(tensor.shape), None)
         elif tensor.numel() <= largest:
             self.copy = tensor.clone()
         else:

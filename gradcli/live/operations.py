@@ -171,8 +171,10 @@ class Operations:
             changing = function not in (self.set_grad, self.delete_grad, self.set_requires_grad)
             if function == self.set_grad and self._is_library(sys._getframe(2)):
                 return function(*args, **kwargs)  # as zero_grad() does it
-        with self.side.hands_off():
-            before = self.versions(args, kwargs) if changing else ()
+        before: list[tuple[Any, int]] = []
+        if changing:
+            with self.recorder.telling():
+                before = self.versions(args, kwargs)
         if name == "backward":
             return self._backward(spot, function, args, kwargs)
         call = spot.call if self.recorder.tape is None else self.taped(spot)
@@ -316,9 +318,10 @@ class Operations:
         return found
 
     def _changing(self, tensor: Any) -> None:
-        """What is held as it is and lies in the same memory is looked at now."""
-        self.side.about_to_change(tensor)
+        """What is held as it is and lies in the same memory is looked at now, after what the
+        observer still has to look at is held."""
         self.observer.changing(tensor)
+        self.side.about_to_change(tensor)
 
     def changed(self, tensor: Any) -> None:
         """A tensor has new values; what it is a view of, and then it, may have a new node."""
@@ -343,17 +346,19 @@ class Operations:
         self.side.is_shared = True
         tensor = args[0] if args else None
         if isinstance(tensor, self.side.tensor) and not hasattr(type(tensor), "materialize"):
-            self._changing(tensor)
+            with self.recorder.telling():
+                self._changing(tensor)
 
     def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
-        if function == self.delete_grad:
-            self.observer.assigned(args[0], None)
-        if function == self.set_grad and len(args) == 2:
-            tensor, value = args
-            if value is not None and not isinstance(value, self.side.tensor):
-                return  # PyTorch refuses it
-            if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
-                self.observer.assigned(tensor, value)
+        with self.recorder.telling():
+            if function == self.delete_grad:
+                self.observer.assigned(args[0], None)
+            if function == self.set_grad and len(args) == 2:
+                tensor, value = args
+                if value is not None and not isinstance(value, self.side.tensor):
+                    return  # PyTorch refuses it
+                if value is None or (value.shape, value.dtype) == (tensor.shape, tensor.dtype):
+                    self.observer.assigned(tensor, value)
 
     def _is_leaf(self, tensor: Any) -> bool:
         """Whether gradients are for it; torch.func makes leaves that are no one's."""
@@ -393,7 +398,11 @@ class Operations:
         if isinstance(result, self.side.tensor):
             if self.side.transform() is None:
                 return self._tell_made(result, fresh)
-            told = [self._tell_made(one, fresh) for one in self.side.levels(result)]
+            levels = list(self.side.levels(result))
+            told = [self._tell_made(one, fresh) for one in levels]
+            for one, is_new in zip(levels[1:], told[1:], strict=True):
+                if is_new:
+                    self.labels.tell_operands(one.grad_fn)
             return told[0]
         if isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh

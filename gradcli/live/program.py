@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import random
+import re
 import sys
 import types
 import warnings
@@ -42,6 +43,7 @@ from torch.autograd import Variable
 """
 SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 MODULE = "__main__"
+TRACED = re.compile(r'^  File "(.*)", line (\d+), in ', re.M)
 
 
 def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -> Program:
@@ -117,6 +119,7 @@ class LiveMachine(Listeners):
         else:
             values["__builtins__"] = builtins
         values["__file__"] = self.filename
+        values["__annotations__"], values["__cached__"] = {}, None
         if self.start.spec is not None:
             values["__spec__"], values["__package__"] = self.start.spec, self.start.spec.parent
         self.given = {id(self.program.literals[name]): value for name, value in overrides.items()}
@@ -217,6 +220,14 @@ class LiveMachine(Listeners):
         nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
         return Outcome(self.program, bindings, [], error, 0, nodes, self)  # type: ignore[arg-type]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not known of the run."""
+        count = self.recorder.passes.unfollowed
+        passes = "backward pass" if count == 1 else "backward passes"
+        told = f"{count} {passes} over tensors that have no numbers: nothing of it is shown"
+        return (told,) if count else ()
+
     def _left(self, end: SystemExit) -> Diagnostic | None:
         """sys.exit(): 0 and nothing are an end like others."""
         if end.code in (None, 0):
@@ -297,7 +308,10 @@ def _warning(warned: Callable[..., None], program: str) -> Iterator[None]:
     ) -> None:  # fmt: skip
         if not issubclass(category, SILENT):
             words = TRIGGERED.sub("", (str(message).splitlines() or [""])[0])
-            warned(words, category, lineno if filename == program else None)
+            # Anomaly mode shows the calls that made the node.
+            told = [int(at) for file, at in TRACED.findall(str(message)) if file == program]
+            told = told or ([lineno] if filename == program else [])
+            warned(words, category, told[-1] if told else None)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")  # the command line has silenced those of our own files

@@ -132,7 +132,7 @@ class Recorder:
         """Where the program is from here on."""
         spot = self.text.spot(frame)
         if spot.node is not None:
-            state.origin = spot.node
+            state.origin = self.passes.place(spot.node) if self.passes.running else spot.node
         self.labels.elsewhere = spot.elsewhere
         return spot
 
@@ -219,10 +219,10 @@ class Recorder:
                 if len(self.registered) >= MOST:
                     self.registered.clear()
                 self.registered[id(parameter)] = ref(parameter)
-                with self.side.hands_off():
+                with self.telling():
                     self.observer.parameter(parameter)
             if self.on_parameter is not None:
-                with self.side.hands_off():
+                with self.telling():
                     self.on_parameter(parameter)
 
     def _applying(self, plain: Any) -> Any:
@@ -238,7 +238,7 @@ class Recorder:
             result = call(plain.__get__(None, cls), args, kwargs)
             stand(sys._getframe(1))
             if not is_within or self.side.switched():
-                with self.side.hands_off():
+                with self.telling():
                     told(result)
             if is_within:
                 state.origin = before
@@ -295,16 +295,16 @@ class Recorder:
         self.stand(sys._getframe(2))
         self.end_step()
         held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
-        with self.side.hands_off():
+        with self.telling():
             grads = [tensor.grad for tensor in held]
             held += [grad for grad in grads if grad is not None]
             self.stepping = self.operations.versions(tuple(held), {})
             fused = {id(tensor) for group in optimizer.param_groups if group.get("fused")
                      for tensor in group["params"] if tensor.grad is not None}  # fmt: skip
-        if fused:
-            self.side.is_shared = True
-            self.stepping = [(tensor, CHANGES if id(tensor) in fused else version)
-                             for tensor, version in self.stepping]  # fmt: skip
+            if fused:
+                self.side.is_shared = True
+                self.stepping = [(tensor, CHANGES if id(tensor) in fused else version)
+                                 for tensor, version in self.stepping]  # fmt: skip
         if self._is_alone(optimizer) and self.operations.plain.issuperset(map(type, held)):
             self.deaf = self.side.no_functions()
             self.deaf.__enter__()
@@ -330,7 +330,7 @@ class Recorder:
 
     def _step_ends(self) -> None:
         changed = self.end_step()
-        with self.side.hands_off():
+        with self.telling():
             for tensor, version in changed or ():
                 if tensor._version != version:
                     self.operations.changed(tensor)

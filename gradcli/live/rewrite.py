@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..diagnostics import Enough
 from ..engine.schema.mode import state
 from ..language.tracing import Inner
 from ..recording.sides import AnyTensor
@@ -134,7 +135,7 @@ class Rewriter(ast.NodeTransformer):
         nodes, machine = self.nodes, self.machine
         places = machine.globals.nodes
         bind, local, teller = machine.on_bind, machine.on_local, machine.teller
-        is_apart = machine.recorder.is_apart
+        is_apart, defects = machine.recorder.is_apart, machine.recorder.defects
         off, is_leaf = machine.recorder.side.hands_off, machine.recorder.side.is_new_leaf
 
         def tell(number: int, value: Any) -> None:
@@ -159,7 +160,12 @@ class Rewriter(ast.NodeTransformer):
 
         def telling(number: int, value: Any) -> Any:
             if not is_apart():
-                (tell if number >= 0 else tell_inside)(number, value)
+                try:
+                    (tell if number >= 0 else tell_inside)(number, value)
+                except Enough:
+                    raise
+                except Exception as error:  # our defect: the program goes on
+                    defects.append(error)
             return value
 
         return telling

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import partial
+from io import StringIO
 from itertools import starmap, zip_longest
 from math import isfinite
 from typing import Any
@@ -167,7 +168,8 @@ class TorchSide(Live):
             for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
-        with self.no_functions(), self.torch.no_grad(), self.transformed.on():
+        unheard = nullcontext() if callable(node) else redirect_stdout(StringIO())
+        with self.no_functions(), self.torch.no_grad(), self.transformed.on(), unheard:
             likes = zip_longest(given, self.given[: len(given)])  # one asked later is given none
             found = run(*starmap(self.transformed.dressed, likes))
             found = found if isinstance(found, tuple) else (found,)
@@ -249,6 +251,8 @@ class TorchSide(Live):
         is_known = is_known or self.is_traced()  # a look would be part of the trace
         if is_known or self.word(tensor) != "tensor" or not tensor.numel():
             return 0
+        if not self.has_numbers(tensor):
+            return 0
         with self.hands_off(), suppress(RuntimeError):  # nested tensors have no sum
             held = tensor.detach()
             if tensor.is_complex() or not isfinite(held.sum().item()):
@@ -257,7 +261,7 @@ class TorchSide(Live):
 
     def all_finite(self, tensors: Sequence[Any]) -> set[int]:  # type: ignore[override]
         """The identities of small ones where all of these are finite: one look for many."""
-        small = [one for one in tensors if one.numel() <= WHOLE]
+        small = [one for one in tensors if one.numel() <= WHOLE and self.has_numbers(one)]
         flatten = self.torch._C._nn.flatten_dense_tensors
         # Some may be sparse, or complex.
         with self.hands_off(), self.torch.no_grad(), suppress(RuntimeError, TypeError):
@@ -421,9 +425,11 @@ class TorchSide(Live):
 
     def _snapshot(self, value: Any, largest: float) -> Any:
         value = self.in_line(value) if value.is_nested else self.bare(value)
+        if not self.has_numbers(value):
+            return Summary(tuple(value.shape), None)
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided or not self.has_numbers(tensor):
+            if tensor.layout is not self.torch.strided and tensor.numel() > SMALL:
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

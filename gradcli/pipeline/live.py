@@ -88,4 +88,4 @@ def _run(
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
                tuple(warned.places), error, missing if guessed else (), recording,
-               tuple(warned.places.values()), held_before=held_before)  # fmt: skip
+               tuple(warned.places.values()), machine.notes, held_before)  # fmt: skip

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from math import inf
 from types import FrameType
 
 from ..diagnostics import ExitStatus, LimitReached
@@ -29,7 +30,13 @@ LATER = 1.25  # times the limit: when the signal comes
 START = 0.3  # seconds of work more, for what comes before the program
 NET = 1.0  # seconds at least, from the limit to the net: twice the limit where that is more
 
+STANDARD = 60.0  # seconds of work
+
 Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
+
+
+class Standard(float):
+    """The default limit of time, which nobody has set."""
 
 
 def reached(seconds: float, by_clock: bool = False) -> LimitReached:
@@ -75,9 +82,18 @@ _listening: list[Mark] = []  # who else is notified of the current line
 _places: list[tuple[int, int]] = []  # the last line and column reported
 
 
+def time_for(seconds: float, *, trusted: bool) -> float:
+    """A program that is trusted meets no limit that nobody set: a training run takes hours, and
+    may have timers and signals of its own."""
+    return inf if trusted and isinstance(seconds, Standard) else seconds
+
+
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
     """Within it LimitReached is raised when the time is used up; the net ends what goes on."""
+    if seconds == inf:
+        yield
+        return
     if not _in_force:
         _places.clear()
     ring = _ringing if hasattr(signal, "setitimer") and is_main_thread() else _watched

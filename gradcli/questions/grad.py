@@ -18,7 +18,14 @@ from ..recording.collect import Collected
 from ..recording.facts import GradientFact, GradReport, TensorFact, nodes_below
 from ..recording.names import loop_names
 from ..recording.numbers import numbers, range_of
-from ..recording.sides import AnyTensor, array_of, is_live, sides
+from ..recording.sides import (
+    AnyTensor,
+    array_of,
+    has_numbers,
+    is_live,
+    sides,
+    without_numbers,
+)
 from ..recording.snapshot import whole
 from .asked_names import AskedNames
 from .errors import error_fact
@@ -118,6 +125,7 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), report._replace(error=error_fact(error))
     fact, result = found.tensors[at], found.held[at]
+    must_have_numbers(fact.name, result)
     report = report._replace(of=fact, of_text=repr(result), shown=shown(ran, None))
     wanted = _wanted(ran, found, fact, options)
     try:
@@ -203,6 +211,14 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     elif i is not None and found.tensors[i].node not in below:
         reason = not_reached(of.name, name, found)
     return Wanted(name, tensor, line, reason)
+
+
+def must_have_numbers(name: str, result: Any) -> None:
+    """UsageError of what has a shape and no numbers."""
+    if not has_numbers(result):
+        kind = without_numbers(result)
+        raise UsageError(f"{name} is a tensor of {kind}, which have no numbers: no gradient of it "
+                         "can be shown")  # fmt: skip
 
 
 def _differentiated(

@@ -191,7 +191,7 @@ class _Told:
     def put(self, name: str, tensor: Any, line: int | None, kind: str, passing: bool) -> None:
         """One more; everything behind it is numbered."""
         values, texts = self.values, self.texts and len(self.facts) < TEXTS
-        if not has_numbers(tensor):
+        if not (has_numbers(tensor) and has_numbers(tensor.grad)):
             values = texts = False
         try:
             function, is_end = tensor.grad_fn, tensor.is_leaf

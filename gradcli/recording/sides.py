@@ -214,6 +214,14 @@ def has_numbers(tensor: Any) -> bool:
     return live is None or not isinstance(tensor, live.tensor) or live.has_numbers(tensor)
 
 
+def without_numbers(tensor: Any) -> str:
+    """Whose tensors have none, of one without them: a device's, or those of a class that computes
+    its operations itself."""
+    if tensor.is_meta:
+        return "the device meta"
+    return f"the class {type(tensor).__name__}"
+
+
 def with_one_shape(tensor: Any) -> Any:
     """A tensor; of a nested one of PyTorch's, whose parts have shapes of their own, a tensor of its
     elements, one behind the other; of one of torch.func what it stands for."""

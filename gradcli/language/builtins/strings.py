@@ -214,7 +214,7 @@ METHODS.update(
     join=_join,
     expandtabs=_expand_tabs,
     translate=_translate,
-    format=lambda text, *args, **kwargs: format_method(text, args, kwargs),
+    format=lambda text, /, *args, **kwargs: format_method(text, args, kwargs),
     format_map=lambda text, mapping, /: format_method(text, None, mapping),
 )
 STATICS["str", "maketrans"] = _make_table

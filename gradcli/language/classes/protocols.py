@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from ...autograd.function import FunctionContext
+from ...autograd.function import Function as HostFunction, FunctionContext
 from .. import library_protocols  # what instances do not answer, the library's objects do
 from ..annotations import Annotation
 from ..attributes import KEPT_BYTES, MISSING, STATICS, get_attribute
@@ -143,6 +143,8 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
             return kind_of(value).name
         if type(value) is FunctionContext:
             return value.type_name
+        if type(value) is Builtin and isinstance(value.function, HostFunction):
+            return value.name  # the class of the program that was called
         if isinstance(value, ClassValue):
             return "type" if value.meta is None else value.meta.name
         return previous(value)

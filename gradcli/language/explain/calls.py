@@ -12,7 +12,14 @@ from ...engine.schema.catalogue import catalogue
 from ...engine.tensors.tensor import Tensor
 from .. import names
 from ..cut_reasons import Search
-from ..explanation import Explanation, is_alone, replaced, suffixed, with_argument
+from ..explanation import (
+    Explanation,
+    is_alone,
+    line_before,
+    replaced,
+    suffixed,
+    with_argument,
+)
 from ..values import Bound, Function
 from .conditions import condition, short
 
@@ -111,7 +118,7 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
             out.put(node, f"None: {code} does not require grad")
         elif not tensor.is_leaf and not tensor.retains_grad:
             out.put(node, f"None: {code} is not a leaf")
-            update = _update_of(out, node, code)
+            update = _update_of(out, node, code) or _earlier_update(out, node.value, code)
             made = _made_of_leaf(out, node.value)
             if made is not None:
                 edits = suffixed(out.places, made, ".detach().requires_grad_()")
@@ -120,8 +127,9 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
             elif update is None:
                 out.advise(f"{code}.retain_grad() before backward")
             else:
-                kept = f"with torch.no_grad(): {update}"
-                edits = replaced(out.places, out.places.statement(node), kept)
+                statement, changed = update
+                kept = f"with torch.no_grad(): {changed}"
+                edits = replaced(out.places, statement, kept)
                 out.advise(f"{kept}, which leaves {code} a leaf", edits)
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")
@@ -152,8 +160,20 @@ def _made_of_leaf(out: Explanation, node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _update_of(out: Explanation, node: ast.AST, code: str | None) -> str | None:
-    """w -= lr * w.grad for w = w - lr * w.grad, which made of the leaf w something computed."""
+def _earlier_update(
+    out: Explanation, node: ast.expr, code: str | None
+) -> tuple[ast.stmt, str] | None:
+    """The same where the update stands before the statement that fails."""
+    bound = out.places.bound_by.get(node.id) if isinstance(node, ast.Name) else None
+    update = None if bound is None else _update_of(out, bound, code)
+    if update is not None and isinstance(update[0], ast.Assign):
+        out.put(update[0].value, f"{code} is computed here, and no leaf from here on")
+    return update
+
+
+def _update_of(out: Explanation, node: ast.AST, code: str | None) -> tuple[ast.stmt, str] | None:
+    """w -= lr * w.grad for w = w - lr * w.grad, which made of the leaf w something computed; and
+    the statement."""
     statement = out.places.statement(node)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.BinOp):
         return None
@@ -162,7 +182,7 @@ def _update_of(out: Explanation, node: ast.AST, code: str | None) -> str | None:
     targets = [out.places.text(target) for target in statement.targets]
     if sign is None or right is None or targets != [code] or left != code:
         return None
-    return f"{code} {sign} {right}"
+    return statement, f"{code} {sign} {right}"
 
 
 def _has_grad(tensor: Tensor) -> bool:
@@ -363,9 +383,40 @@ def _name(out: Explanation, message: str) -> None:
         out.advise(f"global {word} at the start of the function, or {word} as a parameter")
 
 
+def _unpacked(out: Explanation, message: str) -> None:
+    """x, = ctx.saved_tensors of a forward that saves nothing, or fewer."""
+    statement = out.places.statement(out.place)
+    if not message.startswith("not enough values") or not isinstance(statement, ast.Assign):
+        return
+    around = (part for part in out.places.ancestors(statement) if isinstance(part, ast.FunctionDef))
+    value, method = statement.value, next(around, None)
+    if not isinstance(value, ast.Attribute) or value.attr != "saved_tensors" or method is None:
+        return
+    owner = out.places.parents.get(id(method))
+    parts = [part for part in getattr(owner, "body", ()) if isinstance(part, ast.FunctionDef)]
+    forward = next((part for part in parts if part.name == "forward"), None)
+    calls = [
+        node for part in parts for node in ast.walk(part)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "save_for_backward"
+    ]  # fmt: skip
+    if calls:
+        out.put(calls[0], f"saves {len(calls[0].args)}")
+    elif forward is not None and len(parts) > 1:
+        out.put(forward.body[-1], "forward ends here, and has saved no tensors")
+        target = statement.targets[0]
+        names = [ast.unparse(one) for one in getattr(target, "elts", ())]
+        context = ast.unparse(forward.args.args[0]) if forward.args.args else "ctx"
+        text = f"{context}.save_for_backward({', '.join(names)})"
+        known = {one.arg for one in forward.args.args}
+        edits = line_before(out.places, forward.body[-1], text) if known.issuperset(names) else None
+        out.advise(f"{text} in forward", edits)
+
+
 _TOLD: tuple[tuple[type[BaseException], Callable[[Explanation, str], None]], ...] = (
     (AttributeError, _attribute),
     (TypeError, _arguments),
     (LookupError, _item),
     (NameError, _name),
+    (ValueError, _unpacked),
 )

@@ -178,6 +178,8 @@ def _seed(out: Explanation, message: str, nodes: Sequence[ast.expr]) -> None:
         out.put(nodes[0], f"shape {told[1]}")
         if len(nodes) == 2 and out.places.called(out.place)[0] == "backward":  # type: ignore[index]
             out.put(nodes[1], f"shape {told[0]}")
+            out.advise(f"a gradient of the shape {told[1]}, such as torch.ones({told[1]})",
+                       replaced(out.places, nodes[1], f"torch.ones({told[1]})"))  # fmt: skip
 
 
 # ---------------------------------------------------------------- tables of shapes

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...autograd.function import Function
 from ...diagnostics import Edit
 from ...engine.tensors.tensor import Tensor
 from ...nn.module import Module
@@ -155,7 +156,12 @@ def _makes(call: ast.Call, name: str) -> bool:
 
 def _called(out: Explanation, call: ast.Call) -> None:
     text = out.places.text(call.func)
-    if text is not None:
+    kind = out.places.value_of(call.func)
+    if getattr(kind, "native", None) is Function:  # a class of the program
+        out.put(call, "makes an object; apply() of the class computes")
+        given = f"{text}.apply({', '.join(map(ast.unparse, call.args))})"
+        out.advise(given, replaced(out.places, call.func, f"{text}.apply"))
+    elif text is not None:
         given = ", ".join(map(ast.unparse, call.args))
         out.put(call, "makes a layer, and does not call it")
         out.advise(f"{text}()({given})", replaced(out.places, call.func, f"{text}()"))

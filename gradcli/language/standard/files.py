@@ -82,15 +82,19 @@ class Content:
 class _Stored:
     """What stands for a saved value where a program asks for the bytes of its file."""
 
-    __slots__ = ("values",)
+    __slots__ = ("made", "values")
 
     def __init__(self) -> None:
         self.values: dict[bytes, Any] = {}
+        self.made: dict[int, bytes] = {}  # by the identity of the value: the same at each reading
 
     def bytes_of(self, content: Content) -> bytes:
-        session.budget.charge_bytes(content.size)
-        made = (b"PK\x03\x04%012x" % len(self.values)).ljust(content.size, b"\0")
-        self.values[made] = content.saved
+        made = self.made.get(id(content.saved))
+        if made is None:
+            session.budget.charge_bytes(content.size)
+            made = (b"PK\x03\x04%012x" % len(self.values)).ljust(content.size, b"\0")
+            self.values[made] = content.saved
+            self.made[id(content.saved)] = made
         return made
 
 
@@ -221,7 +225,7 @@ class MemoryFile:
 
     _torch_name = "_io.TextIOWrapper"
     PUBLIC = ("read", "readline", "readlines", "write", "writelines", "close", "flush", "seek",
-              "tell", "getvalue", "truncate", "closed", "name", "mode")  # fmt: skip
+              "tell", "getvalue", "truncate", "fileno", "closed", "name", "mode")  # fmt: skip
 
     __slots__ = ("_at", "_is_binary", "closed", "content", "mode", "name", "__weakref__")
 
@@ -243,14 +247,12 @@ class MemoryFile:
 
     def read(self, size: Any = -1) -> Any:
         self._look("readable", "r+")
-        if self._is_saved():
-            return stored.bytes_of(self.content)
-        text = self.content.text
+        text: Any = stored.bytes_of(self.content) if self._is_saved() else self.content.text
         end = len(text) if size is None or size < 0 else self._at + size
         piece = text[self._at : end]
         session.budget.charge_bytes(len(piece) * width_of(piece))
         self._at += len(piece)
-        return self._encoded(piece)
+        return piece if type(piece) is bytes else self._encoded(piece)
 
     def _is_saved(self) -> bool:
         return self._is_binary and self.content.saved is not None
@@ -303,7 +305,8 @@ class MemoryFile:
             raise ValueError(f"negative seek value {offset}")
         if whence and offset and not self._is_binary:
             raise OSError("Can't do nonzero cur-relative seeks")
-        self._at = max(0, (0, self._at, self.content.length)[whence] + offset)
+        length = self.content.size if self._is_saved() else self.content.length
+        self._at = max(0, (0, self._at, length)[whence] + offset)
         return self._at
 
     def tell(self) -> int:
@@ -323,6 +326,11 @@ class MemoryFile:
 
     def flush(self) -> None:
         """Nothing waits to be written."""
+
+    def fileno(self) -> int:
+        if not self.name:
+            raise UnsupportedOperation("fileno")
+        return 3  # the first that is free where three streams are open
 
     def close(self) -> None:
         self.closed = True

@@ -17,7 +17,7 @@ from ..libraries import TENSORS
 from ..operations import DICTS
 from ..session import session
 from ..values import Function
-from .files import Content, MemoryFile, content_of, new_file
+from .files import Content, MemoryFile, content_of, new_file, stored
 from .publishing import functions
 
 # Types that torch.load takes without asking: what state_dict() and an optimiser's state hold.
@@ -116,6 +116,8 @@ def _load(
     weights_only: Any = True, mmap: Any = None, encoding: Any = "utf-8",
 ) -> Any:  # fmt: skip
     content = _content(f, False)
+    if content.saved is None:
+        content.saved = stored.values.get(content.text.encode("utf-8", "surrogateescape"))
     if content.saved is None and not content.size:
         raise EOFError("Ran out of input")
     if content.saved is None and content.length:

@@ -129,7 +129,7 @@ OS: dict[str, Any] = {
         "listdir": files.listed, "remove": files.remove, "unlink": files.remove,
         "rmdir": files.remove_folder, "rename": files.rename, "replace": files.rename,
         "getcwd": lambda: files.disk.here, "chdir": _change_folder, "getenv": _get_environment,
-        "cpu_count": lambda: 1, "getpid": lambda: 1, "system": _not_found,
+        "cpu_count": lambda: 1, "getpid": lambda: 1, "fsync": lambda fd: None, "system": _not_found,
         "popen": _refused("os.popen"), "fspath": word_of,
         "walk": lambda top, **options: Lazy("generator", walk(top)),
     }),

@@ -34,6 +34,7 @@ from ...recording.sides import (
     row_of,
     sequence_of,
     sides,
+    without_numbers,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -125,10 +126,8 @@ class Translation:
             if known[1].requires_grad or not foreign.requires_grad:  # it may be frozen by now
                 return known[1]
         if not has_numbers(foreign):
-            device = foreign.device
-            raise UsageError(
-                f"a tensor of the device {device} has no numbers to multiply slopes by"
-            )
+            kind = without_numbers(foreign)
+            raise UsageError(f"a tensor of {kind} has no numbers to multiply slopes by")
         made = from_array(numpy.array(array_of(self.before(foreign))))
         if foreign.requires_grad:
             made._requires_grad = True

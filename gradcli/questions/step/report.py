@@ -20,7 +20,7 @@ from ...recording.facts.steps import StepsReport
 from ...recording.sides import array_of, is_live, sides
 from ...recording.steps import PASSES, Steps, Walk
 from ..errors import error_fact
-from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure
+from ..grad import FAILURES, NOTHING_REQUIRES_GRAD, failure, must_have_numbers
 from ..graph import collected, numbering
 from ..interventions import Interventions, complain, watching
 from ..ledger import tensor_names
@@ -127,6 +127,7 @@ def differentiated(ran: Ran, options: Options) -> tuple[Ran, TensorFact | None]:
         error = Diagnostic("RuntimeError", message, (), (NOTHING_REQUIRES_GRAD,), ran.request.name)
         return ran._replace(error=error), None
     fact, result = found.tensors[at], found.held[at]
+    must_have_numbers(fact.name, result)
     text = options.grad_output
     seed: Any = None if text is None else grad_output(text, result)
     before = state.observer

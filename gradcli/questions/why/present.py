@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ...recording.side import INF, NAN
-from ...recording.sides import array_of, has_numbers
+from ...recording.sides import array_of, has_numbers, without_numbers
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
 from .cut_edits import is_elsewhere
@@ -28,7 +28,8 @@ def present_finding(case: Case) -> Finding:
     gradient = case.gradient
     assert gradient is not None
     if not has_numbers(gradient):
-        said = f"{case.name} is on the device {gradient.device}, where tensors have no numbers."
+        kind = without_numbers(gradient)
+        said = f"{case.name}.grad is a tensor of {kind}, which have no numbers to look at."
         return Finding("unexplained", said)
     data: Any = array_of(gradient)
     if case.element is not None:

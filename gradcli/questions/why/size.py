@@ -49,8 +49,9 @@ def size_finding(case: Case, data: Any) -> Finding | None:
         (_, applied), *more = places[0]
         place = case.words_at(applied.node) or node_name(applied.node)
         finding.sentence = (
-            f"{case.grad_name} is {verdict}, at most {most:.3g}: the largest step"
-            f"{f's are the {len(more) + 1}' if more else ' is'} at {place}."
+            f"{case.grad_name} is {verdict}, at most {most:.3g}: it "
+            f"{'grows' if verdict == 'large' else 'shrinks'} most"
+            f"{f' in the {len(more) + 1} steps' if more else ''} at {place}."
         )
     for (factor, applied), *more in places[:MARKED]:
         origin = origin_of(applied.node)

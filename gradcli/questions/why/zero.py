@@ -18,6 +18,7 @@ from ...recording.sides import (
     users_class,
 )
 from ..declared import acts_of, zero_of
+from ..graph import module_names
 from ..provenance.passes import Hooked, Pass
 from ..provenance.values import name_of
 from .case import Case, Finding, Remark, remark_once
@@ -36,6 +37,7 @@ from .recurrent import first_state
 from .zero_causes import (
     VERDICTS,
     always_zero,
+    compares_equals,
     factor_of,
     is_at_bound,
     is_slope,
@@ -59,6 +61,7 @@ LABELS = {
     "rows": "looks up other rows",
     "zero-factor": "the gradient is multiplied by 0 here",
     "at-zero": "its input is all 0: the slope is 0 there",
+    "equal": "what it compares is equal: the slope is 0 there",
     "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
     "whole": "the same sum for all inputs",
@@ -79,6 +82,7 @@ REASONS = {
     "rows": "{place} looks up other rows",
     "zero-factor": "{place} multiplies the gradient by 0",
     "at-zero": "the input of {place} is all 0, where PyTorch takes the slope 0",
+    "equal": "what {place} compares is equal already, and its slope is 0 there",
     "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
     "whole": "what {place} gives adds up to 1, whatever its input is",
@@ -362,6 +366,8 @@ def _death_finding(
         reason = words = "drawn"
     if reason == "zero-factor" and rests_at_zero(same[0]):
         words = "at-zero"
+    if reason == "zero-factor" and compares_equals(same[0]):
+        words = "equal"
     finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
@@ -406,11 +412,14 @@ def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
     text, kind, zero = case.words_at(node), kind_of(node), zero_of(node)
-    if text and (module := case.provenance.dropouts.of(node)):
+    if text and (module := case.provenance.layers.drops(node)):
         return f"{module} in {text}"
     if elsewhere_of(node) is not None:
         return text
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
-            return f"{kind} in {text}"
+            layer, identity = case.provenance.layers.of(node)
+            outcome = case.ran.outcome
+            path = module_names(outcome.bindings).get(identity) if outcome is not None else None
+            return f"{layer} {path} in {text}" if path else f"{kind} in {text}"
     return text or node_name(node)

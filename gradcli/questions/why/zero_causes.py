@@ -109,6 +109,15 @@ def rests_at_zero(share: Share) -> bool:
     return bool(given.size) and not given.any()
 
 
+def compares_equals(share: Share) -> bool:
+    """Whether a loss was given a prediction that is its target."""
+    row = row_of(share.applied.node)
+    one, other = saved_value(share.applied, "self"), saved_value(share.applied, "target")
+    if row is None or row.role != "compares" or not hasattr(one, "shape"):
+        return False
+    return hasattr(other, "shape") and one.size > 0 and bool((one == other).all())
+
+
 def is_slope(node: Any) -> bool:
     """Whether it goes back through what a pass that made a graph computed: a slope times what came
     to it."""

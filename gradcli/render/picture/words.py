@@ -367,7 +367,7 @@ def small(value: ValueFact) -> str:
         return printed
     span = value.range
     if span is not None and span.low == span.high and not span.has_nan and not span.of:
-        return f"{span.low:.4g}"
+        return f"{span.low + 0.0:.4g}"  # -0.0 is 0
     if value.text is not None and prod(value.shape) <= FEW:
         told = _elements(" ".join(lines_of(value)))
         if value.range is None or width_of(told) <= ELEMENTS:
@@ -432,12 +432,18 @@ def magnitude(value: ValueFact) -> float | None:
     """The largest of its numbers, by size; None where it is not known."""
     if value.range is not None:
         return max(abs(value.range.low), abs(value.range.high))
-    if value.is_number and value.text is not None:
-        try:
-            return abs(float(lines_of(value)[0]))
-        except ValueError:
-            return None
-    return None
+    number = _only(value)
+    return None if number is None else abs(number)
+
+
+def _only(value: ValueFact) -> float | None:
+    """The number of a value of one element, with or without dimensions."""
+    if value.text is None or prod(value.shape) != 1:
+        return None
+    try:
+        return float(lines_of(value)[0].strip("[] "))
+    except ValueError:
+        return None
 
 
 def sign_of(value: ValueFact) -> int:
@@ -445,9 +451,7 @@ def sign_of(value: ValueFact) -> int:
     if value.range is not None:
         low, high = value.range.low, value.range.high
         return 0 if low == high == 0 else -1 if high <= 0 else 1
-    if value.is_number and value.text is not None:
-        number = lines_of(value)[0]
-        if is_zero(value.text, None):
-            return 0
-        return -1 if number.startswith("-") else 1
-    return 1
+    number = _only(value)
+    if number is None:
+        return 1
+    return -1 if number < 0 else int(number != 0)
