@@ -202,5 +202,8 @@ def test_options_that_print_nothing_spoil_no_report(tmp_path: Path, option: str)
     for words in (("trace",), ("grad", "--wrt", "x"), ("step",)):
         done = here(*words, str(program))
         assert done.returncode == 0 and "2.5" in done.stdout, done
+    if oracle.has_torch:
+        done = here("grad", "--wrt", "x", str(program), "--engine", "torch")
+        assert done.returncode == 0 and "2.5" in done.stdout, done
     program.write_text(f"{text}assert (x == 3).all()\n")
     assert here("run", str(program)).stderr.endswith("AssertionError\n")

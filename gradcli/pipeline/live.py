@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import ProgramError
 from ..engine.graph.observer import Observer
-from ..engine.memory.repr import prints
 from ..language.budget import memory_in_use
 from ..language.program import Program
 from ..language.source import Source
@@ -82,9 +81,6 @@ def _run(
             recording.begin(machine)
         held_before = memory_in_use()[0]
         outcome = machine.run(printer(printed, write, guessed), warned)
-    torch = machine.recorder.torch
-    if not prints(torch._tensor_str.PRINT_OPTS):  # of what reports show
-        torch.set_printoptions(profile="default")
     error = None if outcome.error is None else outcome.error.bounded()
     return Ran(request, machine.program, machine.program.source.text, outcome, printed,
                tuple(warned.places), error, missing if guessed else (), recording,
