@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 import threading
@@ -239,3 +240,33 @@ def test_a_recording_in_another_thread_is_its_own() -> None:
     assert [row["name"] for row in own["leaves"]] == ["w"] and len(own["passes"]) == 1
     assert [row["name"] for row in its["leaves"]] == ["net.0.weight", "net.0.bias"]
     assert len(its["passes"]) == 1
+
+
+def held_by(tensor: Any) -> Any:
+    return (tensor * 2).sum()
+
+
+def test_recordings_that_are_over_hold_nothing() -> None:
+    """Neither those of one name nor those of functions that are over; the last one is known."""
+    known: list[weakref.ref[Any]] = []
+
+    def one() -> None:
+        with inspect.record() as inner:
+            x = torch.ones(300, requires_grad=True)
+            known.append(weakref.ref(x))
+            held_by(x).backward()
+        assert inner.why("x")
+
+    for _ in range(2):
+        one()
+    for _ in range(2):
+        with inspect.record() as run:
+            y = torch.ones(300, requires_grad=True)
+            known.append(weakref.ref(y))
+            held_by(y).backward()
+        assert run.trace()
+    del y, run
+    with inspect.record():
+        held_by(torch.ones(2, requires_grad=True)).backward()
+    gc.collect()
+    assert [ref() is None for ref in known] == [True] * 4

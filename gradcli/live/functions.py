@@ -64,6 +64,7 @@ class Functions:
             elif above is not None:  # another recording began since, and still listens
                 above.old = one.old
         self.swapped.clear()
+        self.codes.clear()
 
     def _functions(self) -> Iterator[FunctionType]:
         """Of the file of the text, those of its classes too."""

@@ -64,6 +64,11 @@ class Reporter:
             found[f"gradcli: {name}"] = self._safe(getattr(self, name))
         return found
 
+    def forget(self) -> None:
+        """Nothing is reported any more; frames hold their code, which holds this."""
+        for held in (self.open, self.kept, self.old):
+            held.clear()
+
     def _safe(self, tell: Callable[..., Any]) -> Callable[..., Any]:
         """What goes wrong in telling is our defect: the program goes on with its value, which is
         told last. What runs in between, such as a trace function, tells nothing itself."""

@@ -36,6 +36,7 @@ from .side import TorchSide
 from .text import Text, cell_of, parsed
 from .tracebacks import without
 
+RECORDED = "gradcli.inspect"  # where recordings are made, and their answers
 MOST = 100  # texts that are remembered
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -164,6 +165,9 @@ class Session:
         self.frame = None
         if error is not None:
             error.__traceback__ = without(error.__traceback__, self.text)
+        self.text.forget()
+        if self.teller is not None:
+            self.teller.forget()
 
     def _rebound(self) -> None:
         """Names that mean other tensors now than when the recording began."""
@@ -249,8 +253,15 @@ def _constructs(node: Any) -> bool:
 
 
 def _values(frame: FrameType) -> dict[str, Any]:
-    """The names of a frame, then those of its module."""
-    return {**frame.f_globals, **frame.f_locals}
+    """The names of a frame, then those of its module; no recordings and their answers: each would
+    hold the one before it, and with it all that this one has kept."""
+    names = {**frame.f_globals, **frame.f_locals}
+    return {name: value for name, value in names.items() if not _is_recorded(value)}
+
+
+def _is_recorded(value: Any) -> bool:
+    home = getattr(type(value), "__module__", None)
+    return type(home) is str and home.startswith(RECORDED)
 
 
 class _Targets:

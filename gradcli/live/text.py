@@ -80,6 +80,13 @@ class Text:
         self.plain.append(plain)
         self.tells(code)
 
+    def forget(self) -> None:
+        """Nothing runs it any more. Rewritten code holds who listened, and Python collects no
+        circle that code is a part of."""
+        for held in (self.told, self._codes, self._others, self._inner):
+            held.clear()
+        self.plain.clear()
+
     def frame(self, start: FrameType | None) -> FrameType | None:
         """The innermost frame of the text, from this one outwards."""
         filename = self.filename
