@@ -30,6 +30,7 @@ from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .imported import ImportedFiles
 from .packages import start_of
+from .printed import settle_printing
 from .recorder import Recorder
 from .rewrite import Globals, Listeners
 from .text import Text, parsed
@@ -192,6 +193,7 @@ class LiveMachine(Listeners):
                 if self.log is not None:
                     self.log.over(raised)
                 error = diagnostic_of(raised, self.text, self.recorder.explained(raised))
+        settle_printing(self.recorder.torch)
         if self.recorder.defects:
             raise self.recorder.defects[0]
         return self.outcome(error)
