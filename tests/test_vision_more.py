@@ -298,7 +298,7 @@ def test_networks_of_torchvision() -> None:
     assert printed(NETWORKS) == OF_NETWORKS
 
 
-COLOURS = """
+JITTER = """
 import numpy as np
 from torchvision import transforms as T
 import torchvision.transforms.functional as TF
@@ -336,7 +336,7 @@ for wrong in (
         print(error)
 """
 # What torchvision 0.28 and Pillow give.
-OF_COLOURS = """\
+OF_JITTER = """\
 brightness 0.5 22.0019 7.2964 2750.0000 214506.0000 (2750, 214506)
 brightness 1.7 62.1871 53.2047 8166.0000 1744546.0000 (8166, 1744546)
 contrast 0.5 43.2177 22.6708 5630.0000 717306.0000 (5658, 723920)
@@ -367,4 +367,4 @@ If value is str, it should be 'random'
 
 
 def test_colours_are_changed_as_torchvision_changes_them() -> None:
-    assert printed(COLOURS) == OF_COLOURS
+    assert printed(JITTER) == OF_JITTER
