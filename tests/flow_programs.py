@@ -427,6 +427,11 @@ for i in range(5):
     ),
     "no step": (sgd().replace("    opt.step()\n", ""), {"not updated": ALL}),
     "a rate of zero": (sgd(lr="0.0"), {"not updated": ALL}),
+    "a rate that a schedule makes too small": (
+        sgd().replace("for i", "plan = optim.lr_scheduler.StepLR(opt, 1, gamma=0.1)\nfor i")
+        + "    plan.step()\n",
+        {"not updated": ALL},
+    ),
     "only one is changed": (
         FIT + """\
 for i in range(5):

@@ -10,6 +10,7 @@ import pytest
 from command_here import here
 from oracle import oracle
 from programs_under import sections
+from test_live import close
 
 PROGRAMS = sections(Path(__file__).parent / "programs" / "both_engines.txt")
 pytestmark = pytest.mark.skipif(not oracle.has_torch, reason="PyTorch is not installed")
@@ -165,7 +166,19 @@ F.group_norm(x, 2).tanh().sum().backward()
 """
 
 
-@pytest.mark.parametrize("text", [CHANGED, GROUPS])
+LAYER = """torch.manual_seed(0)
+layer = nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
+layer(torch.randn(2, 3, 4)).pow(2).mean().backward()
+"""
+CELL = """from torch.nn.utils.rnn import pack_padded_sequence
+torch.manual_seed(0)
+packed = pack_padded_sequence(torch.randn(2, 3, 2), [3, 1], batch_first=True)
+outputs, h = nn.GRU(2, 3, batch_first=True)(packed)
+outputs.data.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("text", [CHANGED, GROUPS, LAYER, CELL])
 def test_outputs_of_nodes_are_the_same(text: str, tmp_path: Path) -> None:
     """Those too that only another view has changed, or that no name holds."""
     file = tmp_path / "program.expr"
@@ -181,6 +194,7 @@ def test_outputs_of_nodes_are_the_same(text: str, tmp_path: Path) -> None:
     ]
     assert [one[:2] for one in results[0]] == [one[:2] for one in results[1]]
     assert all(one[2] is not None for one in (*results[0], *results[1]))
+    assert all(close(one[2], two[2]) for one, two in zip(*results, strict=True))
 
 
 def test_paths_lead_through_a_view_whose_base_was_changed(tmp_path: Path) -> None:
@@ -281,3 +295,69 @@ def test_pictures_fold_the_same_calls(tmp_path: Path) -> None:
     assert own["frames"] == live["frames"] and len(own["frames"]) == 8
     made = [[(node["name"], node["frame"]) for node in one["nodes"]] for one in (own, live)]
     assert made[0] == made[1]
+
+
+SPARSE = """torch.manual_seed(0)
+table = nn.Embedding(6, 2, sparse=True)
+opt = torch.optim.SparseAdam(list(table.parameters()), lr=0.1)
+loss = table(torch.tensor([1, 1, 4])).sum()
+loss.backward()
+opt.step()
+"""
+CHECKPOINTS = """from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+block = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
+x = torch.ones(2, 2, requires_grad=True)
+a = checkpoint(block, x, use_reentrant=False)
+b = checkpoint(block, a * 2, use_reentrant=True)
+c = b.exp()
+c.sum().backward()
+"""
+PRINTING = """class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        print("back")
+        return grad * 2
+x = torch.ones(3, requires_grad=True)
+Double.apply(x).sum().backward()
+"""
+AUTOCAST = """torch.manual_seed(0)
+net = nn.Linear(2, 2)
+x = torch.ones(1, 2)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    y = net(x)
+y.sum().backward()
+"""
+BLOCKS = """class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.norm = nn.LayerNorm(d)
+        self.lin = nn.Linear(d, d)
+    def forward(self, x):
+        return x + self.lin(self.norm(x))
+torch.manual_seed(0)
+net = nn.ModuleList([Block(2) for _ in range(2)])
+x = torch.randn(1, 2)
+for b in net:
+    x = b(x)
+x.square().sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    ("grad", SPARSE), ("step", SPARSE), ("trace", SPARSE), ("paths", BLOCKS),
+    ("trace", CHECKPOINTS), ("step", CHECKPOINTS), ("flow", CHECKPOINTS), ("paths", PRINTING),
+    ("step", AUTOCAST),
+])  # fmt: skip
+def test_more_pages_are_the_same(words: str, text: str, tmp_path: Path) -> None:
+    """Gradients of a sparse layout have numbers; leaves are in the order of their names; what a
+    checkpoint does belongs to its call; a backward that prints is heard in its pass alone; autocast
+    casts the last operand first."""
+    file = tmp_path / "program.expr"
+    file.write_text(text, "utf-8")
+    own, live = (here(words, str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
+    assert own.stderr == live.stderr.replace(" --engine torch", "")

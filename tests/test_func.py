@@ -165,6 +165,8 @@ ERRORS = (
     "vmap(lambda a: a.requires_grad_())(M)", "vmap(lambda a: a.data)(M)",
     "vmap(lambda a: f'{a}')(X)", "vmap(lambda a: torch.allclose(a, a))(M)",
     "vmap(lambda a: torch.bernoulli(a * 0 + 0.5), randomness='same')(M)",
+    "vmap(lambda a: X.mul_(a))(M)", "vmap(lambda a: X.lerp_(a, 0.5))(M)",
+    "vmap(lambda a: X.pow_(a))(M)", "vmap(lambda a: X.scatter_(0, (a * 0).long(), a))(M)",
 )  # fmt: skip
 
 

@@ -98,7 +98,10 @@ def test_a_pass_inside_of_a_pass_is_a_pass() -> None:
 
 @needs_torch
 @pytest.mark.parametrize("words", ["step", "flow", "grad"])
-@pytest.mark.parametrize("call", ["vmap(grad(torch.sin))(x)", "jacrev(h)(x)", "grad(f)(x)"])
+@pytest.mark.parametrize("call", [
+    "vmap(grad(torch.sin))(x)", "jacrev(h)(x)", "grad(f)(x)",
+    "grad(grad(lambda x: x.exp() * x.sin()))(x[0])", "vmap(grad(lambda x: x.sin() * x))(x)",
+])  # fmt: skip
 def test_other_questions_answer_the_same(words: str, call: str, tmp_path: Path) -> None:
     file = tmp_path / "p.py"
     file.write_text(START + call + "\n", "utf-8")

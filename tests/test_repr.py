@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
+from command_here import here
 from oracle import oracle, question
 
 import gradcli
@@ -185,3 +187,23 @@ def test_one_number_has_the_text_of_its_array(options: dict[str, Any]) -> None:
             for dtype in (gradcli.float32, gradcli.float64, gradcli.bfloat16):
                 tensor = gradcli.tensor(number, dtype=dtype)
                 assert repr(tensor) == tensor_text(tensor._data, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["precision=''", "precision=-1", "precision=True", "precision='1f}{'", "edgeitems='a'",
+     "threshold=[1]", "linewidth='a'", "linewidth=75.5"],
+)  # fmt: skip
+def test_options_that_print_nothing_spoil_no_report(tmp_path: Path, option: str) -> None:
+    """The program's own print fails, as PyTorch's does; what commands show is printed."""
+    program = tmp_path / "p.expr"
+    text = f"torch.set_printoptions({option})\nx = torch.tensor([1.5, 2.5], requires_grad=True)\n"
+    program.write_text(f"{text}(x * 2.5).sum().backward()\n")
+    for words in (("trace",), ("grad", "--wrt", "x"), ("step",)):
+        done = here(*words, str(program))
+        assert done.returncode == 0 and "2.5" in done.stdout, done
+    if oracle.has_torch:
+        done = here("grad", "--wrt", "x", str(program), "--engine", "torch")
+        assert done.returncode == 0 and "2.5" in done.stdout, done
+    program.write_text(f"{text}assert (x == 3).all()\n")
+    assert here("run", str(program)).stderr.endswith("AssertionError\n")

@@ -149,7 +149,7 @@ c       [6]                   0  [1]            1
 
 tensor  changed in place  version  seen by    line
 row     row.mul_(2)       0 → 1    x, a, b       5
-x       x[0]              1 → 2    a, row, b     6
+x       x[0] = 5          1 → 2    a, row, b     6
 c       c += 1            0 → 1                  8
 """ in text  # fmt: skip
 

@@ -813,3 +813,13 @@ def test_a_norm_that_rests_at_zero_says_so() -> None:
     assert report.sentence.endswith(
         "the input of torch.norm(w) is all 0, where PyTorch takes the slope 0."
     )
+
+
+def test_the_layer_that_blocks_a_gradient_is_named() -> None:
+    text = (
+        "net = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1), nn.ReLU())\n"
+        "with torch.no_grad():\n    net[2].bias.fill_(-9.)\n"
+        "loss = net(torch.ones(3, 1)).sum()\nloss.backward()\n"
+    )
+    _, report = ask(text, "net.0.bias")
+    assert "ReLU net.3 in net(torch.ones(3, 1)) blocks the gradient" in report.sentence

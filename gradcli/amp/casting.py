@@ -116,7 +116,8 @@ class _Cast:
         fast = casting.dtype
         if fast is None:
             return self.found(*args)
-        args = cast(args, self.chosen(args))
+        chosen = self.chosen(args)
+        args = tuple([cast(arg, chosen) for arg in reversed(args)])[::-1]  # the last one first
         casting.dtype = None  # what it is composed of runs in these types
         try:
             return self.found(*args)

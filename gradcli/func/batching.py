@@ -233,18 +233,24 @@ def _drawn_in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
 
 
 def _too_small(row: Row, target: Any, values: Sequence[Any], level: int) -> RuntimeError:
-    """A tensor that all samples share cannot take each sample's own result."""
-    shapes = [tuple(value.in_front()._data.shape) for value in values if is_batched(value, level)]
-    if row.broadcasts:
+    """A tensor that all samples share cannot take each sample's own result. PyTorch has rules for
+    the changes of Python's operators and for some that put in numbers, and no one rule for x += y.
+    """
+    if row.broadcasts and row.symbol == "+":
+        shapes = [value.in_front()._data.shape for value in values if is_batched(value, level)]
         return RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(shapes[0])}"
         )
-    name = "inplace arithmetic" if row.name in ("copy", "masked_fill") else row.inplace
+    name, where = str(row.inplace), "in a vmap"
+    if row.symbol or row.name in ("copy", "masked_fill"):
+        name = "inplace arithmetic"
+    elif row.broadcasts or row.acts == "product" or row.name in ("scatter", "index_copy"):
+        name, where = f"aten::{name}", f"at level {level}"
     return RuntimeError(
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor "
         "`other` in extra_args that has more elements than `self`. This happened due to `other` "
-        "being vmapped over but `self` not being vmapped over in a vmap. Please try to use "
+        f"being vmapped over but `self` not being vmapped over {where}. Please try to use "
         f"out-of-place operators instead of {name}. If said operator is being called inside "
         "the PyTorch framework, please file a bug report instead."
     )

@@ -20,6 +20,7 @@ from ..diagnostics import (
     ProgramError,
     Span,
 )
+from ..engine.memory.repr import settle_printoptions
 from ..engine.schema.errors import DeviceMissing
 from ..engine.schema.mode import state
 from ..named import NamedTuple
@@ -198,7 +199,10 @@ class Machine:
                 for text in syntax_warnings(self.program.doubtful):
                     state.warn(text)
             try:
-                self.statements(budget)
+                try:
+                    self.statements(budget)
+                finally:
+                    settle_printoptions()
             except BaseException as raised:
                 if self.log is not None:
                     self.log.over(raised)

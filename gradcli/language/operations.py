@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.schema.class_name import name_in_messages
+from ..engine.schema.mode import state
 from ..engine.tensors.tensor import Tensor
 from .costs import (
     COPIED,
@@ -293,10 +294,15 @@ def collect(value: Any) -> list[Any]:
 
 
 def taken(value: Any) -> list[Any]:
-    """The same for the host, which has iterators of its own."""
+    """The same for the host, which has iterators of its own, and goes on in the expression that
+    called it."""
+    origin = state.origin
     if type(value) is Lazy or not hasattr(type(value), "__next__"):
-        return collect(value)
-    return collect(Lazy("iterator", value))
+        found = collect(value)
+    else:
+        found = collect(Lazy("iterator", value))
+    state.origin = origin
+    return found
 
 
 def as_set(items: Any) -> Set:

@@ -108,6 +108,40 @@ RECIPES: dict[str, Callable[..., Any]] = {
         n._saved_size, n._saved_stride, n._saved_storage_offset
     ),
     "ExpandBackward0": lambda torch, n, a: a.expand(n._input_metadata[0].shape),
+    "AliasBackward0": lambda torch, n, a: a,
+    "SqueezeBackward0": lambda torch, n, a: a.squeeze(),
+    "SqueezeBackward1": lambda torch, n, a: a.squeeze(_signed(n._saved_dim)),
+    "SqueezeBackward2": lambda torch, n, a: a.squeeze(tuple(map(_signed, n._saved_dim))),
+    "UnfoldBackward0": lambda torch, n, a: a.unfold(
+        _signed(n._saved_dimension), n._saved_size, n._saved_step
+    ),
+    "DiagonalBackward0": lambda torch, n, a: a.diagonal(
+        _signed(n._saved_offset), _signed(n._saved_dim1), _signed(n._saved_dim2)
+    ),
+    "RepeatBackward0": lambda torch, n, a: a.repeat(n._saved_repeats),
+    "SplitBackward0": lambda torch, n, a: a.split(n._saved_split_size, _signed(n._saved_dim)),
+    "UnsafeSplitBackward0": lambda torch, n, a: a.split(n._saved_split_size, _signed(n._saved_dim)),
+    "SplitWithSizesBackward0": lambda torch, n, a: a.split(
+        n._saved_split_sizes, _signed(n._saved_dim)
+    ),
+    "UnbindBackward0": lambda torch, n, a: a.unbind(_signed(n._saved_dim)),
+    "CatBackward0": lambda torch, n, *a: torch.cat(a, _signed(n._saved_dim)),
+    "StackBackward0": lambda torch, n, *a: torch.stack(a, _signed(n._saved_dim)),
+    "ViewAsRealBackward0": lambda torch, n, a: torch.view_as_real(a),
+    "ViewAsComplexBackward0": lambda torch, n, a: torch.view_as_complex(a),
+    "ConjBackward0": lambda torch, n, a: a.conj(),
+    "ToCopyBackward0": lambda torch, n, a: a.to(n._input_metadata[0].dtype),
+    "MeanBackward0": lambda torch, n, a: a.mean(),
+    "MeanBackward1": lambda torch, n, a: a.mean(
+        tuple(map(_signed, n._saved_dim)), keepdim=n._saved_keepdim
+    ),
+    "AbsBackward0": lambda torch, n, a: a.abs(),
+    "MaximumBackward0": lambda torch, n, a, b: torch.maximum(a, b),
+    "MinimumBackward0": lambda torch, n, a, b: torch.minimum(a, b),
+    "WhereBackward0": lambda torch, n, a, b: torch.where(n._saved_condition, a, b),
+    "BaddbmmBackward0": lambda torch, n, a, b, c: torch.baddbmm(
+        a, b, c, beta=n._saved_beta, alpha=n._saved_alpha
+    ),
 }
 
 

@@ -45,7 +45,8 @@ class Capturing:
 
     def graph(self, roots: Sequence[Any]) -> Graph | None:
         """What is behind the roots, where PyTorch may capture it."""
-        found = Graph()
+        found, labels = Graph(), self.recorder.labels
+        pending = labels.pending
         try:
             if self._is_fit(found, roots) and self._is_whole(found):
                 return found
@@ -53,6 +54,8 @@ class Capturing:
             self.recorder.defects.append(error)
         for node in found.inner:  # who goes over it in another way shall report them
             node.metadata[KEY].origin = None
+        if labels.pending is not pending:
+            labels.pending += [node for node in pending if node in found.seen]
         return None
 
     def _is_entered(self, found: Graph, roots: Sequence[Any]) -> bool:

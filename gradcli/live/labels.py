@@ -127,6 +127,11 @@ class Labels:
                 observer.accumulated(tensor, grads[output_nr])
                 observer.stored(tensor)
 
+    def tell_operands(self, node: Any) -> None:
+        """Tells what a node was made of where nobody saw the call: as far as it has saved it."""
+        if held := operands(node, self.side.kept):
+            self.recorder.observer.used(node, held, None)
+
     # ------------------------------------------------------------ what was made on the way
 
     def settle(self) -> None:
@@ -210,7 +215,9 @@ def made_within(
                 yield node, value
             elif maker is not None:
                 if id(maker) not in inner and maker.name() == "CloneBackward0":
-                    maker = maker.next_functions[0][0]
+                    maker, number = maker.next_functions[0]
+                    if number:  # it is told as the first output
+                        continue
                 if inner.pop(id(maker), None) is not None:
                     yield maker, value
 

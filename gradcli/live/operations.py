@@ -398,7 +398,11 @@ class Operations:
         if isinstance(result, self.side.tensor):
             if self.side.transform() is None:
                 return self._tell_made(result, fresh)
-            told = [self._tell_made(one, fresh) for one in self.side.levels(result)]
+            levels = list(self.side.levels(result))
+            told = [self._tell_made(one, fresh) for one in levels]
+            for one, is_new in zip(levels[1:], told[1:], strict=True):
+                if is_new:
+                    self.labels.tell_operands(one.grad_fn)
             return told[0]
         if isinstance(result, (tuple, list)):
             fresh = [] if fresh is None else fresh

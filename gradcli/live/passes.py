@@ -37,10 +37,10 @@ class PassTeller:
         self.keep_graph = self.create_graph = False  # options of the command line
         self.holds_graph = False  # for a question that comes when the program has ended
         self.freed: list[Any] = []
+        self.hooked: set[Any] = set()  # nodes that tell of themselves when they run
+        self.begun: Any = None  # the call that began the pass
         self.unfollowed = 0  # passes over tensors that have no numbers
         self.latest: dict[tuple[Any, int], Any] = {}  # which node's gradient came last to an edge
-        # What came for inputs, where PyTorch returns nothing if nothing came for another one.
-        self.wanted: dict[tuple[Any, int], Any] = {}
         self.hooks = ProgramHooks(recorder)
 
     @contextmanager
@@ -96,7 +96,9 @@ class PassTeller:
         if not self._is_numeric(nodes):
             self.unfollowed += 1
             return plain(outputs, *args, **kwargs)
-        spot = recorder.stand(sys._getframe(2)) if outer else None
+        before, place = state.origin, recorder.stand(sys._getframe(2))
+        spot = place if outer else None
+        self.begun = place.node if outer else self.begun
         if outer and recorder.on_pass is not None:
             recorder.on_pass(sys._getframe(2))
         with recorder.telling():
@@ -113,7 +115,18 @@ class PassTeller:
             return self._captured_pass(graph, spot, plain, outputs, args)
         call = plainly if spot is None else spot.call
         run = functools.partial(call, plain, (outputs, *args), kwargs)
-        return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
+        try:
+            return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
+        finally:
+            state.origin = state.origin if outer else before
+
+    def place(self, node: Any) -> Any:
+        """Where the program is within a pass: code of PyTorch's, as that of a checkpoint, stands
+        where the node was made that runs it, and not where the pass began."""
+        running = self.recorder.side.about_to_run[0]
+        if node is not self.begun or running is None:
+            return node
+        return self.recorder.side.origin(running) or node
 
     def _hooked_pass(
         self, run: Callable[[], Any], nodes: list[Any], args: tuple[Any, ...], *, outer: bool,
@@ -122,43 +135,39 @@ class PassTeller:
         """One that hooks of its nodes tell of."""
         recorder, side = self.recorder, self.recorder.side
         keep, create, inputs = args[1:4]
+        origin = state.origin
         with side.hands_off():
             recorder.labels.settle()
             self.hooks.found(nodes)
             handles: list[Any] = []
-            for node in nodes:
+            mine = [node for node in nodes if node not in self.hooked]  # by a pass around it
+            self.hooked.update(mine)
+            for node in mine:
                 self._hook(node, handles)
             spies = list(self.hooks.spies(nodes)) if outer and self.hooks.all else []
         freed, self.freed = self.freed, []
-        wanted, self.wanted = self.wanted, {}
-        ends = [(side.edge(one), one.output_nr) for one in inputs]
-        if capture and not args[4]:
-            self.wanted = dict.fromkeys(ends)
         done = False
         try:
-            with self._heard(nodes, create=create):
+            with self._captures(nodes, inputs if capture else ()), self._heard(nodes, create):
                 found = run()
             done = True
-            if capture:
-                self._captured(nodes, inputs, found)
         except RuntimeError as error:
             done = UNUSED in str(error)
-            if done:
-                self._captured(nodes, inputs, [self.wanted.get(end) for end in ends])
             recorder.causes = causes_of(error, recorder, nodes)
             raise
         finally:
             self.running -= 1
+            state.origin = origin
             for handle in handles:
                 handle.remove()
+            self.hooked.difference_update(mine)
             self.hooks.take_back(spies)
-            mine, self.freed = self.freed, freed
-            self.wanted = wanted
+            released, self.freed = self.freed, freed
             with side.hands_off():
-                self._over(mine, keep, create, outer=outer, done=done)
+                self._over(released, keep, create, outer=outer, done=done)
         return found
 
-    def _heard(self, nodes: list[Any], *, create: bool) -> Any:
+    def _heard(self, nodes: list[Any], create: bool) -> Any:
         """Within it is heard what code of the program makes in a pass: the mode has been put aside
         for the call that began it."""
         python = self.capturing.python
@@ -237,18 +246,36 @@ class PassTeller:
         else:
             observer.failed(mine)
 
-    def _captured(
-        self, nodes: list[Any], inputs: Sequence[Any], found: Sequence[Any]
-    ) -> None:  # fmt: skip
-        recorder, leaves = self.recorder, leaves_of(nodes)
-        with recorder.side.hands_off():
-            for place, (tensor, grad) in enumerate(zip(inputs, found, strict=False)):
-                if grad is None or self._tensor(tensor) is None:
-                    continue
-                node = leaves.get(id(tensor)) or recorder.side.node(tensor)
-                self._label_sum_on((node, tensor.output_nr), grad)
-                if node is not None:
-                    recorder.observer.captured(node, place, grad)
+    @contextmanager
+    def _captures(self, nodes: list[Any], inputs: Sequence[Any]) -> Iterator[None]:
+        """Tells what comes for each input when it comes: PyTorch returns all at the end, and none
+        where nothing came for one."""
+        side, leaves = self.recorder.side, leaves_of(nodes)
+        handles: list[Any] = []
+        bare: list[Any] = []  # tensors that had no table of hooks
+        with side.hands_off():
+            for place, tensor in enumerate(inputs):
+                node = leaves.get(id(tensor)) or side.node(tensor)
+                if node is not None and self._tensor(tensor) is not None:
+                    bare += [tensor] if tensor._backward_hooks is None else []
+                    hook = functools.partial(self._came, node, tensor.output_nr, place)
+                    handles.append(tensor.register_hook(self._safe(hook)))
+        try:
+            yield
+        finally:
+            with side.hands_off():
+                for handle in handles:
+                    handle.remove()
+                for tensor in bare:
+                    if not tensor._backward_hooks:
+                        tensor._backward_hooks = None
+
+    def _came(self, node: Any, output_nr: int, place: int, grad: Any) -> None:
+        """An input of `autograd.grad` is given its gradient."""
+        if grad is not None:
+            with self.recorder.side.hands_off():
+                self._label_sum_on((node, output_nr), grad)
+                self.recorder.observer.captured(node, place, grad)
 
     # ------------------------------------------------------------ nodes
 
@@ -271,7 +298,8 @@ class PassTeller:
         else:
             self.recorder.labels.label(node, self.recorder.elsewhere, is_reported=False)
             # A module's hook runs between the two.
-            if self.is_light and not self.hooks.standing and not self._fails(node):
+            is_python = isinstance(node, self.capturing.python)  # and may begin a pass
+            if self.is_light and not (self.hooks.standing or is_python or self._fails(node)):
                 handles.append(node.register_hook(self._at_once(node)))
                 return
             before, after = self._of_node(node)
@@ -308,7 +336,6 @@ class PassTeller:
                 side.about_to_run = (None, ())
                 observer.ran(node)
                 observer.applied(node, side.all_bare(grads), side.all_bare(results))
-                self._came(node, results)
                 if side.switched():
                     self._label(node, results)
 
@@ -344,7 +371,6 @@ class PassTeller:
                         self.freed.append(node)
                     ran(node)
                     applied(node, grads, side.all_bare(results))
-                    self._came(node, results)
                     side.about_to_run = (None, ())
                     if side.switched():
                         self._label(node, results)
@@ -354,12 +380,6 @@ class PassTeller:
                 defects.append(error)
 
         return both
-
-    def _came(self, node: Any, results: Any) -> None:
-        wanted = self.wanted
-        for edge, result in zip(node.next_functions if wanted else (), results, strict=False):
-            if edge in wanted and result is not None:
-                wanted[edge] = result if wanted[edge] is None else wanted[edge] + result
 
     def _label(self, node: Any, results: Any) -> None:
         """A pass that makes a graph: it stands where the node does."""
@@ -373,6 +393,7 @@ class PassTeller:
                     origin = recorder.side.origin(node)
                     if recorder.labels.label(one.grad_fn, origin):
                         recorder.observer.made(one)
+                        recorder.labels.tell_operands(one.grad_fn)
 
     def _label_sums(self, node: Any, grads: Iterable[Any]) -> None:
         """What a pass that makes a graph adds up for a node."""

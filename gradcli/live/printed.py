@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.memory.repr import prints
 from ..engine.tensors.construct import from_numpy
 from ..engine.tensors.text import text_of
 
 PLAIN = ("float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool")
+
+
+def settle_printing(torch: Any) -> None:
+    """The program is over: what it set of the printing counts in reports if it can print."""
+    if not prints(torch._tensor_str.PRINT_OPTS):
+        torch.set_printoptions(profile="default")
 
 
 class Printer:

@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import random
+import re
 import sys
 import types
 import warnings
@@ -29,6 +30,7 @@ from .code import compiled
 from .failures import TRIGGERED, diagnostic_of
 from .imported import ImportedFiles
 from .packages import start_of
+from .printed import settle_printing
 from .recorder import Recorder
 from .rewrite import Globals, Listeners
 from .text import Text, parsed
@@ -42,6 +44,7 @@ from torch.autograd import Variable
 """
 SILENT = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 MODULE = "__main__"
+TRACED = re.compile(r'^  File "(.*)", line (\d+), in ', re.M)
 
 
 def live_program(source: Source, *, is_expr: bool, expectations: bool = False) -> Program:
@@ -190,6 +193,7 @@ class LiveMachine(Listeners):
                 if self.log is not None:
                     self.log.over(raised)
                 error = diagnostic_of(raised, self.text, self.recorder.explained(raised))
+        settle_printing(self.recorder.torch)
         if self.recorder.defects:
             raise self.recorder.defects[0]
         return self.outcome(error)
@@ -306,7 +310,10 @@ def _warning(warned: Callable[..., None], program: str) -> Iterator[None]:
     ) -> None:  # fmt: skip
         if not issubclass(category, SILENT):
             words = TRIGGERED.sub("", (str(message).splitlines() or [""])[0])
-            warned(words, category, lineno if filename == program else None)
+            # Anomaly mode shows the calls that made the node.
+            told = [int(at) for file, at in TRACED.findall(str(message)) if file == program]
+            told = told or ([lineno] if filename == program else [])
+            warned(words, category, told[-1] if told else None)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")  # the command line has silenced those of our own files

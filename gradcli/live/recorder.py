@@ -132,7 +132,7 @@ class Recorder:
         """Where the program is from here on."""
         spot = self.text.spot(frame)
         if spot.node is not None:
-            state.origin = spot.node
+            state.origin = self.passes.place(spot.node) if self.passes.running else spot.node
         self.labels.elsewhere = spot.elsewhere
         return spot
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import partial
+from io import StringIO
 from itertools import starmap, zip_longest
 from math import isfinite
 from typing import Any
@@ -167,7 +168,8 @@ class TorchSide(Live):
             for place, about in enumerate(getattr(node, "_input_metadata", ())[: len(given)]):
                 # An array is on the host, and has never PyTorch's bfloat16.
                 given[place] = given[place].to(about.device, about.dtype)
-        with self.no_functions(), self.torch.no_grad(), self.transformed.on():
+        unheard = nullcontext() if callable(node) else redirect_stdout(StringIO())
+        with self.no_functions(), self.torch.no_grad(), self.transformed.on(), unheard:
             likes = zip_longest(given, self.given[: len(given)])  # one asked later is given none
             found = run(*starmap(self.transformed.dressed, likes))
             found = found if isinstance(found, tuple) else (found,)
@@ -427,7 +429,7 @@ class TorchSide(Live):
             return Summary(tuple(value.shape), None)
         with self.hands_off():
             tensor = value.detach()
-            if tensor.layout is not self.torch.strided:
+            if tensor.layout is not self.torch.strided and tensor.numel() > SMALL:
                 return Summary(tuple(tensor.shape), None)
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()

@@ -53,7 +53,11 @@ class Transformed:
 
     def samples(self, tensor: Any = None) -> tuple[int, ...]:
         """How many samples a tensor has, those of the outer vmap first."""
-        count = sum(self.is_one(one) and self.batch(one) >= 0 for one in self.levels(tensor))
+        count = sum(
+            self.batch(one) >= 0 if self.is_one(one) else self.is_several(one)
+            for one in self.levels(tensor)
+            if isinstance(one, self.torch.Tensor)
+        )
         return tuple(self.bare(tensor).shape[:count]) if count else ()
 
     def all_bare(self, gradients: Sequence[Any]) -> tuple[Any, ...]:

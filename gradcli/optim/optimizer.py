@@ -258,7 +258,7 @@ def counted(own: dict[str, Any]) -> float:
     """One more step in a parameter's state; PyTorch keeps the count in a tensor."""
     if "step" not in own:
         own["step"] = tensor(0.0)
-    own["step"].add_(1)
+    own["step"].add_(1.0)
     return float(own["step"].item())
 
 

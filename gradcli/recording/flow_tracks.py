@@ -69,7 +69,7 @@ class Track:
         "tensor", "name", "shape", "line", "is_parameter", "passes", "first_row", "last_row",
         "first", "last", "peak", "curve", "zeros", "elements", "bad", "first_bad", "blank_since",
         "blanks", "blocked", "origin", "start", "before", "updates", "ratios", "captured",
-        "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
+        "updated", "faint", "faint_first", "under", "under_first", "louder", "unchanged", "known",
         "was_known", "key", "mixed", "stale", "stale_line", "size",
         "changed_line", "measured", "standing", "made", "is_root",
     )  # fmt: skip
@@ -81,6 +81,7 @@ class Track:
         self.is_parameter = is_parameter(tensor)
         self.passes = self.zeros = self.elements = self.bad = self.blanks = 0
         self.updates = self.measured = 0  # changes, and those whose size is a number
+        self.updated = 0  # the last pass behind which it had changed
         self.faint = self.under = 0  # passes in which it was small beside others, before or after
         self.faint_first = self.under_first = self.captured = False
         self.is_root = False  # whether the last pass began at it
@@ -145,6 +146,7 @@ class Track:
         ratio = 0.0 if self.before is None else moved(self.before, tensor)
         if ratio != 0:
             self.updates += 1
+            self.updated = self.passes
             if ratio is not None and ratio < inf:
                 self.ratios += ratio
                 self.measured += 1

@@ -367,8 +367,8 @@ class GradientFlow(Spectator):
             if tensor is None or not track.known or track.start is None:
                 continue
             self._look(track, tensor)
-            if tensor.numel():
-                track.unchanged = unchanged(track.start, tensor) / tensor.numel()
+            if track.start.size:
+                track.unchanged = unchanged(track.start, tensor) / track.start.size
 
 
 def _moves(node: Any) -> bool:

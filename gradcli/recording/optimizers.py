@@ -111,8 +111,14 @@ class Optimizers(Spectator):
         return next((one for one in self.known.values() if one.has(tensor)), None)
 
 
-def has_no_rate(optimizer: Optimizer) -> bool:
-    """Whether all its learning rates are 0."""
+def rate_of(optimizer: Optimizer) -> float | None:
+    """The largest of its learning rates, as they are now; None where they are no numbers."""
     groups = getattr(optimizer.object, "param_groups", ())
     rates = [group.get("lr") for group in groups if type(group) is dict]
-    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
+    numbers = [float(rate) for rate in rates if type(rate) is int or type(rate) is float]
+    return max(numbers) if numbers and len(numbers) == len(rates) else None
+
+
+def has_no_rate(optimizer: Optimizer) -> bool:
+    """Whether all its learning rates are 0."""
+    return rate_of(optimizer) == 0

@@ -45,8 +45,11 @@ class Orders(Spectator):
     def made(self, tensor: Any) -> None:
         """Something was made, while a pass runs or not."""
         maker = self.running[-1] if self.running else None
-        if maker is not None and tensor is not None and tensor.grad_fn is not None:
-            self._makers.setdefault(mark_of(tensor.grad_fn), maker)
+        node = None if maker is None or tensor is None else tensor.grad_fn
+        if maker is None or node is None:
+            return
+        if maker.newest is None or sequence_of(node) > maker.newest:  # else it came up just now
+            self._makers.setdefault(mark_of(node), maker)
             self.is_any = True
 
     def captured(self, node: Any, place: int, grad: Any) -> None:

@@ -74,6 +74,21 @@ class Walk:
         self.pending: dict[Key, list[tuple[int, int]]] = {}
         self.leaves: dict[int, Any] = {}  # the nodes of leaves, by the leaf's identity
         self.bytes = self.freed = 0
+        self.found: tuple[int, dict[tuple[int, int], int]] = 0, {}
+
+    def receivers(self) -> dict[tuple[int, int], int]:
+        """The step that was given what a step handed to one of its edges."""
+        if self.found[0] != len(self.steps):
+            self.found = (
+                len(self.steps),
+                {
+                    part: number
+                    for number, step in enumerate(self.steps, 1)
+                    for parts in step.parts
+                    for part in parts
+                },
+            )
+        return self.found[1]
 
     def contribute(self, node: Any, number: int, step: int, place: int) -> None:
         """A step hands something to an output of a node."""

@@ -20,10 +20,12 @@ from ..tensors.overlap import check_overlap, write_changed
 from ..tensors.promotion import broadcast_message, meet, one_device, shape_error, two_devices
 from ..tensors.saved import pack_operands
 from ..tensors.tensor import Tensor, formed, write_into
-from ..tensors.tensor_type import TensorType, spreads
+from ..tensors.tensor_type import LARGE, TensorType, spreads
 from ..tensors.views import check_inplace, rebase, view_inplace
 from .call import compiled, facts_of, with_defaults
 from .results import guard, infer, refused, versions_of, watch
+
+MOST = 1 << 24  # whole numbers below it are exact in single precision
 
 
 def run_of(twin: Inplace) -> Callable[..., Any]:
@@ -38,12 +40,14 @@ def specialise(row: Row) -> Callable[..., Any]:
     a lane of their own in front of the general way.
     """
     general = _general(row)
-    if row.check is not None or row.view or row.output_count > 1:
+    if row.view or row.output_count > 1:
         return general
-    if row.symbol and row.dtype != "compare":
+    if row.symbol and row.dtype != "compare" and row.check is None:
         lines = _by_symbol(row)
     elif (row.acts, len(row.signature.names)) == ("pointwise", 1) and not row.refuse:
         lines = _by_kernel(row)
+    elif row.dtype in ("promote", "same") and len(row.tensors) > 1 and _is_plain(row):
+        lines = _of_several(row)
     else:
         return general
     first = row.signature.names[0]
@@ -60,6 +64,7 @@ def specialise(row: Row) -> Callable[..., Any]:
     ]
     names = {
         "Tensor": Tensor, "state": state, "general": general, "forward": row.forward,
+        "check": row.check, "are_apart": are_apart,
         "write_into": write_into, "formed": formed, "add_scaled": add_scaled, "rebase": rebase,
         "ndarray": numpy.ndarray, "spreads": spreads, "linked": partial(_linked, row.inplace_row),
     }  # fmt: skip
@@ -71,6 +76,10 @@ def _by_symbol(row: Row) -> list[str]:
     given = ", ".join(row.signature.names)
     first, y, *others = row.signature.names
     scaled = "".join(f"{name} != 1 or " for name in others)
+    number = (
+        f"{y}.__class__ is float or {y}.__class__ is int and data.dtype.char in 'fd' "
+        f"and {-MOST} < {y} < {MOST}"
+    )
     linked = "None"
     if {*others}.issuperset(row.saved_keys):  # no tensor is saved
         saved = "".join(f"{key}, " for key in row.saved_keys)
@@ -80,7 +89,8 @@ def _by_symbol(row: Row) -> list[str]:
         f"    if state.watched: return general({given})",
         f"    data, kind, node = {first}._data, {first}._kind, None",
         *[
-            f"    if {name} != 1 and ({name}.__class__ is not float or {y}.__class__ is not Tensor "
+            f"    if ({name}.__class__ is not int or {name} != 1) and ("
+            f"{name}.__class__ is not float or {y}.__class__ is not Tensor "
             f"or data.dtype.char not in 'fd'): return general({given})"
             for name in others
         ],
@@ -91,14 +101,12 @@ def _by_symbol(row: Row) -> list[str]:
         f"return general({given})",
         f"            if data.shape != operand.shape and ({scaled}not spreads(operand.shape, "
         f"data.shape)): return general({given})",
-        # Of two arrays one may lie in the other, or both in a third: see `refuse_shared`.
-        "        if operand.base is not None and (data.base is not None or operand.base is data) "
-        f"or data.base is operand: return general({given})",
+        f"        if not ({_APART.format('operand')}): return general({given})",
         f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad):",
         f"            node = {linked}",
         f"            if node is None: return general({given})",
-        f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
-        f"is not float or state.grad_enabled and {first}._requires_grad:",
+        f"    elif not (form or kind.is_plain and 0 not in data.strides) or not ({number}) "
+        f"or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
         *[
@@ -158,6 +166,64 @@ def tiles(data: Any, operand: Any) -> Iterator[tuple[Any, Any]]:
     line, other = data.reshape(-1), operand.reshape(-1)
     for start in range(0, line.size, TILE):
         yield line[start : start + TILE], other[start : start + TILE]
+
+
+# Of two arrays one may lie in the other, or both in a third: see `refuse_shared`.
+_APART = "({0}.base is None or are_apart(data, {0})) and data.base is not {0}"
+
+
+def are_apart(data: Any, operand: Any) -> bool:
+    """Does an array, which is a view, surely lie in other memory? Its owner is its base."""
+    base, owner = data.base, operand.base
+    if base is None:
+        return owner is not data
+    return base is not owner and base.__class__ is owner.__class__ is numpy.ndarray
+
+
+def _is_plain(row: Row) -> bool:
+    """Are all arguments tensors or numbers, and singles and doubles taken, at no more cost than
+    their elements?"""
+    parameters = row.signature.parameters
+    return (
+        {p.kind for p in parameters} <= {"Tensor", "Scalar", "bool"}
+        and not any(p.optional for p in parameters) and not {"Float", "Double"} & row.refuse.keys()
+        and not row.kinded and row.cost is None
+    )  # fmt: skip
+
+
+def _of_several(row: Row) -> list[str]:
+    """`x.addcmul_(y, z)` of tensors of one type and shape: what the operator computes, written
+    over its first input."""
+    given = ", ".join(row.signature.names)
+    first, *others = (p.name for p in row.tensors)
+    numbers = [name for name in row.signature.names if name not in (first, *others)]
+    tests = ["state.watched", "data.dtype.char not in 'fd'", f"data.size > {LARGE}"]
+    tests += [f"{name}.__class__ not in (float, int, bool)" for name in numbers]
+    asks = " or ".join(f"{name}._requires_grad" for name in (first, *others))
+    arrays = ", ".join(
+        "data" if n == first else f"a_{n}" if n in others else n for n in row.signature.names
+    )
+    return [
+        f"    data, kind = {first}._data, {first}._kind",
+        f"    if not (form or kind.is_plain and 0 not in data.strides) or {' or '.join(tests)}: "
+        f"return general({given})",
+        *[
+            line
+            for name in others
+            for line in (
+                f"    if {name}.__class__ is not Tensor or {name}._kind is not kind: "
+                f"return general({given})",
+                f"    a_{name} = {name}._data",
+                f"    if a_{name}.shape != data.shape or not ({_APART.format(f'a_{name}')}): "
+                f"return general({given})",
+            )
+        ],
+        f"    if state.grad_enabled and ({asks}): return general({given})",
+        *([f"    check({given})"] if row.check is not None else []),
+        f"    found = forward(kind.xp, {arrays})",
+        "    if data.__class__ is ndarray: data[...] = found",
+        f"    else: write_into({first}, found)",
+    ]
 
 
 def _by_kernel(row: Row) -> list[str]:
@@ -280,7 +346,8 @@ def _check_cast(row: Row, source: TensorType, target: TensorType) -> None:
 
 
 def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) -> Node:
-    """The node of the in-place operation; what it saves of self is saved as a copy, made before."""
+    """The node of the in-place operation; what it saves of self is saved as a copy, whose node is
+    younger."""
     made = UnimplementedNode(f"{row.name}_") if row.underivable else tensor._kind.node()
     node: Node = made
     node.row, node.origin = node_row, state.origin
@@ -297,8 +364,8 @@ def _record(row: Row, node_row: Row, tensor: Tensor, arguments: dict[str, Any]) 
     if row.broadcasts:
         inputs = [(t._data.shape, t._kind) if t.__class__ is Tensor else None for t in given]
         node.rest = inputs_of(node.rest, tuple(inputs))
-    node.saved = saved = _saved(row, arguments)
     node.sequence = next_sequence()
+    node.saved = saved = _saved(row, arguments)
     versions = versions_of(saved)
     if any(versions):
         node.versions = versions

@@ -26,6 +26,7 @@ from .device import module_of
 
 PREFIX = "tensor("
 PARAMETER = "Parameter containing:\n"
+MOST_DIGITS = 1000  # that reports print: more than a number has
 
 
 class PrintOptions:
@@ -80,6 +81,20 @@ def set_printoptions(
 def get_printoptions() -> dict[str, Any]:
     """torch.get_printoptions."""
     return {name: getattr(print_options, name) for name in print_options.__slots__}
+
+
+def settle_printoptions() -> None:
+    """The program is over, and reports print tensors: what it set counts if it can print one."""
+    if not prints(print_options):
+        set_printoptions(profile="default")
+
+
+def prints(options: Any) -> bool:
+    """Whether these options, ours or PyTorch's, can print any tensor: it checks none of them."""
+    sizes = options.precision, options.edgeitems, options.threshold, options.linewidth
+    is_number = all(type(size) in (int, float) and size >= 0 for size in sizes)
+    whole = type(options.precision) is type(options.edgeitems) is int
+    return is_number and whole and options.precision <= MOST_DIGITS
 
 
 @contextmanager
@@ -208,7 +223,7 @@ def _body(array: Any, kind: DType, options: PrintOptions, indent: int = len(PREF
     texts, width = _element_texts(array.ravel(), kind, options)
     if not array.ndim:
         return texts[0]
-    per_line = max(1, (options.linewidth - indent - array.ndim + 1) // (width + 2))
+    per_line = max(1, int((options.linewidth - indent - array.ndim + 1) // (width + 2)))
     return _Layout(texts, array.shape, cut, options.edgeitems, per_line, indent).text()
 
 
@@ -294,11 +309,11 @@ def _float_format(telling: list[float], options: PrintOptions) -> Callable[[floa
     scientific = options.sci_mode
     if scientific is None:
         scientific = largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4
-    if scientific:
-        return f"{{:.{options.precision}e}}".format
-    if all(value.is_integer() for value in telling):
+    if not scientific and all(value.is_integer() for value in telling):
         return _whole
-    return f"{{:.{options.precision}f}}".format
+    # A program chose the precision, and it may be anything: no part of it is a field.
+    spec = f".{options.precision}{'e' if scientific else 'f'}"
+    return lambda value: format(value, spec)
 
 
 def _whole(value: float) -> str:

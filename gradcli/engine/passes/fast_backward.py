@@ -232,6 +232,8 @@ def _special(
         tell(node, grads)
     results: Sequence[Any] = (None,) * len(node.edges)
     if any(grad is not None for grad in grads) or node.is_users:
+        if node.is_users:
+            state.origin = node.origin  # it may begin a pass of its own
         results = node.apply(grads, False)
     else:
         look_through(node)

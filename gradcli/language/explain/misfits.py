@@ -68,8 +68,7 @@ def _rows(out: Explanation, error: BaseException) -> None:
 
 def _inferred(out: Explanation, error: BaseException) -> None:
     """A tensor of inference_mode that a graph would have to save."""
-    called = out.places.called(out.place)
-    for node in called[1] if called is not None else []:
+    for node in out.places.operands(out.place):
         value = out.places.value_of(node)
         if isinstance(node, ast.Name) and isinstance(value, Tensor) and value.is_inference():
             out.put(node, f"{node.id} was made in inference mode")

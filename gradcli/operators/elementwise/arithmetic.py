@@ -45,6 +45,11 @@ def _minus_reduced(kind: Any, self: Any, other: Any, alpha: Any) -> Any:
     return minus_scaled(kind, self, other, alpha)
 
 
+def _is_one(alpha: Any) -> bool:
+    """1.0 and True are not allowed for operands of every type."""
+    return alpha.__class__ is int and bool(alpha == 1)
+
+
 def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """self + other * alpha, where PyTorch allows that alpha for operands of this type."""
     kind = getattr(self, "dtype", None) or other.dtype
@@ -110,7 +115,7 @@ add = operator(
     numbers="other",
     dtype="promote",
     forward=lambda xp, self, other, alpha: (
-        self + other if alpha == 1 else _plus_scaled(self, other, alpha)
+        self + other if _is_one(alpha) else _plus_scaled(self, other, alpha)
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(grad, alpha),
@@ -150,7 +155,7 @@ sub = operator(
     check_mixed=_check_difference,
     refuse=_NO_BOOL,
     forward=lambda xp, self, other, alpha: (
-        self - other if alpha == 1 else _plus_scaled(self, -other, alpha)
+        self - other if _is_one(alpha) else _plus_scaled(self, -other, alpha)
     ),
     self=lambda grad: grad,
     other=lambda grad, alpha: maybe_multiply(-grad, alpha),

@@ -198,7 +198,7 @@ composite(
 )
 
 
-def _gumbel_softmax(logits: Any, tau: float, hard: bool, eps: float, dim: int) -> Any:
+def _gumbel_softmax(logits: Any, tau: Any, hard: bool, eps: float, dim: int) -> Any:
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     gumbels = -logits.new_empty(tuple(logits.shape)).exponential_().log()
@@ -211,12 +211,16 @@ def _gumbel_softmax(logits: Any, tau: float, hard: bool, eps: float, dim: int) -
 
 
 composite(
-    "gumbel_softmax(Tensor logits, float tau=1, bool hard=False, float eps=1e-10, int dim=-1) "
+    "gumbel_softmax(Tensor logits, any tau=1, bool hard=False, float eps=1e-10, int dim=-1) "
     "-> Tensor",
     _gumbel_softmax,
     where="functional",
     doc="A sample of the relaxed categorical distribution with these logits.",
-    samples=("F.gumbel_softmax(x)", "F.gumbel_softmax(x, tau=0.5, hard=True, dim=0)"),
+    samples=(
+        "F.gumbel_softmax(x)",
+        "F.gumbel_softmax(x, tau=0.5, hard=True, dim=0)",
+        "F.gumbel_softmax(x, tau=s)",
+    ),
     errors=("F.gumbel_softmax(x, dim=2)",),
 )
 

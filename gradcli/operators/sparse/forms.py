@@ -20,6 +20,8 @@ def sparse_form(
     tensors, unless PyTorch's have a way of their own for a sparse layout."""
     declared = row.signature.text.partition("(")[2]
     options.setdefault("joint", {f.inputs: f.function for f in row.formulas if f.joint})
+    for trait in ("acts", "jacobian", "zero"):
+        options.setdefault(trait, getattr(row, trait))
     overload = f"{row.signature.overload}_" if row.signature.overload else ""
     alone: Mapping[str, Any] = {f.inputs[0]: f.function for f in row.formulas if not f.joint}
     return operator(

@@ -10,7 +10,7 @@ UNCHECKED = (
     "Sparse invariant checks are implicitly disabled. Memory errors (e.g. SEGFAULT) will occur "
     "when operating on a sparse tensor which violates the invariants, but checks incur performance "
     "overhead. To silence this warning, explicitly opt in or out. See "
-    "`torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance. "
+    "`torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance."
 )
 BETA = (
     "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor "

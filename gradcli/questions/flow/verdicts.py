@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...recording.facts import Place
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
-from ...recording.optimizers import Optimizer, has_no_rate
+from ...recording.optimizers import Optimizer, rate_of
 from ..declared import zero_in
 from ..doubts import worries
 from ..slips import slips
@@ -22,6 +22,7 @@ from .training import Leaf, Training
 
 MOST_OF = 0.9  # of the passes: a leaf is small beside others
 LATE = 0.1  # of the passes: it has been 0 since
+QUIET = 0.25  # of the passes: it has not changed since
 FEW = 3  # passes in a row, where there are so many
 GROWTH, JUMP = 5.0, 1e2  # of a gradient's norm: beside a loss that grows, before an infinity
 WORSE = 10.0  # times the first loss
@@ -113,7 +114,7 @@ def _of(leaf: Leaf, training: Training) -> Iterator[Weighed]:
         change = _not_in_optimizer if leaf.optimiser is None else _not_updated
         said = change(leaf, track, training)
         if said is not None:
-            yield said, 0
+            yield said, track.updated
 
 
 # ---------------------------------------------------------------- what flowed
@@ -267,10 +268,18 @@ def _copies(leaf: Leaf, optimizers: list[Optimizer], training: Training) -> Verd
 def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None:
     """An optimiser has it, and it stays as it was."""
     optimiser = leaf.optimiser
-    if optimiser is None or track.updates or not track.was_known or track.peak == 0:
+    if optimiser is None or not track.was_known or track.peak == 0:
         return None
-    lines = (optimiser.line,)
+    lines, rate = (optimiser.line,), rate_of(optimiser)
     made = "" if optimiser.line is None else f" made on line {optimiser.line}"
+    if track.updates:
+        tracks = training.flow.tracks.values()
+        quiet = track.passes - max(other.updated for other in tracks)
+        if quiet < max(FEW, QUIET * track.passes) or track.last < track.peak / JUMP:
+            return None  # a run that has come to its end
+        told = "" if rate is None else f", with lr {rate:.3g} at the end"
+        sentence = f"after pass {{n}} the optimizer{made} no longer changes it{told}"
+        return Verdict("not updated", sentence, lines)
     if not optimiser.steps:
         if track.passes < 2:
             return None
@@ -280,7 +289,7 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None
         why = "" if line is None else f": line {line} clears them between backward() and step()"
         return Verdict("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
                     (line, optimiser.line))  # fmt: skip
-    why = "by lr 0" if has_no_rate(optimiser) else "by less than its last digit"
+    why = "by lr 0" if rate == 0 else "by less than its last digit"
     return Verdict("not updated", f"the optimizer{made} changes it {why}", lines)
 
 

@@ -101,6 +101,11 @@ class Seeds:
         return numbers(whole) if few else None, repr(whole)
 
 
+def _rank(size: float) -> float:
+    """Sorts the largest first, and what differs in its last bits alone as equals."""
+    return -float(f"{size:.6g}") if size == size else -inf
+
+
 def _tensor_text(tensor: Tensor) -> str:
     """What PyTorch prints; of many numbers their shape and range."""
     if tensor.numel() <= MANY:
@@ -191,7 +196,7 @@ class Facts:
                 facts.append(PathFact(names, tuple(steps), None, None))
         if unknown is not None and any(path.product is None for path in facts):
             return ListedPaths(True, tuple(facts), None, "?", 0.0, unknown=True)
-        facts.sort(key=lambda fact: -abs(fact.product) if fact.product == fact.product else -1e400)  # type: ignore[arg-type,operator]
+        facts.sort(key=lambda fact: _rank(abs(fact.product)))  # type: ignore[arg-type]
         return ListedPaths(True, tuple(facts), total, f"{total:.6g}", scale)
 
     def _known(self, stop: int, place: int) -> bool:
@@ -224,11 +229,11 @@ class Facts:
             ends = [walk[number][-1] for walk in carried]
             size = sum(self._product(end, end) for end in ends)
             along = sum(self._product(end, row) for end, row in zip(ends, rows, strict=True))
-            sized.append((-size if size == size else -inf, number, along))
+            sized.append((_rank(size), paths[number], size, number, along))
         sized.sort()
         facts = []
         few = len(sized[: self.top]) * len(rows) * seeds.wrt.numel() <= DENSE
-        for size, number, along in sized[: self.top]:
+        for _, _, size, number, along in sized[: self.top]:
             ends = [walk[number][-1] for walk in carried]
             facts.append(PathFact(
                 tuple(self.words[stop] for stop in chain.stops_of(paths[number])),

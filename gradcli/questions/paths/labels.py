@@ -32,7 +32,7 @@ class Spot(NamedTuple):
     node: Any
     output_nr: int
     tensor: Tensor | None
-    clock: int
+    clock: float
 
     @property
     def key(self) -> tuple[int, int]:

@@ -30,6 +30,7 @@ from .translation import Translation
 
 HELD = 4096  # bindings of names
 NUMBERS = frozenset({int, float})
+NOWHERE = None, 0
 NAMED = NUMBERS | {list, tuple, dict}  # what names are heard of, beside tensors
 
 
@@ -87,7 +88,8 @@ class LivePass(Spectator):
         self.inner: dict[str, Any] = {}  # modules that only functions know
         self.translation = Translation()
         self.hooks: list[tuple[str, Any, Any, Any]] = []  # of the pass: what changed a gradient
-        self.names: list[tuple[Any, str, Any, int | None]] = []  # with PyTorch's clock
+        # With PyTorch's clock, and what made each: it may be changed in place later.
+        self.names: list[tuple[Any, str, Any, int | None, tuple[Any, int]]] = []
         self.roots: tuple[Any, ...] = ()
         self.seeds: tuple[Any, ...] = ()
         self.origin: Any = None
@@ -104,9 +106,9 @@ class LivePass(Spectator):
             assert sides.live is not None
             now = sides.live.clock()
             for inner, found in tensors_in(name, value, AnyTensor):
-                self.names += [(scope, inner, tensor, now) for tensor in levels(found)]
+                self.names += [(scope, inner, one, now, _edge(one)) for one in levels(found)]
             if type(value) in NUMBERS:
-                self.names.append((scope, name, value, now))
+                self.names.append((scope, name, value, now, NOWHERE))
             if len(self.names) > HELD:
                 del self.names[: HELD // 2]
         elif scope is not None and is_module(value):
@@ -156,6 +158,12 @@ class LivePass(Spectator):
         self.changed_since = True
 
 
+def _edge(tensor: Any) -> tuple[Any, int]:
+    assert sides.live is not None
+    node = sides.live.node(tensor)
+    return NOWHERE if node is None else (node, tensor.output_nr)
+
+
 def _module(foreign: Any, own: Callable[[Any], Any]) -> Any:
     """A module with the same parameters under the same names, in which a formula is tried."""
     made = Module()
@@ -193,21 +201,24 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
     own, bindings = live.translation.tensor, ran.outcome.bindings
     naming = Naming((*of, *wrt))
     every = list(live.names)
-    for values in (live.inner, bindings):
+    for values in (bindings, live.inner):
         for name, tensor in (*named_tensors(values, AnyTensor), *parameters(values, AnyTensor)):
-            every.append((None, name, tensor, None))
-    last = {(scope, name): value for scope, name, value, _ in every}
+            every.append((None, name, tensor, None, NOWHERE))
+    last = {(scope, name): value for scope, name, value, _, _ in every}
     before: dict[tuple[Any, str], Any] = {}
-    for scope, name, value, clock in every:
+    for place, (scope, name, value, clock, edge) in enumerate(every):
         is_new = before.get((scope, name)) is not value
         before[scope, name] = value
-        then = None if clock is None else live.translation.clock_at(clock)
+        then = None  # names that were bound between the same nodes keep their order
+        if clock is not None:
+            then = live.translation.clock_at(clock) + place / len(every)
         if type(value) in NUMBERS:
             naming.number(scope, name, value, then or 0)
         elif live.translation.knows(value) or (
             (name in of or not live.roots) and last[scope, name] is value
         ):  # what earlier turns computed has no values any more
-            naming.tensor(scope, name, own(value), then)
+            _, made = live.translation.nodes.get(id(edge[0]), (None, None))
+            naming.tensor(scope, name, own(value), then, None if made is None else (made, edge[1]))
         elif is_new and value.requires_grad:
             naming.passed_over(scope, name)
     recording = recording_of(naming, live)

@@ -30,7 +30,7 @@ class Bound(NamedTuple):
 
     name: str
     scope: Scope | None
-    clock: int
+    clock: float
     output_nr: int
     key: Any
     tensor: Any = None
@@ -107,7 +107,7 @@ class Naming(Spectator):
             history = self.histories[key] = History()
         return history
 
-    def number(self, scope: Scope | None, name: str, value: float, clock: int) -> None:
+    def number(self, scope: Scope | None, name: str, value: float, clock: float) -> None:
         """A name was given this number."""
         self._history(scope, name).add((name, scope, clock, 0, None, None, value, 0))
 
@@ -116,13 +116,16 @@ class Naming(Spectator):
         self._history(scope, name).count += 1
 
     def tensor(
-        self, scope: Scope | None, name: str, tensor: Tensor, clock: int | None = None
-    ) -> None:
-        """A name was given this tensor, now or at a time."""
+        self, scope: Scope | None, name: str, tensor: Tensor, clock: float | None = None,
+        edge: tuple[Any, int] | None = None,
+    ) -> None:  # fmt: skip
+        """A name was given this tensor, now or at a time, when it was this output of a node."""
         history = self.histories.get((scope, name)) or self._history(scope, name)
         entries = history.entries
         node: Any
-        if tensor.__class__ is Tensor and tensor._meta is None:  # as most are
+        if edge is not None:
+            node, output_nr = edge
+        elif tensor.__class__ is Tensor and tensor._meta is None:  # as most are
             node, output_nr = tensor._grad_fn, tensor._output_nr
         else:
             try:

@@ -27,7 +27,7 @@ class Definition(NamedTuple):
 
     name: str
     expr: Expr
-    clock: int
+    clock: float
 
 
 class Words:

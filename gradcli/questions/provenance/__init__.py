@@ -9,8 +9,8 @@ from functools import cached_property
 from ...language.interpreter import Machine
 from ...recording.recording import Recording
 from ...recording.spectator import Spectator
-from .dropouts import Dropouts
 from .flow import Flow
+from .layers import Layers
 from .passes import Passes
 from .values import Step
 
@@ -20,13 +20,13 @@ class Provenance(Spectator):
 
     def __init__(self, recording: Recording | None = None) -> None:
         self.recording = Recording() if recording is None else recording
-        self.flow, self.dropouts = Flow(), Dropouts()
+        self.flow, self.layers = Flow(), Layers()
         self.body: Sequence[ast.stmt] = ()
         self._behind: dict[frozenset[int], frozenset[int]] = {}
         self.flow.passes = self.passes = Passes(self.flow, self.recording)
         known = self.recording
         known.attach(known.names, known.leaf_names, known.lines, known.passes, known.optimizers,
-                    known.ledger, self, self.passes, self.dropouts, known.modules,
+                    known.ledger, self, self.passes, self.layers, known.modules,
                     known.losses)  # fmt: skip
 
     # Of a run that is over; all questions about it share them.

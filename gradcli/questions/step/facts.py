@@ -286,6 +286,8 @@ class PassSteps(Sequence[StepFact]):
             self.named[id(child)] = step.node, name
         result = step.results[place] if place < len(step.results) else None
         at = walk.numbers.get(id(child))
+        if at is None and result is not None:  # a transformation has connected its node elsewhere
+            at = walk.receivers().get((number, place))
         if at is not None and (several := self.namer.outputs(walk.steps[at - 1], step.node)):
             name = several[output]
         if not step.has_run:

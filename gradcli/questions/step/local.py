@@ -90,7 +90,7 @@ def local_derivatives(node: Any, grads: tuple[Any, ...]) -> tuple[Local | None, 
             told = _in_words(node, count)
             return _conjugate(row, told) if grad.dtype.kind == "c" else told
     try:
-        found = _of_live(node, grad, row) if live else _by_probes(node, grad)
+        found = _of_live(node, alone, row) if live else _by_probes(node, grad)
     except Exception:  # it goes back for several at once, or will say itself what is wrong with it
         return _in_words(node, count)
     if None not in found:
@@ -177,9 +177,10 @@ def _by_probes(node: Any, grad: Any) -> list[Local | None]:
     ]
 
 
-def _of_live(node: Any, grad: Any, row: Any) -> list[Local | None]:
+def _of_live(node: Any, alone: Any, row: Any) -> list[Local | None]:
     """The same of a node of PyTorch's: what it makes is summed back by the engine, behind it."""
     assert sides.live is not None
+    grad, dtype = array_of(alone), str(alone.dtype).removeprefix("torch.")
     shapes = sides.live.given_shapes(node)
     ones = numpy.ones_like(grad)
     wide = probed(node, ones)
@@ -189,10 +190,10 @@ def _of_live(node: Any, grad: Any, row: Any) -> list[Local | None]:
     probe = _probe(grad)
     others = probed(node, probe)
     narrow = [_reduced(one, shape) for one, shape in zip(others, shapes, strict=True)]
-    found = _pointwise(answers, narrow, probe)
+    found = _pointwise(answers, narrow, probe, dtype)
     if row.acts == "product":
         return found
-    summed = _pointwise(wide, others, probe)
+    summed = _pointwise(wide, others, probe, dtype)
     return [
         local or (None if broad is None or answer is None else _summed(broad, answer))
         for local, broad, answer in zip(found, summed, answers, strict=True)
@@ -223,14 +224,17 @@ def _of_one_number(answer: Any) -> Local | None:
     return Local("number" if answer.size == 1 else "row", answer)
 
 
-def _pointwise(answers: Sequence[Any], probed: Sequence[Any], probe: Any) -> list[Local | None]:
-    """Local derivatives where the answer to any vector is that vector times them."""
+def _pointwise(
+    answers: Sequence[Any], probed: Sequence[Any], probe: Any, dtype: str = ""
+) -> list[Local | None]:
+    """Local derivatives where the answer to any vector is that vector times them; `dtype` is what
+    PyTorch computes in, which may be of fewer bits than the arrays."""
     found: list[Local | None] = []
     for answer, other in zip(answers, probed, strict=True):
         local = None
         if answer is not None and answer.shape == probe.shape and answer.dtype.kind == "f":
             xp = module_of(probe)
-            scale = TOLERANCE.get(probe.dtype.name, 1e-2)
+            scale = TOLERANCE.get(dtype or probe.dtype.name, 1e-2)
             if bool(xp.allclose(other, answer * probe, rtol=scale, atol=scale, equal_nan=True)):
                 local = Local("elementwise", answer)
         found.append(local)

@@ -29,6 +29,7 @@ from ..cure import Room, attempt
 from ..errors import error_fact
 from ..provenance import Provenance
 from ..question import Computed, Question, names_in, question_of
+from ..tried_advice import in_own_words
 from .case import Case, Finding, Remark, Trial
 from .doubtful import doubtful
 from .escaped import compiled, escaped
@@ -47,6 +48,7 @@ def why_report(request: Request, question: str, *, trials: bool = True) -> tuple
     provenance = Provenance()
     provenance.recording.attach(AskedNames((question,)))
     ran = execute(request, None, provenance.recording)
+    ran = ran if request.engine == "own" else in_own_words(ran, started, tries=False)
     return ran, reported(ran, provenance, question, started if trials else None)
 
 
@@ -83,7 +85,7 @@ def reported(
     if started is not None:
         room = Room(ran, time.process_time() - started)
         finding, trial = _proven_in_process(ran, asked, finding, room)
-        advised = ran.error is not None and (ran.error.notes or request.engine == "torch")
+        advised = ran.error is not None and ran.error.notes
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
     else:

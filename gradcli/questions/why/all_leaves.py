@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -15,6 +16,7 @@ from ..errors import error_fact
 from ..graph import collected
 from ..provenance import Provenance
 from ..question import Question
+from ..tried_advice import in_own_words
 from . import reported
 from .case import Case
 from .rebound import rebound_finding
@@ -29,8 +31,10 @@ def why_reports(
     """Runs the program; what holds for all of it, and the verdict on every parameter and every
     leaf that requires grad, each by one name; where none does, on every tensor of floats that a
     name holds."""
+    started = time.process_time()
     provenance = Provenance()
     ran = execute(request, write, provenance.recording)
+    ran = ran if request.engine == "own" else in_own_words(ran, started, tries=False)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
     return ran, whole, [reported(ran, provenance, one) for one in every_leaf(ran, provenance)]

@@ -18,6 +18,7 @@ from ...recording.sides import (
     users_class,
 )
 from ..declared import acts_of, zero_of
+from ..graph import module_names
 from ..provenance.passes import Hooked, Pass
 from ..provenance.values import name_of
 from .case import Case, Finding, Remark, remark_once
@@ -411,11 +412,14 @@ def _place(case: Case, share: Share) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
     node = share.applied.node
     text, kind, zero = case.words_at(node), kind_of(node), zero_of(node)
-    if text and (module := case.provenance.dropouts.of(node)):
+    if text and (module := case.provenance.layers.drops(node)):
         return f"{module} in {text}"
     if elsewhere_of(node) is not None:
         return text
     if text and isinstance(origin_of(node), ast.Call) and zero in VERDICTS and zero != "mask":
         if not set(kind.lower().split()) & {name_of(origin_of(node)).lower().rstrip("_")}:
-            return f"{kind} in {text}"
+            layer, identity = case.provenance.layers.of(node)
+            outcome = case.ran.outcome
+            path = module_names(outcome.bindings).get(identity) if outcome is not None else None
+            return f"{layer} {path} in {text}" if path else f"{kind} in {text}"
     return text or node_name(node)

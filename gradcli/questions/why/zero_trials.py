@@ -24,7 +24,7 @@ def zero_trials(case: Case, verdict: str, origin: Any, share: Share | None) -> l
         inner = _operand(case, origin) if verdict == "flat" else None
         is_own = inner is not None and case.whole(inner) == case.code
         return _straight(case, origin)[:1] if is_own else []
-    if share is not None and case.provenance.dropouts.of(share.applied.node):
+    if share is not None and case.provenance.layers.drops(share.applied.node):
         return _undropped(case)
     saturates = share is not None and zero_of(share.applied.node) == "saturates"
     make = _MAKERS.get("saturates" if verdict == "flat" and saturates else verdict)
