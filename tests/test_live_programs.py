@@ -141,3 +141,25 @@ def test_time_is_limited_only_where_that_is_asked_for(tmp_path: Path) -> None:
     done = gradcli("run", file, "--engine", "torch", "--timeout", "3", "--", "loop")
     assert done.returncode == 4
     assert "the limit of 3 seconds is reached; --timeout raises it" in done.stderr
+
+
+NUMBERLESS = """import torch
+from torch import nn
+net = nn.Linear(2, 1)
+net(torch.ones(1, 2)).sum().backward()
+empty = nn.Linear(2, 1, device="meta")
+optimizer = torch.optim.SGD(empty.parameters(), lr=0.1)
+empty(torch.ones(1, 2, device="meta")).sum().backward()
+optimizer.step()
+exported = torch.export.export(net, (torch.ones(1, 2),))
+print(float(exported.module()(torch.zeros(1, 2)) - net.bias))
+"""
+
+
+@pytest.mark.parametrize("question", ["trace", "why", "flow", "step", "show"])
+def test_a_step_and_an_export_without_numbers(question: str, tmp_path: Path) -> None:
+    """The copies of parameters that torch.export makes have gradients without numbers, too."""
+    words = ("-o", str(tmp_path / "page.html")) if question == "show" else ()
+    done = here(question, written(tmp_path, NUMBERLESS), *words, "--engine", "torch")
+    assert done.returncode == 0, done.stderr
+    assert question in ("step", "show") or "0.0\n" in done.stdout

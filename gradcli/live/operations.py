@@ -351,6 +351,8 @@ class Operations:
 
     def _setting(self, function: Any, args: tuple[Any, ...]) -> None:
         with self.recorder.telling():
+            if not self.side.has_numbers(args[0]):
+                return  # nothing is known of its gradient: torch.export copies parameters so
             if function == self.delete_grad:
                 self.observer.assigned(args[0], None)
             if function == self.set_grad and len(args) == 2:

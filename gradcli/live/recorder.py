@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import get_ident
 from typing import Any, ClassVar
@@ -128,6 +128,15 @@ class Recorder:
         except Exception as error:
             self.defects.append(error)
 
+    def tell(self, tell: Callable[..., None], *facts: Any) -> None:
+        """The same for a single report, which looks at no tensor of the program."""
+        try:
+            tell(*facts)
+        except Enough:
+            raise
+        except Exception as error:
+            self.defects.append(error)
+
     def stand(self, frame: Any) -> Any:
         """Where the program is from here on."""
         spot = self.text.spot(frame)
@@ -177,7 +186,7 @@ class Recorder:
             self.end_step()  # by an error
         frame = sys._getframe(1)
         spot = self.stand(frame)
-        self.observer.entering(module)
+        self.tell(self.observer.entering, module)
         self.labels.modules.append(module)
         self.text.callers.append((frame, spot))
         if type(module).__name__ in FAST and not module.training and not self.side.switched():
@@ -193,7 +202,7 @@ class Recorder:
             held_off.pop()[1].__exit__(None, None, None)
         modules.pop()
         self.text.callers.pop()
-        self.observer.leaving(module)
+        self.tell(self.observer.leaving, module)
         if modules:
             return
         if self.on_operation is not None and result is not None:
@@ -272,12 +281,13 @@ class Recorder:
     def optimizing(self, optimizer: Any, parameters: Any) -> None:
         """It is to change these."""
         self.optimizers.add(optimizer)
-        self.observer.optimizing(optimizer, parameters)
+        self.tell(self.observer.optimizing, optimizer, parameters)
 
     def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self.is_apart():
             return
-        self.observer.stepping(optimizer)
+        with self.telling():
+            self.observer.stepping(optimizer)
         if self.on_pass is not None and not self.passes.running:
             self.on_pass(sys._getframe(1))
         if not any(given is not None for given in (*args[1:], *kwargs.values())):

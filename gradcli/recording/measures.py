@@ -15,7 +15,7 @@ from ..engine.memory.device import module_of
 from ..engine.tensors.tensor import Tensor
 from ..named import NamedTuple
 from .side import array_in, looked_at
-from .sides import OWN, side_of
+from .sides import OWN, has_numbers, side_of
 
 TINY = 1e-25  # a sum of squares in single precision that none of them was lost from
 
@@ -115,7 +115,9 @@ def norm_of(value: Any) -> float:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether there is nothing but zeros."""
+    """Whether there is nothing but zeros, as far as there are numbers."""
+    if not has_numbers(value):
+        return False
     array = array_of(value)
     if array.size and array.ndim and array[(0,) * array.ndim]:
         return False  # most are not: that is seen without a look at all of them

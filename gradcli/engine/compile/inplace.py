@@ -25,6 +25,8 @@ from ..tensors.views import check_inplace, rebase, view_inplace
 from .call import compiled, facts_of, with_defaults
 from .results import guard, infer, refused, versions_of, watch
 
+MOST = 1 << 24  # whole numbers below it are exact in single precision
+
 
 def run_of(twin: Inplace) -> Callable[..., Any]:
     """The function that an in-place twin runs."""
@@ -44,7 +46,7 @@ def specialise(row: Row) -> Callable[..., Any]:
         lines = _by_symbol(row)
     elif (row.acts, len(row.signature.names)) == ("pointwise", 1) and not row.refuse:
         lines = _by_kernel(row)
-    elif row.dtype == "promote" and len(row.tensors) > 1 and _takes_numbers(row):
+    elif row.dtype in ("promote", "same") and len(row.tensors) > 1 and _is_plain(row):
         lines = _of_several(row)
     else:
         return general
@@ -74,6 +76,10 @@ def _by_symbol(row: Row) -> list[str]:
     given = ", ".join(row.signature.names)
     first, y, *others = row.signature.names
     scaled = "".join(f"{name} != 1 or " for name in others)
+    number = (
+        f"{y}.__class__ is float or {y}.__class__ is int and data.dtype.char in 'fd' "
+        f"and {-MOST} < {y} < {MOST}"
+    )
     linked = "None"
     if {*others}.issuperset(row.saved_keys):  # no tensor is saved
         saved = "".join(f"{key}, " for key in row.saved_keys)
@@ -99,8 +105,8 @@ def _by_symbol(row: Row) -> list[str]:
         f"        if state.grad_enabled and ({first}._requires_grad or {y}._requires_grad):",
         f"            node = {linked}",
         f"            if node is None: return general({given})",
-        f"    elif not (form or kind.is_plain and 0 not in data.strides) or {y}.__class__ "
-        f"is not float or state.grad_enabled and {first}._requires_grad:",
+        f"    elif not (form or kind.is_plain and 0 not in data.strides) or not ({number}) "
+        f"or state.grad_enabled and {first}._requires_grad:",
         f"        return general({given})",
         f"    else: operand = {y} if form and form.few else kind.number({y})",
         *[
@@ -174,12 +180,14 @@ def are_apart(data: Any, operand: Any) -> bool:
     return base is not owner and base.__class__ is owner.__class__ is numpy.ndarray
 
 
-def _takes_numbers(row: Row) -> bool:
-    """Are all arguments tensors, or numbers, and are singles and doubles taken?"""
-    kinds = {p.kind for p in row.signature.parameters if not p.optional}
+def _is_plain(row: Row) -> bool:
+    """Are all arguments tensors or numbers, and singles and doubles taken, at no more cost than
+    their elements?"""
+    parameters = row.signature.parameters
     return (
-        kinds <= {"Tensor", "Scalar"} and not any(p.optional for p in row.signature.parameters)
-        and not row.kinded and not {"Float", "Double"} & row.refuse.keys()
+        {p.kind for p in parameters} <= {"Tensor", "Scalar", "bool"}
+        and not any(p.optional for p in parameters) and not {"Float", "Double"} & row.refuse.keys()
+        and not row.kinded and row.cost is None
     )  # fmt: skip
 
 
@@ -190,7 +198,7 @@ def _of_several(row: Row) -> list[str]:
     first, *others = (p.name for p in row.tensors)
     numbers = [name for name in row.signature.names if name not in (first, *others)]
     tests = ["state.watched", "data.dtype.char not in 'fd'", f"data.size > {LARGE}"]
-    tests += [f"{name}.__class__ is not float and {name}.__class__ is not int" for name in numbers]
+    tests += [f"{name}.__class__ not in (float, int, bool)" for name in numbers]
     asks = " or ".join(f"{name}._requires_grad" for name in (first, *others))
     arrays = ", ".join(
         "data" if n == first else f"a_{n}" if n in others else n for n in row.signature.names
