@@ -288,6 +288,7 @@ view: v.view(np.int64)
 fill: v.fill(3)
 item: v.item(3)
 tolist: v.tolist()
+tobytes: v.tobytes()
 """
 OF_STREAMS = """
 rand: r.rand(300, 200)

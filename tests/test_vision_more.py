@@ -296,3 +296,75 @@ weights=None gives the network with random ones
 
 def test_networks_of_torchvision() -> None:
     assert printed(NETWORKS) == OF_NETWORKS
+
+
+JITTER = """
+import numpy as np
+from torchvision import transforms as T
+import torchvision.transforms.functional as TF
+torch.manual_seed(0)
+x, u = torch.rand(3, 5, 6), (torch.rand(3, 4, 4) * 255).to(torch.uint8)
+picture = T.ToPILImage()(u)
+def facts(t):
+    if not isinstance(t, torch.Tensor):
+        levels = np.array(t).astype(np.int64)
+        return int(levels.sum()), int((levels ** 2).sum())
+    return f"{t.double().sum().item():.4f} {t.double().pow(2).sum().item():.4f}"
+for name, factors in (
+    ("brightness", (0.5, 1.7)), ("contrast", (0.5, 1.7)), ("saturation", (0.0, 1.7)),
+    ("hue", (-0.3, 0.25)),
+):
+    for factor in factors:
+        change = getattr(TF, "adjust_" + name)
+        print(name, factor, *[facts(change(given, factor)) for given in (x, u, picture)])
+jitter = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
+often = T.RandomApply([T.ColorJitter(0.5), T.RandomGrayscale(p=0.5)], p=0.6)
+print(jitter, often, T.RandomErasing(value="random"), T.ColorJitter(brightness=(0.5, 1.5)))
+for _ in range(3):
+    told = facts(jitter(x)), facts(jitter(picture)), facts(often(x))
+    print(*told, facts(T.RandomGrayscale(0.5)(u)))
+big = torch.ones(3, 16, 16)
+for value in (0, "random", (0.1, 0.2, 0.3)):
+    print(facts(T.RandomErasing(p=0.9, value=value)(big)))
+for wrong in (
+    lambda: T.ColorJitter(-1), lambda: T.ColorJitter(hue=0.7), lambda: TF.adjust_hue(x, 0.6),
+    lambda: TF.adjust_contrast(x, -1), lambda: T.RandomErasing(value="x"),
+):
+    try:
+        wrong()
+    except ValueError as error:
+        print(error)
+"""
+# What torchvision 0.28 and Pillow give.
+OF_JITTER = """\
+brightness 0.5 22.0019 7.2964 2750.0000 214506.0000 (2750, 214506)
+brightness 1.7 62.1871 53.2047 8166.0000 1744546.0000 (8166, 1744546)
+contrast 0.5 43.2177 22.6708 5630.0000 717306.0000 (5658, 723920)
+contrast 1.7 44.4152 36.1009 5526.0000 1072960.0000 (5512, 1070074)
+saturation 0.0 42.4317 25.0885 5766.0000 757752.0000 (5793, 764079)
+saturation 1.7 45.1699 33.4953 5614.0000 1091612.0000 (5602, 1089182)
+hue -0.3 43.7785 28.8903 5612.0000 889522.0000 (5631, 893849)
+hue 0.25 44.2319 29.2566 5481.0000 885629.0000 (5490, 887046)
+ColorJitter(brightness=(0.6, 1.4), contrast=(0.6, 1.4), saturation=(0.6, 1.4), hue=(-0.1, \
+0.1)) RandomApply(
+    p=0.6
+    ColorJitter(brightness=(0.5, 1.5), contrast=None, saturation=None, hue=None)
+    RandomGrayscale(p=0.5)
+) RandomErasing(p=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=random, inplace=False) \
+ColorJitter(brightness=(0.5, 1.5), contrast=None, saturation=None, hue=None)
+50.6645 41.0205 (4435, 451585) 52.6181 37.3065 5766.0000 757752.0000
+27.8215 9.8696 (5554, 941462) 44.0038 29.1858 5766.0000 757752.0000
+53.8700 37.0272 (6190, 1033530) 44.0038 29.1858 5528.0000 864504.0000
+720.0000 720.0000
+587.9187 773.5699
+583.2000 547.7800
+If brightness is a single number, it must be non negative.
+hue values should be between (-0.5, 0.5), but got [-0.7, 0.7].
+hue_factor (0.6) is not in [-0.5, 0.5].
+contrast_factor (-1) is not non-negative.
+If value is str, it should be 'random'
+"""
+
+
+def test_colours_are_changed_as_torchvision_changes_them() -> None:
+    assert printed(JITTER) == OF_JITTER

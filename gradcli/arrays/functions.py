@@ -283,3 +283,10 @@ def fromiter(iter: Any, dtype: Any, count: Any = -1) -> Any:
     """np.fromiter: the items of a program's iterator."""
     items = state.taken(iter)
     return wrap(numpy.array(host(items[: count if count >= 0 else None]), element_type(dtype)))
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: Any = -1, offset: Any = 0) -> Any:
+    """np.frombuffer: the numbers that bytes of the program stand for."""
+    if type(buffer) is not bytes:
+        raise TypeError(f"a bytes-like object is required, not '{type(buffer).__name__}'")
+    return wrap(numpy.frombuffer(buffer, element_type(dtype), host(count), host(offset)))

@@ -314,6 +314,7 @@ view(dtype) view
 fill(value) whole
 item(*args) view
 tolist() listed
+tobytes(order='C') listed
 """
 
 # Of np.add and its like.
@@ -400,6 +401,7 @@ shuffle(x, axis=0) shuffled
 # What is no plain call of NumPy's function; written in `functions` and `streams`.
 WRITTEN = (
     "apply_along_axis array2string array_repr array_str dtype errstate finfo fromfunction fromiter "
+    "frombuffer "
     "format_float_positional format_float_scientific c_ r_ s_ mgrid ogrid iinfo get_printoptions "
     "printoptions set_printoptions seterr geterr "
     "vectorize shares_memory random.seed random.get_state random.set_state random.default_rng"

@@ -21,7 +21,7 @@ from ..nn.module import Module, is_part
 from ..nn.registered import HOOKS, RESERVED, TABLES as PARTS, Contents, Hooks, Registered
 from .adoption import adopt
 from .builtins.types import type_of
-from .grammar import OF_OWN_CLASSES, is_foreign
+from .grammar import OF_OWN_CLASSES, is_foreign, is_invented
 from .libraries import TENSORS, publishes
 from .members import TABLES, Members, members_of, members_of_type
 from .modules import REAL, refused_name
@@ -151,7 +151,8 @@ def _saved(node: Node, name: str) -> Any:
     return _universal(node, name)
 
 
-# What programs take from containers as functions: `key=lengths.__getitem__`.
+# What programs take from containers as functions: `key=lengths.__getitem__`; how a walk begins
+# comes from the iterators' room.
 PROTOCOLS: dict[str, Callable[..., Any]] = {
     "__getitem__": get_item, "__setitem__": set_item, "__contains__": contains,
     "__len__": length,
@@ -201,7 +202,7 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
 
 def set_on_library(value: Any, members: Members, name: str, new: Any) -> None:
     """The same for an object of nn, optim or utils; `members` is the table of its class."""
-    if name.startswith("__") or name in RESERVED:
+    if name in RESERVED or (name.startswith("__") and not is_invented(name)):
         raise AttributeError(f"'{name}' belongs to '{type_name(value)}' and can't be set")
     for base, register in REGISTRARS.items():
         if isinstance(value, base) and register(value, members, name, new):

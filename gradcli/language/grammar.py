@@ -117,8 +117,16 @@ def is_foreign(name: str) -> bool:
     """
     if not (name.startswith("__") and name.endswith("__")):
         return False
-    known = name in DUNDER_ATTRIBUTES or name in READ or name in OF_OWN_CLASSES
-    return not known and name in elsewhere()
+    return not _means_something(name) and name in elsewhere()
+
+
+def _means_something(name: str) -> bool:
+    return name in DUNDER_ATTRIBUTES or name in READ or name in OF_OWN_CLASSES
+
+
+def is_invented(name: str) -> bool:
+    """A name with two underscores in front that means nothing anywhere but in the program."""
+    return not _means_something(name) and name not in elsewhere()
 
 
 @functools.cache

@@ -268,11 +268,12 @@ MODULES: dict[str, Module] = {
             "standard.torchvision.transforms",
             "Compose ToTensor ToPILImage Normalize Lambda Resize CenterCrop Pad RandomCrop "
             "RandomResizedCrop RandomHorizontalFlip RandomVerticalFlip RandomRotation Grayscale "
-            "InterpolationMode",
+            "ColorJitter RandomGrayscale RandomApply RandomErasing InterpolationMode",
         ),
     ),
     "torchvision.transforms.functional": _module(
-        "standard.torchvision.functional",
+        "standard.torchvision.colours",
+        "adjust_brightness adjust_contrast adjust_saturation adjust_hue "
         "to_tensor normalize to_pil_image resize crop center_crop pad hflip vflip rotate "
         "rgb_to_grayscale to_grayscale InterpolationMode",
     ),

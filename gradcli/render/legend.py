@@ -18,6 +18,7 @@ SIGNS = (
     ("leaf", "a tensor that no operation made: the graph ends there"),
     ("constant", "an input that needs no gradient"),
     ("least…greatest", "the range of more than six elements; one number where all are equal"),
+    ("44 % True", "how many elements of a mask are True"),
     ("≈0.1", "all elements are near it, and both ends have no room"),
     ("abs least…greatest", "the range of the magnitudes of complex numbers"),
     ("nan, least…greatest", "some elements are NaN; the range of the others"),

@@ -94,6 +94,12 @@ def _join(octets: bytes, iterable_of_bytes: Any, /) -> bytes:
     return octets.join(parts)
 
 
+def _in_lines(octets: bytes, keepends: Any = False) -> list[bytes]:
+    charge_shown(octets)
+    session.budget.charge_bytes(64 * octets.count(b"\n"))
+    return octets.splitlines(bool(keepends))
+
+
 def to_bytes(number: int, length: Any = 1, byteorder: Any = "big", *, signed: Any = False) -> bytes:
     session.budget.charge_bytes(operator.index(length))
     return number.to_bytes(length, byteorder, signed=bool(signed))
@@ -114,7 +120,7 @@ _SAME = (
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: priced(getattr(bytes, name), PRICES[name]) for name in _SAME.split()},
     **{name: wide(getattr(bytes, name)) for name in ("ljust", "rjust", "center", "zfill")},
-    "replace": replace, "join": _join, "decode": decode, "hex": _hex,
+    "replace": replace, "join": _join, "splitlines": _in_lines, "decode": decode, "hex": _hex,
 }  # fmt: skip
 TABLES[bytes] = Members(all_named("bytes", _METHODS))
 TABLES[str].methods["encode"] = OF_TEXT["encode"] = named("str.encode", encode)

@@ -9,6 +9,7 @@ from typing import Any
 from ...engine.schema.mode import state
 from ...engine.tensors.tensor import Tensor
 from ..arithmetic import add
+from ..attributes import PROTOCOLS
 from ..calls import call, is_callable
 from ..members import TABLES, Members
 from ..operations import (
@@ -247,4 +248,8 @@ def _close(generator: Lazy) -> None:
         generator.items.close()
 
 
-TABLES[Lazy] = Members({"send": _send, "throw": _throw, "close": _close})
+TABLES[Lazy] = Members({
+    "send": _send, "throw": _throw, "close": _close, "__next__": lambda item: next_item(item),
+    "__iter__": lambda item: item,
+})  # fmt: skip
+PROTOCOLS["__iter__"] = lambda value: make_iterator(value)

@@ -11,6 +11,7 @@ from ...calls import call
 from ...formatting import quoted
 from ...operations import collect, type_name
 from ..publishing import classes
+from .augmentation import ColorJitter, RandomApply, RandomErasing, RandomGrayscale
 from .functional import (
     MODES,
     center_crop,
@@ -326,5 +327,6 @@ class Grayscale:
 _CLASSES = classes([
     Compose, ToTensor, ToPILImage, Normalize, Lambda, Resize, CenterCrop, Pad, RandomCrop,
     RandomResizedCrop, RandomHorizontalFlip, RandomVerticalFlip, RandomRotation, Grayscale,
+    ColorJitter, RandomGrayscale, RandomApply, RandomErasing,
 ]) | MODES  # fmt: skip
 MODULES = {"torchvision.transforms": _CLASSES, "torchvision.transforms.transforms": _CLASSES}
