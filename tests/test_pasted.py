@@ -21,7 +21,7 @@ def pasted(lib: Any, text: str) -> Any:
     names = {"torch": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim}
     out = io.StringIO()
     error = None
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), contextlib.chdir("."):  # a program may change the folder
         try:
             code = compile(text, "<program>", "exec", dont_inherit=True)
             exec(code, {"__name__": "__main__", **names})

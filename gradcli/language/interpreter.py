@@ -202,6 +202,7 @@ class Machine:
                 try:
                     self.statements(budget)
                 finally:
+                    session.names = {}  # what they hold ends with this program
                     settle_printoptions()
             except BaseException as raised:
                 if self.log is not None:

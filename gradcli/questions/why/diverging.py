@@ -29,7 +29,7 @@ def tell_divergence(case: Case, finding: Finding) -> None:
     account = case.ran.recording.ledger.accounts.get(id(case.tensor))
     entries = () if account is None else (*account.first, *account.last)
     before = [restored(entry.amount) for entry in entries]  # one long step is enough
-    largest = max(map(_largest, filter(None.__ne__, (*within, *before))), default=0.0)
+    largest = max((_largest(x) for x in (*within, *before) if x is not None), default=0.0)
     if largest < HUGE:
         return
     finding.facts.append(
