@@ -589,7 +589,7 @@ def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:
         "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny[0] = 5.\n"
         "s = y[1:].exp_()\nloss = y.sum()\nloss.backward()\n"
     )
-    for engine in ("own", "torch"):
+    for engine in ("own", "torch") if oracle.has_torch else ("own",):
         page = gradcli("step", str(file), "--engine", engine).stdout
         assert "  2  y: y[1:].exp_() " in page and "dloss/dy = [1., 1., 1.]" in page
         assert "  3  y[0] = 5. " in page and "dloss/ds" not in page
