@@ -78,6 +78,27 @@ def test_who_loads_scipy(home: Path) -> None:  # noqa: F811
     assert "scipy" in modules_after("run", "gamma.expr")
 
 
+NETWORK = "from torchvision import models\nprint(models.resnet18(num_classes=2).fc.bias.shape)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "printed"),
+    [
+        (("-c", "import gradcli.nn as nn; print(nn.Linear(2, 3))"), "",
+         "Linear(in_features=2, out_features=3, bias=True)"),
+        (("-c", "from gradcli.distributions import Normal; print(Normal(0., 1.).mean)"), "",
+         "tensor(0.)"),
+        (("-m", "gradcli", "run", "-"), NETWORK, "torch.Size([2])"),
+    ],
+)  # fmt: skip
+def test_whatever_comes_first_has_whole_tensors(
+    words: tuple[str, ...], text: str, printed: str
+) -> None:
+    done = subprocess.run([sys.executable, *words], input=text, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)  # fmt: skip
+    assert done.stdout == f"{printed}\n"
+
+
 def test_help_fits_and_teaches() -> None:
     for words in ((), ("run",), ("trace",), ("grad",)):
         page = answer(*words, "--help")

@@ -5,6 +5,8 @@ Each kind is loaded when it is used.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..lazy import lazy
 
 _PLACES = {
@@ -40,4 +42,12 @@ _PLACES = {
     ),
     "von_mises": "VonMises",
 }
-__all__, __getattr__ = lazy(__name__, _PLACES)
+
+
+def _ready(kind: Any) -> None:
+    from ..namespace import ready
+
+    ready()  # `import gradcli.distributions` asks gradcli for nothing
+
+
+__all__, __getattr__ = lazy(__name__, _PLACES, loaded=_ready)

@@ -56,7 +56,8 @@ def is_space(name: str) -> bool:
 
 
 @functools.cache
-def _ready() -> None:
+def ready() -> None:
+    """Makes tensors whole: operators and methods; whatever face comes first asks for it."""
     import gc
     import sys
 
@@ -78,7 +79,7 @@ def _ready() -> None:
 @functools.cache
 def resolve(name: str) -> Any:
     """The object behind a dotted name; AttributeError in Python's words when there is none."""
-    _ready()
+    ready()
     from ..operators import catalogue
 
     if name in CONSTANTS:

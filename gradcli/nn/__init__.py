@@ -63,8 +63,9 @@ __all__, _named = lazy(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "modules":  # PyTorch's files, which are names alone here
-        from ..namespace import Space
+    from ..namespace import Space, ready
 
+    ready()  # `import gradcli.nn` asks gradcli for nothing
+    if name == "modules":  # PyTorch's files, which are names alone here
         return Space("nn.modules")
     return _named(name)

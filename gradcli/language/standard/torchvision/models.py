@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....namespace import resolve
 from ....nn import init
 from ....nn.activation import ReLU, ReLU6
 from ....nn.container import Sequential
@@ -14,7 +15,6 @@ from ....nn.linear import Linear
 from ....nn.module import Module
 from ....nn.normalization import BatchNorm2d, GroupNorm
 from ....nn.pooling import AdaptiveAvgPool2d, MaxPool2d
-from ....operators import catalogue
 from ...adoption import VALUES
 from ...attributes import get_attribute
 from ...calls import call
@@ -22,6 +22,7 @@ from ...members import members_of_type
 from ..publishing import classes, functions
 
 _HOME = "torchvision.models."
+flatten, adaptive_avg_pool2d = resolve("flatten"), resolve("nn.functional.adaptive_avg_pool2d")
 
 
 def _started(module: Module, **biases: Any) -> None:
@@ -37,10 +38,6 @@ def _started(module: Module, **biases: Any) -> None:
         elif isinstance(part, Linear) and biases:
             init.normal_(part.weight, 0, biases["deviation"])
             init.constant_(part.bias, 0)
-
-
-def _flat(x: Any) -> Any:
-    return catalogue.functions["flatten"](x, 1)
 
 
 # ---------------------------------------------------------------- residual networks
@@ -168,7 +165,7 @@ class ResNet(Module):
     def forward(self, x: Any) -> Any:
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        return self.fc(_flat(self.avgpool(x)))
+        return self.fc(flatten(self.avgpool(x), 1))
 
 
 def _expansion(block: Any) -> int:
@@ -199,7 +196,7 @@ class VGG(Module):
             _started(self, deviation=0.01)
 
     def forward(self, x: Any) -> Any:
-        return self.classifier(_flat(self.avgpool(self.features(x))))
+        return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 
 # Convolutions before each of the five poolings.
@@ -243,7 +240,7 @@ class AlexNet(Module):
         )  # fmt: skip
 
     def forward(self, x: Any) -> Any:
-        return self.classifier(_flat(self.avgpool(self.features(x))))
+        return self.classifier(flatten(self.avgpool(self.features(x)), 1))
 
 
 # ---------------------------------------------------------------- inverted residuals
@@ -317,8 +314,8 @@ class MobileNetV2(Module):
                 init.zeros_(part.bias)
 
     def forward(self, x: Any) -> Any:
-        pooled = catalogue.functions["nn.functional.adaptive_avg_pool2d"](self.features(x), (1, 1))
-        return self.classifier(_flat(pooled))
+        pooled = adaptive_avg_pool2d(self.features(x), (1, 1))
+        return self.classifier(flatten(pooled, 1))
 
 
 # ---------------------------------------------------------------- by their names
