@@ -15,18 +15,18 @@ from functools import cache, lru_cache
 from typing import Any
 
 from .in_turn import (
+    SINGLE,
     VECTOR,
     Laid,
     added_in_blocks,
     adds_in_turn,
     by_columns,
     multiplied_in_turn,
-)  # fmt: skip
+)
 from .packed_matmul import BY_HAND
 from .summation import halved
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
-SINGLE = 4  # bytes
 HALF = 8
 BLOCK = 384  # of the inner dimension
 WIDE = 192  # rows and columns of a result

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+SINGLE = 4  # bytes
 VECTOR = 16  # singles that lie side by side in a register
 MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
 DEPTH = 384  # of the inner dimension, within which it adds to one sum
@@ -53,8 +54,8 @@ def multiplied_in_turn(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
-    """May b lie as it does? Of what has gaps, NumPy makes a copy itself. By its columns, only
-    kernels for small products then add in another order, and the one for a matrix times itself."""
+    """May b lie by its columns? Only kernels for small products then add in another order, and the
+    one for a matrix times itself."""
     if b.ndim > 2 or len(a) * b.size <= MANY or not by_columns((b.shape, b.strides)):
         return False
     return b.strides[1] > 0 and not xp.may_share_memory(a, b)
@@ -64,8 +65,8 @@ def by_columns(matrix: Laid) -> bool:
     """Whether a matrix of singles lies in memory by its columns, as a vector that is looked at as
     one."""
     (rows, columns), (down, across) = matrix
-    by_rows = across == 4 and down >= 4 * columns
-    return not by_rows and down == 4 and (across == 0 or across >= 4 * rows)
+    by_rows = across == SINGLE and down >= SINGLE * columns
+    return not by_rows and down == SINGLE and (across == 0 or across >= SINGLE * rows)
 
 
 def added_in_blocks(
