@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from ..engine.graph.hooks import RemovableHandle, add
 from ..engine.graph.leaf import gradient_of, reset_gradient
 from ..engine.schema.class_name import NamedInTorch, name_in_messages
-from ..engine.schema.mode import enable_grad, no_grad, state
+from ..engine.schema.mode import enable_grad, set_grad_enabled, state
 from ..engine.schema.settable import Takes
 from ..engine.tensors.construct import tensor
 from ..engine.tensors.tensor import Tensor
@@ -29,6 +30,13 @@ class Required:
 
 required = Required()
 
+# Settings that a state saved before they came has not, and what they were.
+ADDED: dict[str, Any] = {
+    "amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
+    "differentiable": False, "decoupled_weight_decay": False, "fused": None, "momentum": 0,
+    "centered": False, "nesterov": False,
+}  # fmt: skip
+
 
 class Optimizer(metaclass=NamedInTorch):
     """Changes parameters in place from their gradients.
@@ -45,6 +53,7 @@ class Optimizer(metaclass=NamedInTorch):
     EXTENSIBLE = True
     _pre_hooks: dict[int, Any] = {}  # of one whose __init__ has not run
     _post_hooks: dict[int, Any] = {}
+    CAPTURED = ""  # what else must lie on the GPU in a captured step
     _running_steps = 0  # a step may call that of a class above
 
     def __init_subclass__(cls) -> None:
@@ -140,7 +149,7 @@ class Optimizer(metaclass=NamedInTorch):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; a closure computes the loss anew first."""
         loss = None
-        with no_grad():
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             if closure is not None:
                 with enable_grad():
                     loss = closure()
@@ -151,6 +160,8 @@ class Optimizer(metaclass=NamedInTorch):
                         continue
                     if grad.__class__ is not Tensor:
                         self._check_sparse(group)
+                    if group.get("capturable"):
+                        self._check_captured(parameter)
                     if group.get("maximize"):
                         grad = -grad
                     own = self.state[parameter] if self._keeps(group) else {}
@@ -167,6 +178,14 @@ class Optimizer(metaclass=NamedInTorch):
         if name in ("Adam", "AdamW"):
             name, advice = "Adam", ", please consider SparseAdam instead"
         raise RuntimeError(f"{name} does not support sparse gradients{advice}")
+
+    def _check_captured(self, parameter: Tensor) -> None:
+        """A step that a graph of CUDA captures never reads a number on the CPU."""
+        if not parameter.is_cuda:
+            raise AssertionError(
+                f"If capturable=True, params{self.CAPTURED} and state_steps must be on supported "
+                "devices: ['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
+            )
 
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""
@@ -203,9 +222,11 @@ class Optimizer(metaclass=NamedInTorch):
 
     def _numbers(self) -> dict[int, int]:
         numbers: dict[int, int] = {}
+        start = 0
         for group in self.param_groups:
-            for parameter in group["params"]:
-                numbers.setdefault(id(parameter), len(numbers))
+            places = {id(parameter): n for n, parameter in enumerate(group["params"], start)}
+            numbers = places | numbers  # of one that stands there twice the last place
+            start += len(group["params"])
         return numbers
 
     def state_dict(self) -> dict[str, Any]:
@@ -223,6 +244,7 @@ class Optimizer(metaclass=NamedInTorch):
         return {"state": packed_state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The settings and the state of another optimizer, in the place of its own."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -234,9 +256,15 @@ class Optimizer(metaclass=NamedInTorch):
                 "optimizer's group"
             )
         by_number: dict[int, Any] = {}
+        self.param_groups = []
         for own, new in zip(groups, saved, strict=True):
             by_number.update(zip(new["params"], own["params"], strict=True))
-            own.update({key: value for key, value in new.items() if key != "params"})
+            group = {k: deepcopy(v) for k, v in new.items() if k != "params"}
+            for key in (*ADDED, "param_names"):  # settings that came with later releases
+                source = self.defaults if key in ADDED else own
+                if key in source:
+                    group.setdefault(key, ADDED.get(key, own.get(key)))
+            self.param_groups.append(group | {"params": own["params"]})
         self.state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             parameter = by_number.get(key, key)
@@ -263,7 +291,12 @@ def counted(own: dict[str, Any]) -> float:
 
 
 def _fitting(value: Any, parameter: Any, name: str) -> Any:
-    """A tensor of a loaded state in the parameter's type; as in PyTorch no copy is made of it."""
+    """A tensor of a loaded state in the parameter's type; as in PyTorch no copy is made of it,
+    but of the containers around it."""
+    if isinstance(value, dict):
+        return {key: _fitting(item, parameter, key) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_fitting(item, parameter, "") for item in value])
     if name == "step" or not (isinstance(value, Tensor) and isinstance(parameter, Tensor)):
         return value
     if not parameter.dtype.is_floating_point:
