@@ -123,8 +123,6 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    CAPTURED = ", mu_products"
-
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0, momentum_decay: float = 4e-3,

@@ -37,6 +37,9 @@ ADDED: dict[str, Any] = {
     "centered": False, "nesterov": False,
 }  # fmt: skip
 
+# What else must lie on the GPU in a captured step.
+CAPTURED = {"NAdam": ", mu_products", "ASGD": ", mus, etas,"}
+
 
 class Optimizer(metaclass=NamedInTorch):
     """Changes parameters in place from their gradients.
@@ -53,7 +56,6 @@ class Optimizer(metaclass=NamedInTorch):
     EXTENSIBLE = True
     _pre_hooks: dict[int, Any] = {}  # of one whose __init__ has not run
     _post_hooks: dict[int, Any] = {}
-    CAPTURED = ""  # what else must lie on the GPU in a captured step
     _running_steps = 0  # a step may call that of a class above
 
     def __init_subclass__(cls) -> None:
@@ -173,17 +175,20 @@ class Optimizer(metaclass=NamedInTorch):
 
     def _check_sparse(self, group: dict[str, Any]) -> None:
         """Refuses a sparse gradient, unless the optimiser knows what to do with it."""
-        own = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
-        name, advice = own.__name__, ""
+        name, advice = self._own().__name__, ""
         if name in ("Adam", "AdamW"):
             name, advice = "Adam", ", please consider SparseAdam instead"
         raise RuntimeError(f"{name} does not support sparse gradients{advice}")
+
+    def _own(self) -> type:
+        """The class of the library that a program's class is made of."""
+        return next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
 
     def _check_captured(self, parameter: Tensor) -> None:
         """A step that a graph of CUDA captures never reads a number on the CPU."""
         if not parameter.is_cuda:
             raise AssertionError(
-                f"If capturable=True, params{self.CAPTURED} and state_steps must be on supported "
+                f"If capturable=True, params{CAPTURED.get(self._own().__name__, '')} and state_steps must be on supported "
                 "devices: ['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
             )
 

@@ -50,8 +50,6 @@ class Rprop(Optimizer):
 
 
 class ASGD(Optimizer):
-    CAPTURED = ", mus, etas,"
-
     def __init__(
         self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
         t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None,

@@ -304,10 +304,8 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    given = getattr(value, "dtype", None)
-    if (value.__class__ is complex or (given is not None and given.category == COMPLEX)) and (
-        self.dtype.category < COMPLEX
-    ):
+    given = getattr(getattr(value, "dtype", None), "category", 0)
+    if (value.__class__ is complex or given == COMPLEX) and self.dtype.category < COMPLEX:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
