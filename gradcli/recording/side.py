@@ -158,7 +158,7 @@ class Side:
 
     def is_packed(self, node: Any) -> bool:
         """Whether hooks of the program hold what it saved: they must not run twice."""
-        saved = node.saved
+        saved = getattr(node, "saved", None)  # a Function of the program has none
         return isinstance(saved, tuple) and any(value.__class__ is Packed for value in saved)
 
     def array(self, value: Any) -> Any:

@@ -9,7 +9,7 @@ from math import inf
 from ...recording.facts import EventFact
 from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from ..seeds import gradient, names_of
-from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of, wrap
+from ..text import Cell, Line, Look, bare, broken, cell, listed, one_line, pad, width_of, wrap
 from .values import SMALL, beside, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
@@ -452,7 +452,7 @@ def _sources(steps: list[str], most: int, left: int) -> str:
     more = len(several) + left - most
     if more > 0:
         return "from steps " + ", ".join(several[:most]) + f" and {more:,} more"
-    return "from steps " + ", ".join(several[:-1]) + f" and {several[-1]}"
+    return f"from steps {listed(several)}"
 
 
 def _bare(text: str) -> str:
