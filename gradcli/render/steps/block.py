@@ -107,6 +107,11 @@ class Blocks:
             return f"inside {source}" if _is_inner(step) and not step.place.statement else source
         return step.place.named(step.name)
 
+    def title(self, step: StepFact) -> str:
+        """The same where no node is named beside it: `TBackward0, inside self.head(x)`."""
+        words = self.words(step)
+        return f"{step.node_name}, {words}" if _is_inner(step) else words
+
     # ---- the gradient that comes in
 
     def _incoming(self, step: StepFact) -> Iterator[Line]:
