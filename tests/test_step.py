@@ -596,4 +596,5 @@ def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:
         tree = gradcli("trace", str(file), "--engine", engine).stdout
         assert "└─ y[0] = 5. " in tree and "\ns = y[1:].exp_() " in tree
     ways = gradcli("paths", str(file), "--wrt", "x", "--edges").stdout
-    assert "loss → y#2 → y[0] → y#1 → x" in ways
+    assert "loss → y#2 → y[0] = 5. → y#1 → x" in ways
+    assert "incoming  [1., 1., 1.]" in page and "dloss/dy[0]" not in page + ways

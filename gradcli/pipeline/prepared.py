@@ -57,10 +57,8 @@ AROUND = " " * 40  # as long as what a page says beside a warning: its file, lin
 
 
 class Warned:
-    """The warnings of a program: each once, in order, with the line they came from and the name of
-    their category. A traceback of the engine's calls is left out.
-
-    `charge` gets the size of what is kept of each; a program's own count as output.
+    """The warnings of a program, each once, in order, with their lines and categories; without the
+    calls of the engine. `charge` gets the size of each; a program's own count as output.
     """
 
     def __init__(self, charge: Callable[[str], None] = len) -> None:  # type: ignore[assignment]
@@ -72,8 +70,8 @@ class Warned:
     ) -> None:
         if issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
             return  # of the library; nobody's __main__ asked for it
-        text, mark, _ = str(message).partition(FORWARD_CALL)
-        words = bounded("\n".join(_LINE_END.split(f"{text}{mark}".rstrip())))
+        words = "".join(str(message).partition(FORWARD_CALL)[:2]).rstrip()
+        words = bounded("\n".join(_LINE_END.split(words)))
         if words not in self.places:
             self.charge(AROUND + words)
             self.places[words] = (current_line() if line is None else line, category.__name__)

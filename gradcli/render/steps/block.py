@@ -121,7 +121,7 @@ class Blocks:
             return
         for i, value in known:
             parts = step.parts[i] if i < len(step.parts) else ()
-            name = "" if _is_inner(step) else self.derivative(step.name)
+            name = "" if _is_inner(step) or _is_part(step) else self.derivative(step.name)
             if step.outputs:
                 name = self.derivative(step.outputs[i]) or step.outputs[i]
             elif len(step.grads) > 1 and (len(known) > 1 or i):
@@ -446,6 +446,12 @@ def is_plain(name: str) -> bool:
 def _is_inner(step: StepFact) -> bool:
     """Whether it is one of several nodes that an expression made, and not the last of them."""
     return not step.is_leaf and step.node_name.startswith(step.name)
+
+
+def _is_part(step: StepFact) -> bool:
+    """Whether its words name the part that was written to, and its gradient is that of the whole."""
+    named = "" if step.place is None else step.place.text
+    return step.node_name == "CopySlices" and step.name == named
 
 
 def _sources(steps: list[str], most: int, left: int) -> str:
