@@ -449,7 +449,7 @@ def _is_inner(step: StepFact) -> bool:
 
 
 def _is_part(step: StepFact) -> bool:
-    """Whether its words name the part that was written to, and its gradient is that of the whole."""
+    """Whether its words name a part that was written to; its gradient is that of the whole."""
     named = "" if step.place is None else step.place.text
     return step.node_name == "CopySlices" and step.name == named
 
