@@ -80,7 +80,7 @@ def freed(collected: Collected, kind: type) -> tuple[list[Any], int]:
         if fact.name == "AccumulateGrad":
             continue
         inner += 1
-        flag = getattr(node, "freed", None)
+        flag = side_of_node(node).freed(node)
         if flag is None:
             read = () if is_packed(node) else names.of(node)  # reading runs code of the program
             flag = any(lost == "freed" for _, _, lost in _saved_tensors(node, read, kind))

@@ -17,6 +17,7 @@ from ..engine.memory.layout import once
 from ..engine.schema.carriers import RUNTIME
 from ..engine.schema.mode import state
 from ..engine.tensors.tensor import Tensor
+from ..engine.tensors.views import CopySlices
 from .facts.basic import Elsewhere
 
 NAN, INF = 1, 2  # what `nonfinite` tells, together or alone
@@ -90,7 +91,8 @@ class Side:
 
     def freed(self, node: Any) -> bool | None:
         """Whether a pass freed that; None where only reading it shows."""
-        flag: bool | None = getattr(node, "freed", None)
+        inner = node.node if node.__class__ is CopySlices else node
+        flag: bool | None = getattr(inner, "freed", None)
         return flag
 
     def edges(self, node: Any) -> tuple[Any, ...]:
