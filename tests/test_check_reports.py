@@ -105,7 +105,8 @@ def test_no_line_of_a_log_is_a_command(home: Path) -> None:
 
 @pytest.mark.parametrize("words", [("--format", "json"), ("--sarif", "/dev/stdout", "-qq")])
 def test_no_string_of_a_document_is_a_command(home: Path, words: tuple[str, ...]) -> None:
-    write(home, "p/##[debug]bad.expr", "print('##vso[task.x]a ## b')\nassert 0, 'c ##[add-mask]d'\n")
+    text = "print('##vso[task.x]a ## b')\nassert 0, 'c ##[add-mask]d'\n"
+    write(home, "p/##[debug]bad.expr", text)
     done = gradcli("check", "p", *words)
     assert "##[" not in done.stdout and "##vso[" not in done.stdout
     said = json.dumps(json.loads(done.stdout))
