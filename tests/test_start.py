@@ -165,3 +165,26 @@ def test_bytecode_is_taken_while_it_is_that_of_the_source(tmp_path: Path) -> Non
     assert answer_of(path) == 11
     shutil.copytree(tmp_path, tmp_path / "moved")
     assert answer_of(tmp_path / "moved" / "part.py") == 11
+
+
+WITHOUT_FORK = """
+from gradcli.questions.check import jobs
+jobs.CAN_FORK = False
+from gradcli.door import process
+process()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-m", "gradcli", "trace", "p.expr"), ("-m", "gradcli", "check", "."),
+     ("-P", "-c", WITHOUT_FORK, "check", "p.expr")],
+)  # fmt: skip
+def test_no_file_beside_a_program_is_a_module(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "p.expr").write_text("x = torch.ones(2, requires_grad=True)\n(x * x).sum()\n")
+    for name in ("typing", "numpy", "ast", "json", "ctypes", "datetime", "pickle"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(99)\n")
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()

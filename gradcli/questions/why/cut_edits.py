@@ -9,6 +9,7 @@ from itertools import islice
 from ...diagnostics import Edit, Span
 from ...language.cut_reasons import CUTS
 from ..provenance.values import Step, name_of
+from .captured import is_of_graph
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
 from .smooth import soft_place
@@ -107,7 +108,13 @@ def _smoothed(case: Case, step: Step) -> list[Edit]:
     return [Edit(within_brackets(case, node), text)]
 
 
+def _with_graph(case: Case, step: Step) -> list[Edit]:
+    """grad(y, x, create_graph=True)"""
+    return with_keyword(case, step.node, "create_graph", "True") if is_of_graph(step.node) else []
+
+
 EDITS: dict[str, Callable[[Case, Step], list[Edit]]] = {
+    "grad-call": _with_graph,
     "detached": _without_cut,
     "data": _without_cut,
     "item": _without_item,
