@@ -111,7 +111,7 @@ def test_what_is_no_module_is_not_found() -> None:
     ):
         with pytest.raises(ModuleNotFoundError, match=words):
             import_module(name)
-    with pytest.raises(ImportError, match="cannot import name 'nosuch' from 'gradcli.linalg'"):
+    with pytest.raises(ImportError, match=r"cannot import name 'nosuch' from 'gradcli\.linalg'"):
         exec("from gradcli.linalg import nosuch")
 
 

@@ -187,8 +187,9 @@ class Optimizer(metaclass=NamedInTorch):
     def _check_captured(self, parameter: Tensor) -> None:
         """A step that a graph of CUDA captures never reads a number on the CPU."""
         if not parameter.is_cuda:
+            others = CAPTURED.get(self._own().__name__, "")
             raise AssertionError(
-                f"If capturable=True, params{CAPTURED.get(self._own().__name__, '')} and state_steps must be on supported "
+                f"If capturable=True, params{others} and state_steps must be on supported "
                 "devices: ['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
             )
 
