@@ -226,3 +226,11 @@ def check_square(self: Any, name: str, argument: str = "A") -> None:
             f"{name}: {argument} must be batches of square matrices, but they are "
             f"{self.shape[-2]} by {self.shape[-1]} matrices"
         )
+
+
+def refuse_complex(name: str, *tensors: Any) -> None:
+    """Some functions have no derivative for complex numbers."""
+    if state.grad_enabled and any(t.dtype.is_complex and t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"{name} does not support automatic differentiation for outputs with complex dtype."
+        )

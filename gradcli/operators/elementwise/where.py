@@ -161,7 +161,7 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
         )
-    as_element(value, self.dtype)
+    as_element(value.item() if hasattr(value, "ndim") else value, self.dtype)
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:
