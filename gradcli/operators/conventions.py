@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.schema.limits import as_element
 from ..engine.schema.mode import state
 from ..engine.schema.operator import catalogue
 from ..engine.tensors.conversion import MEAN, NONE, SUM
@@ -234,3 +235,9 @@ def refuse_complex(name: str, *tensors: Any) -> None:
         raise RuntimeError(
             f"{name} does not support automatic differentiation for outputs with complex dtype."
         )
+
+
+def check_number(value: Any, dtype: Any) -> None:
+    """Refuses what an element of the type cannot hold: a number, or one in a 0-dim tensor."""
+    if not hasattr(getattr(value, "_data", value), "level"):  # vmap's samples have no number
+        as_element(value.item() if hasattr(value, "ndim") else value, dtype)

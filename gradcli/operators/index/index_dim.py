@@ -7,10 +7,9 @@ from typing import Any
 
 from ...engine.memory.layout import once
 from ...engine.schema.dtypes import COMPLEX
-from ...engine.schema.limits import as_element
 from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
-from ..conventions import refuse_complex
+from ..conventions import check_number, refuse_complex
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where
 from ..geometry import sizes_text, wrap_dim
@@ -310,7 +309,7 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
-    as_element(value.item() if hasattr(value, "ndim") else value, self.dtype)
+    check_number(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
