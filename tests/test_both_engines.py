@@ -56,13 +56,14 @@ def test_a_warning_has_its_category_and_its_line(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(
         "import torch\nimport warnings\nclass Mine(UserWarning): pass\n"
-        "warnings.warn('one', FutureWarning)\nwarnings.warn('two')\nwarnings.warn(Mine('six'))\n",
+        "warnings.warn('one', FutureWarning)\nwarnings.warn('two')\n"
+        "warnings.warn(Mine('six\\nand a half\\n\\n  seven\\n'))\n",
         "utf-8",
     )
     for engine in ("own", "torch"):
         said = here("run", str(file), "--engine", engine).stderr.splitlines()
         words = ["4: FutureWarning: one", "5: UserWarning: two", "6: Mine: six"]
-        assert said == [f"{file}:{each}" for each in words]
+        assert said == [*(f"{file}:{each}" for each in words), "  and a half", "", "    seven"]
 
 
 LEDGERS = {

@@ -32,7 +32,7 @@ from ..output import (
 )
 from ..process.deadline import deadline, last_place, time_for
 from ..process.ending import keep, why_unwritable
-from ..process.memory import bounded
+from ..process.memory import bounded, reached, too_little
 from ..render.escape import Terminal, block, line
 from ..render.look import Look
 from .printed import Ends, ends_of
@@ -286,12 +286,12 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     except LimitReached as error:
         return env.fail(_limited(env, error))
     except MemoryError:
-        limit = LimitReached(f"limit of {common.max_memory:,} bytes", "--max-memory")
-        return env.fail(_limited(env, limit))
+        return env.fail(_limited(env, reached(common.max_memory)))
     except OSError as error:
         return env.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
     except Exception as error:
-        return env.fail(_defect(error))
+        short = too_little()
+        return env.fail(_defect(error) if short is None else _limited(env, short))
 
 
 def _unwritable(env: Environment, error: OSError) -> int:

@@ -404,7 +404,7 @@ def _limit_of(error: BaseException) -> LimitReached | None:
     if isinstance(error, LimitReached):
         return error
     if isinstance(error, MemoryError):
-        return session.budget.memory_reached()
+        return session.budget.memory_refused()
     if isinstance(error, RecursionError):
         return session.budget.stack_reached()
     return None

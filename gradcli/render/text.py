@@ -76,6 +76,11 @@ def counted(number: int, word: str, plural: str = "") -> str:
     return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def one_line(text: str) -> str:
     """A printed text without its line ends and the indentation behind them."""
     return " ".join(text.split()) if "\n" in text or "  " in text else text

@@ -373,7 +373,7 @@ class Started:
         path = package if not known else f"{package}{os.pathsep}{known}"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", WORKER], input=pickle.dumps((place, self.options)),
+                [sys.executable, "-P", "-m", WORKER], input=pickle.dumps((place, self.options)),
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=clock(self.options),
                 env={**os.environ, "PYTHONPATH": path}, check=False,
             )  # fmt: skip

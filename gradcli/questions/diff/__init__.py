@@ -16,6 +16,7 @@ from ...numerics.random import draws
 from ...pipeline.request import Ran, Request
 from ...process.deadline import last_place
 from ...process.ending import keep
+from ...process.memory import reached
 from ...recording import holding
 from ...recording.facts import NodeFact, Report, TensorFact
 from ...recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
@@ -111,7 +112,7 @@ def _limits_reported(request: Request) -> Iterator[None]:
     except LimitReached as error:
         raise ProgramError(error.as_diagnostic(request.name, _place(error.__traceback__))) from None
     except MemoryError as error:
-        limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
+        limit = reached(request.limits.max_memory)
         raise ProgramError(limit.as_diagnostic(request.name, _place(error.__traceback__))) from None
 
 

@@ -201,7 +201,7 @@ def _node(
         row["saved"] = [
             {"name": fact.name, "shape": fact.shape, "holder": fact.holder,
              "version": fact.version, "bytes": fact.bytes, "freed": fact.freed,
-             "freed_by": fact.freed_by, "changed": fact.changed}
+             "freed_by": fact.freed_by, "changed": fact.changed, "packed": fact.packed}
             for fact in saved
         ]  # fmt: skip
     return row
