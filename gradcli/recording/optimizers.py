@@ -18,12 +18,15 @@ MOST = 10_000  # optimisers, and tensors of one
 class Optimizer:
     """One of them; it holds its tensors itself."""
 
-    __slots__ = ("object", "origin", "held", "steps", "idle", "cleared_at", "of_modules")
+    __slots__ = (
+        "object", "origin", "held", "steps", "idle", "resting", "cleared_at", "of_modules",
+    )  # fmt: skip
 
     def __init__(self, optimizer: Any, origin: Any) -> None:
         self.object, self.origin = optimizer, origin
         self.held: dict[int, Any] = {}
         self.steps = self.idle = 0  # and those that found no gradient
+        self.resting = 0  # the last steps, in a row, at the learning rate 0
         self.cleared_at: int | None = None  # the line that last set one of its gradients to None
         self.of_modules = False
 
@@ -82,6 +85,7 @@ class Optimizers(Spectator):
             one.steps += 1
             grads = (tensor.grad for tensor in one.tensors)
             one.idle += all(grad is None or is_blank(grad) for grad in grads)
+            one.resting = one.resting + 1 if has_no_rate(one) else 0
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A class of an interpreted program does not say where it is made: its __init__ is called
