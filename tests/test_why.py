@@ -853,5 +853,5 @@ for turn in range(4):
 """
     found = ask(text.format("0.0"), "net.weight")[1]
     said = "the scheduler of line 3 set the learning rate to 0: the last 3 steps of its optimizer"
-    assert any(note.startswith(said) for note in found.notes)
-    assert not any("scheduler" in note for note in ask(text.format("0.5"), "net.weight")[1].notes)
+    assert any(note.startswith(said) for note in found.facts)
+    assert not any("scheduler" in note for note in ask(text.format("0.5"), "net.weight")[1].facts)
