@@ -66,7 +66,8 @@ def test_every_leaf_that_hooks_changed_is_reported(program: str) -> None:
 
 
 def _numbers(value: EffectValue | None) -> Any:
-    inner = ("None" if value is None else value.text).removeprefix("tensor(").removesuffix(")").replace(".,", ".0,")
+    text = "None" if value is None else value.text
+    inner = text.removeprefix("tensor(").removesuffix(")").replace(".,", ".0,")
     return eval(inner.replace(".]", ".0]"))
 
 
