@@ -33,7 +33,6 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
     def __init__(self, program: Any, store: Any, overrides: dict[int, Any]) -> None:
         super().__init__(program, store)
         self.overrides = overrides
-        self.class_boxes = {}
         self.log: Log | None = None  # of expectations, where they are checked
 
     def statement(self, node: Any, scope: Scope) -> Closure | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...diagnostics import UNASKED
 from ...recording.modules import is_module, named_buffers
 from ...recording.sides import is_differentiable, is_parameter
 from ..provenance.values import Mark, name_of
@@ -191,10 +192,10 @@ def _never(case: Case) -> Finding:
     if behind:
         sentence = case.none(f"{name} does not require grad, for it was computed from constants.")
     whole = "False" in case.whole(node) and "requires_grad" in case.whole(node)
-    said = "made with requires_grad=False" if whole else "made without requires_grad=True"
+    said = "made with requires_grad=False" if whole else UNASKED
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(node, "computed from constants" if behind else said))
-    finding.causes += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
+    finding.causes += [Remark(maker, UNASKED) for maker in behind[:3]]
     if ".grad" in case.whole(node):
         finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
         return finding
