@@ -115,14 +115,16 @@ class Optimizers(Spectator):
         return next((one for one in self.known.values() if one.has(tensor)), None)
 
 
-def rate_of(optimizer: Optimizer) -> float | None:
-    """The largest of its learning rates, as they are now; None where they are no numbers."""
-    groups = getattr(optimizer.object, "param_groups", ())
-    rates = [group.get("lr") for group in groups if type(group) is dict]
+def groups_of(optimizer: Optimizer, tensor: Any) -> list[dict[str, Any]]:
+    """Its settings for a tensor, as they are now; all groups where none of them has it."""
+    given = getattr(optimizer.object, "param_groups", ())
+    groups = [group for group in given if type(group) is dict]
+    own = [group for group in groups if any(one is tensor for one in group.get("params", ()))]
+    return own or groups
+
+
+def rate_of(optimizer: Optimizer, tensor: Any) -> float | None:
+    """Its largest learning rate for a tensor, as it is now; None where it is no number."""
+    rates = [group.get("lr") for group in groups_of(optimizer, tensor)]
     numbers = [float(rate) for rate in rates if type(rate) is int or type(rate) is float]
     return max(numbers) if numbers and len(numbers) == len(rates) else None
-
-
-def has_no_rate(optimizer: Optimizer) -> bool:
-    """Whether all its learning rates are 0."""
-    return rate_of(optimizer) == 0
