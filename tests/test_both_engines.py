@@ -66,6 +66,18 @@ def test_a_warning_has_its_category_and_its_line(tmp_path: Path) -> None:
         assert said == [*(f"{file}:{each}" for each in words), "  and a half", "", "    seven"]
 
 
+def test_warnings_of_older_names_are_pytorchs_to_the_last_line(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "A = torch.eye(3)\na = torch.cross(A, A)\na = torch.cholesky(A)\na = torch.qr(A)\n"
+        "a = torch.triangular_solve(A, A)\na = torch.lu(A)\n"
+        "a = torch.lu_solve(A, *torch.linalg.lu_factor(A))\n"
+        "a = float(torch.ones(1, requires_grad=True))\n"
+    )
+    own, live = (here("run", str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert own.stderr == live.stderr and own.stderr.count("\n") > 30
+
+
 LEDGERS = {
     "a result keeps its gradient": "x = tensor(2.0, requires_grad=True)\ny = x * 3\n"
     "y.retain_grad()\nfor i in range(2):\n    (y * y).backward(retain_graph=True)\n",

@@ -326,6 +326,9 @@ def test_the_calls_that_freed_are_named_and_no_others() -> None:
     told = "\nbackward on lines 4 and 5 freed 3 of "
     assert told in answer("trace", stdin=FREEING)
     assert "backward on line 4 freed 1 of" in answer("trace", stdin=FREEING.replace("z.b", "#"))
+    failing = FREEING.replace("z.backward()", "(z.sin() + y).backward()")
+    page = gradcli("trace", stdin=failing).stdout
+    assert "backward on lines 4 and 5 freed" in page  # as far as that pass came
 
 
 # ---------------------------------------------------------------- the command

@@ -195,7 +195,8 @@ class Environment:
         is_own = ran.request.engine == "own"
         if ran.error is None or (is_own and ran.outcome is None):  # it did not run
             return ran
-        if is_own and not ran.error.is_bare and not (tries and ran.error.cures):
+        open_ends = ran.error.is_bare or ran.error.is_of_constants
+        if is_own and not open_ends and not (tries and ran.error.cures):
             return ran
         from ..questions.tried_advice import in_own_words, with_cut, with_trials
 

@@ -194,6 +194,7 @@ class Machine:
         budget.start()
         session.reset(budget, write)
         session.failing, session.names = self.program.failing, self.globals.values
+        session.aliases = self.program.aliases
         with _prepared(budget):
             if self.program.doubtful:
                 for text in syntax_warnings(self.program.doubtful):

@@ -211,7 +211,7 @@ class Frees(Spectator):
         if freed:
             if len(self.lines) > FREED:
                 self.lines.clear()  # of nodes that a run had so long ago, few are left
-            self.lines.update(dict.fromkeys(map(id, map(mark_of, freed)), current_line() or 0))
+            self.lines.update(dict.fromkeys(map(id, map(mark_of, freed)), one.line or 0))
 
 
 def frees_of(recording: Recording) -> Frees:

@@ -9,6 +9,7 @@ from math import prod
 from ..recording.facts import (
     FEW,
     EffectFact,
+    EffectValue,
     EventFact,
     Report,
     SavedFact,
@@ -353,9 +354,16 @@ def effects(facts: tuple[EffectFact, ...], look: Look) -> list[Line]:
         )
     ]
     for fact in facts:
-        before, now = (bare(text) if text else "None" for text in (fact.without, fact.now))
-        rows.append((cell(fact.name, "leaf"), cell(before), cell(now)))
+        rows.append((cell(fact.name, "leaf"), _effect(fact.without), _effect(fact.now)))
     return columns(rows, look, giving=(((1, 12), (2, 12)), ((0, 4),)))
+
+
+def _effect(value: EffectValue | None) -> Cell:
+    """A gradient; the range, mean and norm of one with many elements."""
+    if value is None:
+        return Cell("None")
+    whole = bare(value.text) if prod(value.shape) <= FEW else ranged(value.shape, value.range)
+    return cell(whole)._replace(short=shorter(value.shape, value.range))
 
 
 def _registered(fact: EventFact) -> str:

@@ -43,6 +43,10 @@ def _without_cut(case: Case, step: Step) -> list[Edit]:
     node, outer = step.node, case.parents.get(id(step.node))
     if _is_array(case, node):
         return []  # it would still be outside
+    whole = node.func if isinstance(node, ast.Call) else node
+    written = whole.value if isinstance(whole, (ast.Attribute, ast.Subscript)) else None
+    if written is not None and name_of(written) in ("data", "detach"):
+        return without_call(case, written)  # x.data.copy_(y), x.data[0] = y
     if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
         return with_keyword(case, node, "use_reentrant", "False")
     if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:

@@ -137,8 +137,16 @@ class EffectFact(NamedTuple):
     where none came."""
 
     name: str
-    without: str | None
-    now: str | None
+    without: EffectValue | None
+    now: EffectValue | None
+
+
+class EffectValue(NamedTuple):
+    """A gradient: as PyTorch prints it, which of a very large one was not kept, and its range."""
+
+    shape: tuple[int, ...]
+    text: str
+    range: Spread | None
 
 
 class GradientFact(NamedTuple):
