@@ -8,7 +8,7 @@ import sys
 from ..diagnostics import LimitReached
 from ..engine.schema.mode import sequence_so_far
 from ..process.deadline import Clock
-from ..process.memory import give_back
+from ..process.memory import give_back, reached
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
@@ -155,6 +155,11 @@ class Budget:
     def memory_reached(self) -> LimitReached:
         self.spare = None  # reporting it needs some
         return LimitReached(f"limit of {self.max_memory:,} bytes", "--max-memory")
+
+    def memory_refused(self) -> LimitReached:
+        """The system gave less than was asked for."""
+        self.spare = None
+        return reached(self.max_memory)
 
     def stack_reached(self) -> LimitReached:
         """Python's own stack is full before so many calls are nested."""

@@ -377,10 +377,6 @@ class TorchSide(Live):
             self.holding[kind] = names
         return names
 
-    def freed(self, node: Any) -> bool | None:
-        mark = self.mark(node)
-        return False if mark.is_packed and mark.is_freed is None else mark.is_freed
-
     def memory(self, value: Any) -> Any:
         if not isinstance(value, self.tensor):
             return None

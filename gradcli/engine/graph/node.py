@@ -228,6 +228,7 @@ class Node:
     buffer: Any
 
     # See `assembly`: what it keeps, and its work. `_saved_*`: see `saved_attributes`.
+    __call__: Callable[..., Any]  # outside of a pass
     kept: Callable[[], tuple[tuple[str, Any], ...]]
     apply: Callable[[tuple[Any, ...], bool], tuple[Any, ...]]
 

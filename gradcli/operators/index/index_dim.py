@@ -304,7 +304,8 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    if value.__class__ is complex and self.dtype.category < COMPLEX:
+    given = getattr(getattr(value, "dtype", None), "category", 0)
+    if (value.__class__ is complex or given == COMPLEX) and self.dtype.category < COMPLEX:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
@@ -323,25 +324,6 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {length}"
         )
 
-
-index_fill = operator(
-    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    node="IndexFillBackward0",
-    inplace="index_fill_",
-    overlap="tensor[mask] = scalar",
-    layout="like",
-    check=_check_fill,
-    forward=_filled,
-    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    zero="mask",
-    jacobian="placement",
-    doc="A copy with slices of a dimension filled with a number.",
-    samples=(
-        "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
-        "x.clone().index_fill_(1, j[:1], 1.0)",
-    ),
-    errors=("x.index_fill(1, j + 1, 0.5)", "x.index_fill(1, v, 0.5)"),
-)  # fmt: skip
 
 unique_indices = operator(
     "_unique_indices(Tensor self) -> Tensor",
@@ -369,6 +351,25 @@ index_fill_tensor = operator(
     samples=("x.index_fill(1, j[:2], s)", "x.clone().index_fill_(1, j[:1], s)"),
     errors=("x.index_fill(1, j[:2], v)",),
 )
+
+index_fill = operator(
+    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    node="IndexFillBackward0",
+    inplace="index_fill_",
+    overlap="tensor[mask] = scalar",
+    layout="like",
+    check=_check_fill,
+    forward=_filled,
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    zero="mask",
+    jacobian="placement",
+    doc="A copy with slices of a dimension filled with a number.",
+    samples=(
+        "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
+        "x.clone().index_fill_(1, j[:1], 1.0)",
+    ),
+    errors=("x.index_fill(1, j + 1, 0.5)", "x.index_fill(1, v, 0.5)"),
+)  # fmt: skip
 
 # ---- reduced in
 

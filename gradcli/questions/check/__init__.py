@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...diagnostics import (
@@ -100,9 +100,7 @@ def _answered(
     said = directives(ran.text)
     fact = FileCheck(name, "passed", 0, output=ran.output, warnings=ran.warnings, text=ran.text)
     if ran.program is not None:
-        nodes = (node for part in ran.program.body for node in ast.walk(part))
-        asserts = sum(isinstance(node, ast.Assert) for node in nodes)
-        fact = fact._replace(asserts=asserts)
+        fact = fact._replace(asserts=sum(_asserts(ran.program.body)))
     fact = expected(_ended(fact, ran, said), ran)
     if options.against is not None and ran.outcome is not None and fact.status != "limit":
         from .against import compared_with_torch
@@ -121,6 +119,19 @@ def _answered(
         for problem in missing(fact, options):
             fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return unchecked(fact)
+
+
+def _asserts(body: Sequence[ast.AST]) -> Iterator[bool]:
+    """Of each statement and those within it: is it an assert? Expressions, most of a tree, hold
+    none."""
+    blocks = [body]
+    while blocks:
+        for statement in blocks.pop():
+            yield type(statement) is ast.Assert
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                block = getattr(statement, field, None)
+                if block:
+                    blocks.append(block)
 
 
 def directives(text: str) -> Directives:
