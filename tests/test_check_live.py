@@ -177,4 +177,4 @@ def test_failures_are_explained_as_by_the_own_engine(title: str, home: Path) -> 
     own, live = (gradcli("check", "p.expr", "--engine", engine) for engine in ("own", "torch"))
     trusts = "note: runs these programs with Python and PyTorch: it trusts them\n"
     assert (own.returncode, own.stdout) == (live.returncode, live.stdout.replace(trusts, ""))
-    assert own.returncode == 3 and re.search("^  line [12]: ", own.stdout, re.M)
+    assert own.returncode == 3 and re.search("^  line [123]: ", own.stdout, re.M)
