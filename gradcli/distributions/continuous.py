@@ -35,6 +35,9 @@ class _Placed(Distribution):
 class Normal(_Placed, ExponentialFamily):
     _torch_name = "torch.distributions.normal.Normal"
 
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
+
     @property
     def mean(self) -> Any:
         return self.loc
@@ -185,6 +188,9 @@ class Exponential(ExponentialFamily):
 class Laplace(_Placed):
     _torch_name = "torch.distributions.laplace.Laplace"
 
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
+
     @property
     def mean(self) -> Any:
         return self.loc
@@ -221,6 +227,9 @@ class Laplace(_Placed):
 
 class Cauchy(_Placed):
     _torch_name = "torch.distributions.cauchy.Cauchy"
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
 
     def _filled(self, value: float) -> Any:
         return run("full", self._extended_shape(()), value, **type_of(self.loc))

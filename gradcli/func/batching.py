@@ -234,19 +234,27 @@ def _drawn_in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
 
 def _too_small(row: Row, target: Any, values: Sequence[Any], level: int) -> RuntimeError:
     """A tensor that all samples share cannot take each sample's own result. PyTorch has rules for
-    the changes of Python's operators and for some that put in numbers, and no one rule for x += y.
+    the changes of Python's operators, of bounds and logic, and for some that put in numbers, and
+    none for x += y and for bits.
     """
-    if row.broadcasts and row.symbol == "+":
+    unrecorded = row.broadcasts and not row.inplace_node  # of bits, of logic
+    if (row.broadcasts and row.symbol == "+") or (unrecorded and row.dtype != "compare"):
         shapes = [value.in_front()._data.shape for value in values if is_batched(value, level)]
         return RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(shapes[0])}"
         )
     name, where = str(row.inplace), "in a vmap"
-    if row.symbol or row.name in ("copy", "masked_fill"):
+    bounded = row.zero == "clamps" and len(row.tensors) == 2
+    if row.symbol or unrecorded or bounded or row.name in ("copy", "masked_fill"):
         name = "inplace arithmetic"
     elif row.broadcasts or row.acts == "product" or row.name in ("scatter", "index_copy"):
         name, where = f"aten::{name}", f"at level {level}"
+        state.warn(
+            "There is a performance drop because we have not yet implemented the batching rule for "
+            f"aten::{Inplace(row).full_name}. Please file us an issue on GitHub so that we can "
+            "prioritize its implementation."
+        )
     return RuntimeError(
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor "
         "`other` in extra_args that has more elements than `self`. This happened due to `other` "

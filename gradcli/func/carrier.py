@@ -150,14 +150,10 @@ def run(overload: Any, values: Sequence[Any]) -> Any:
     return CONDUCT[type(top)].operate(overload, values, top.level)
 
 
-_ALONE = frozenset({"transpose_", "normal_"})  # their functional forms are overloads, not these
-
-
 def _note_change(overload: Any, values: Sequence[Any]) -> None:
     if isinstance(overload, Inplace):
-        suffix = "" if overload.name in _ALONE else overload.signature.overload
         assert TRANSFORMS.change is not None
-        TRANSFORMS.change(f"{overload.name}.{suffix}" if suffix else overload.name, values[0])
+        TRANSFORMS.change(overload.full_name, values[0])
 
 
 def straight(overload: Any) -> Callable[..., Any]:

@@ -253,6 +253,8 @@ def _general(row: Row) -> Callable[..., Any]:
             t.requires_grad for name in asked for t in _each(arguments[name])
         )
         check_inplace(tensor, tracked)
+        if len(row.tensors) == 2 and row.broadcasts:
+            _check_shapes(tensor, values[1])
         if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
             refused(row, tensor._kind)
         for check in (row.check, row.check_mixed):
@@ -277,6 +279,14 @@ def _general(row: Row) -> Callable[..., Any]:
         return tensor
 
     return run
+
+
+def _check_shapes(tensor: Tensor, other: Any) -> None:
+    """PyTorch looks at shapes before it looks at types and scales."""
+    if other.__class__ is Tensor and other._data.shape != tensor._data.shape:
+        left, right = tensor._data.shape, other._data.shape
+        if (message := broadcast_message(left, right)) is not None:
+            raise mismatch(RuntimeError(message), left, right)
 
 
 def _each(value: Any) -> Sequence[Tensor]:

@@ -424,5 +424,12 @@ class Inplace:
         self.doc, self.samples, self.errors = f"In-place form of {row.name}. {row.doc}", (), ()
         self.where, self.aliases = row.where, ()
 
+    @property
+    def full_name(self) -> str:
+        """PyTorch's name, with that of the overload: `pow_.Tensor` of `pow.Tensor_Tensor`, and
+        `transpose_` of `transpose.int`."""
+        overload = self.signature.overload.removeprefix("Tensor_")
+        return str(self.name) if overload in ("", "int", "fill") else f"{self.name}.{overload}"
+
     def __call__(self, *args: Any) -> Any:
         return self.run(*args)

@@ -53,16 +53,16 @@ def _is_one(alpha: Any) -> bool:
 def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """self + other * alpha, where PyTorch allows that alpha for operands of this type."""
     kind = getattr(self, "dtype", None) or other.dtype
+    words = ""
     if isinstance(alpha, complex) and kind.kind == "f":
-        raise RuntimeError(
-            "For non-complex input tensors, argument alpha must not be a complex number."
-        )
-    if isinstance(alpha, float | complex) and kind.kind not in "fc":
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
-        )
-    if isinstance(alpha, bool) and kind.kind != "b":
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+        words = "For non-complex input tensors, argument alpha must not be a complex number."
+    elif isinstance(alpha, float | complex) and kind.kind not in "fc":
+        words = "For integral input tensors, argument alpha must not be a floating point number."
+    elif isinstance(alpha, bool) and kind.kind != "b":
+        words = "Boolean alpha only supported for Boolean results."
+    if words:
+        broadcast_sizes(getattr(self, "shape", ()), getattr(other, "shape", ()))  # it comes first
+        raise RuntimeError(words)
     return multiply_add(other, wrapped(alpha, kind), self, UPDATED)
 
 
