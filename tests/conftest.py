@@ -19,7 +19,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # Hundreds of tests start a process, and each would compile the whole package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# A shell that starts a job behind itself has it ignore Ctrl-C, and so would every process of a test.
+# A job that a shell starts behind itself ignores Ctrl-C, and so would every process of a test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
