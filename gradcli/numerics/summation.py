@@ -50,7 +50,7 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
     found = _in_memory(xp, self, axis) if self.size >= 5 else None
     if found is None:
         if axis is not None and 1 in self.shape:  # such dimensions are in nobody's way
-            wide = [dim for dim, size in enumerate(self.shape) if size > 1]
+            wide = [dim for dim, size in enumerate(self.shape) if size != 1]
             left = tuple([place for place, dim in enumerate(wide) if dim in axis])
             total = _floating(xp, self.reshape([self.shape[dim] for dim in wide]), left, False)
             return _shaped(total, self, axis, keepdim)
