@@ -6,6 +6,7 @@ Names are looked up when they are used, so importing gradcli costs next to nothi
 from __future__ import annotations
 
 from os.path import exists
+from sys import meta_path
 
 TYPE_CHECKING = False  # without the module typing, which takes longer than the rest of this
 if TYPE_CHECKING:
@@ -51,6 +52,34 @@ def _version() -> str:
     code, own = sys._getframe(2), sys.modules[__name__]  # whoever asked `__getattr__`
     names = {**code.f_globals, **code.f_locals}
     return PYTORCH if names.get("torch") is own and names.get("gradcli") is not own else OURS
+
+
+class _Modules:
+    """Finds what is a module in PyTorch and a name here: `import gradcli.linalg as L`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith("gradcli."):
+            return None
+        from importlib.machinery import ModuleSpec
+
+        from .namespace import is_space
+
+        found = is_space(name.removeprefix("gradcli."))
+        return ModuleSpec(name, _Modules, is_package=True) if found else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: Any) -> Any:
+        from .namespace import Space
+
+        return Space(spec.name.removeprefix("gradcli."))
+
+    @staticmethod
+    def exec_module(module: Any) -> None:
+        """There is nothing to run."""
+
+
+meta_path.append(_Modules)  # type: ignore[arg-type]  # asked last
 
 
 def __dir__() -> list[str]:

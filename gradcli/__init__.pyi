@@ -269,21 +269,21 @@ class Tensor(_Tensor):
     @overload
     def clamp_(self, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
     @overload
-    def clamp_max(self, max: _Number) -> Tensor: """Clamps elements from above to a number."""
-    @overload
     def clamp_max(self, max: _Tensor) -> Tensor: """Clamps elements from above to those of another tensor."""
     @overload
-    def clamp_max_(self, max: _Number) -> Tensor: """In-place form of clamp_max. Clamps elements from above to a number."""
+    def clamp_max(self, max: _Number) -> Tensor: """Clamps elements from above to a number."""
     @overload
     def clamp_max_(self, max: _Tensor) -> Tensor: """In-place form of clamp_max. Clamps elements from above to those of another tensor."""
     @overload
-    def clamp_min(self, min: _Number) -> Tensor: """Clamps elements from below to a number."""
+    def clamp_max_(self, max: _Number) -> Tensor: """In-place form of clamp_max. Clamps elements from above to a number."""
     @overload
     def clamp_min(self, min: _Tensor) -> Tensor: """Clamps elements from below to those of another tensor."""
     @overload
-    def clamp_min_(self, min: _Number) -> Tensor: """In-place form of clamp_min. Clamps elements from below to a number."""
+    def clamp_min(self, min: _Number) -> Tensor: """Clamps elements from below to a number."""
     @overload
     def clamp_min_(self, min: _Tensor) -> Tensor: """In-place form of clamp_min. Clamps elements from below to those of another tensor."""
+    @overload
+    def clamp_min_(self, min: _Number) -> Tensor: """In-place form of clamp_min. Clamps elements from below to a number."""
     @overload
     def clip(self, min: _Tensor | None = ..., max: _Tensor | None = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
     @overload
@@ -467,13 +467,13 @@ class Tensor(_Tensor):
     def index_copy(self, dim: _int, index: _Tensor, source: _Tensor) -> Tensor: """Replaces slices in a copy, along a dimension by index."""
     def index_copy_(self, dim: _int, index: _Tensor, source: _Tensor) -> Tensor: """In-place form of index_copy. Replaces slices in a copy, along a dimension by index."""
     @overload
-    def index_fill(self, dim: _int, index: _Tensor, value: _Number) -> Tensor: """A copy with slices of a dimension filled with a number."""
-    @overload
     def index_fill(self, dim: _int, index: _Tensor, value: _Tensor) -> Tensor: """A copy with slices of a dimension filled with the value of a 0-dim tensor."""
     @overload
-    def index_fill_(self, dim: _int, index: _Tensor, value: _Number) -> Tensor: """In-place form of index_fill. A copy with slices of a dimension filled with a number."""
+    def index_fill(self, dim: _int, index: _Tensor, value: _Number) -> Tensor: """A copy with slices of a dimension filled with a number."""
     @overload
     def index_fill_(self, dim: _int, index: _Tensor, value: _Tensor) -> Tensor: """In-place form of index_fill. A copy with slices of a dimension filled with the value of a 0-dim tensor."""
+    @overload
+    def index_fill_(self, dim: _int, index: _Tensor, value: _Number) -> Tensor: """In-place form of index_fill. A copy with slices of a dimension filled with a number."""
     def index_put(self, indices: Sequence[_Tensor], values: _Tensor, accumulate: _bool = ...) -> Tensor: """The elements that index tensors point at, written over or added to."""
     def index_put_(self, indices: Sequence[_Tensor], values: _Tensor, accumulate: _bool = ...) -> Tensor: """In-place form of index_put. The elements that index tensors point at, written over or added to."""
     def index_reduce(self, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ...) -> Tensor: """A copy with slices multiplied, averaged or compared into a dimension."""
@@ -545,13 +545,13 @@ class Tensor(_Tensor):
     def lu(self, pivot: _bool = ..., get_infos: _bool = ...) -> _LU_pivots: """LU factors under their older name."""
     def lu_solve(self, LU_data: _Tensor, LU_pivots: _Tensor) -> Tensor: """The solution under its older name, the right-hand side first."""
     @overload
-    def masked_fill(self, mask: _Tensor, value: _Number) -> Tensor: """Fills elements with a number where the mask is True."""
-    @overload
     def masked_fill(self, mask: _Tensor, value: _Tensor) -> Tensor: """Fills elements with the value of a 0-dim tensor where the mask is True."""
     @overload
-    def masked_fill_(self, mask: _Tensor, value: _Number) -> Tensor: """In-place form of masked_fill. Fills elements with a number where the mask is True."""
+    def masked_fill(self, mask: _Tensor, value: _Number) -> Tensor: """Fills elements with a number where the mask is True."""
     @overload
     def masked_fill_(self, mask: _Tensor, value: _Tensor) -> Tensor: """In-place form of masked_fill. Fills elements with the value of a 0-dim tensor where the mask is True."""
+    @overload
+    def masked_fill_(self, mask: _Tensor, value: _Number) -> Tensor: """In-place form of masked_fill. Fills elements with a number where the mask is True."""
     def masked_scatter(self, mask: _Tensor, source: _Tensor) -> Tensor: """The first elements of a source, in order, where the mask is set."""
     def masked_scatter_(self, mask: _Tensor, source: _Tensor) -> Tensor: """In-place form of masked_scatter. The first elements of a source, in order, where the mask is set."""
     def masked_select(self, mask: _Tensor) -> Tensor: """The elements where the mask is True, as a 1-dimensional tensor."""
@@ -1121,21 +1121,21 @@ def clamp_(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ...)
 @overload
 def clamp_(input: _Tensor, min: _Number | None = ..., max: _Number | None = ...) -> Tensor: """In-place form of clamp. Clamps elements between two numbers; the gradient passes at the bounds."""
 @overload
-def clamp_max(input: _Tensor, max: _Number, *, out: Any = ...) -> Tensor: """Clamps elements from above to a number."""
-@overload
 def clamp_max(input: _Tensor, max: _Tensor, *, out: Any = ...) -> Tensor: """Clamps elements from above to those of another tensor."""
 @overload
-def clamp_max_(input: _Tensor, max: _Number) -> Tensor: """In-place form of clamp_max. Clamps elements from above to a number."""
+def clamp_max(input: _Tensor, max: _Number, *, out: Any = ...) -> Tensor: """Clamps elements from above to a number."""
 @overload
 def clamp_max_(input: _Tensor, max: _Tensor) -> Tensor: """In-place form of clamp_max. Clamps elements from above to those of another tensor."""
 @overload
-def clamp_min(input: _Tensor, min: _Number, *, out: Any = ...) -> Tensor: """Clamps elements from below to a number."""
+def clamp_max_(input: _Tensor, max: _Number) -> Tensor: """In-place form of clamp_max. Clamps elements from above to a number."""
 @overload
 def clamp_min(input: _Tensor, min: _Tensor, *, out: Any = ...) -> Tensor: """Clamps elements from below to those of another tensor."""
 @overload
-def clamp_min_(input: _Tensor, min: _Number) -> Tensor: """In-place form of clamp_min. Clamps elements from below to a number."""
+def clamp_min(input: _Tensor, min: _Number, *, out: Any = ...) -> Tensor: """Clamps elements from below to a number."""
 @overload
 def clamp_min_(input: _Tensor, min: _Tensor) -> Tensor: """In-place form of clamp_min. Clamps elements from below to those of another tensor."""
+@overload
+def clamp_min_(input: _Tensor, min: _Number) -> Tensor: """In-place form of clamp_min. Clamps elements from below to a number."""
 @overload
 def clip(input: _Tensor, min: _Tensor | None = ..., max: _Tensor | None = ..., *, out: Any = ...) -> Tensor: """Clamps (clips) elements between two tensors."""
 @overload
@@ -1352,9 +1352,9 @@ def imag(input: _Tensor) -> Tensor: """The imaginary part, as a view."""
 def index_add(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, alpha: _Number = ..., out: Any = ...) -> Tensor: """Adds slices into a copy, along a dimension by index."""
 def index_copy(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, *, out: Any = ...) -> Tensor: """Replaces slices in a copy, along a dimension by index."""
 @overload
-def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: _Number) -> Tensor: """A copy with slices of a dimension filled with a number."""
-@overload
 def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: _Tensor) -> Tensor: """A copy with slices of a dimension filled with the value of a 0-dim tensor."""
+@overload
+def index_fill(input: _Tensor, dim: _int, index: _Tensor, value: _Number) -> Tensor: """A copy with slices of a dimension filled with a number."""
 def index_put(input: _Tensor, indices: Sequence[_Tensor], values: _Tensor, accumulate: _bool = ...) -> Tensor: """The elements that index tensors point at, written over or added to."""
 def index_put_(input: _Tensor, indices: Sequence[_Tensor], values: _Tensor, accumulate: _bool = ...) -> Tensor: """In-place form of index_put. The elements that index tensors point at, written over or added to."""
 def index_reduce(input: _Tensor, dim: _int, index: _Tensor, source: _Tensor, reduce: str, *, include_self: _bool = ..., out: Any = ...) -> Tensor: """A copy with slices multiplied, averaged or compared into a dimension."""
@@ -1433,9 +1433,9 @@ def lu_solve(input: _Tensor, LU_data: _Tensor, LU_pivots: _Tensor, *, out: Any =
 def lu_unpack(LU_data: _Tensor, LU_pivots: _Tensor, unpack_data: _bool = ..., unpack_pivots: _bool = ..., *, out: Any = ...) -> _P_L_U: """The permutation and both factors of a packed LU."""
 def margin_ranking_loss(input1: _Tensor, input2: _Tensor, target: _Tensor, margin: _float = ..., reduction: _int = ...) -> Tensor: """torch.nn.functional.margin_ranking_loss, its reduction as a number: 0 none, 1 mean, 2 sum."""
 @overload
-def masked_fill(input: _Tensor, mask: _Tensor, value: _Number) -> Tensor: """Fills elements with a number where the mask is True."""
-@overload
 def masked_fill(input: _Tensor, mask: _Tensor, value: _Tensor) -> Tensor: """Fills elements with the value of a 0-dim tensor where the mask is True."""
+@overload
+def masked_fill(input: _Tensor, mask: _Tensor, value: _Number) -> Tensor: """Fills elements with a number where the mask is True."""
 def masked_scatter(input: _Tensor, mask: _Tensor, source: _Tensor) -> Tensor: """The first elements of a source, in order, where the mask is set."""
 def masked_select(input: _Tensor, mask: _Tensor, *, out: Any = ...) -> Tensor: """The elements where the mask is True, as a 1-dimensional tensor."""
 def matmul(input: _Tensor, other: _Tensor, *, out: Any = ...) -> Tensor: """Matrix product (matrix multiplication) of vectors, matrices or batches of matrices."""

@@ -105,6 +105,7 @@ class Edit(NamedTuple):
 
 
 CALLED_FROM = "called from here"  # the label of the calls that led to a place
+UNASKED = "made without requires_grad=True"  # that of a constant
 
 
 class Label(NamedTuple):
@@ -189,6 +190,13 @@ class Diagnostic(NamedTuple):
     def is_bare(self) -> bool:
         """Whether it has nothing beside its own place and words."""
         return sum(label.text != CALLED_FROM for label in self.labels) < 2 and not self.notes
+
+    @property
+    def is_of_constants(self) -> bool:
+        """Whether all that it says beside that is of constants, which may have been something else
+        before."""
+        texts = [label.text for label in self.labels if label.text != CALLED_FROM]
+        return UNASKED in texts and sum(text != UNASKED for text in texts) < 2
 
     def bounded(self) -> Diagnostic:
         """The same on one screen; what does not fit is counted."""

@@ -48,9 +48,11 @@ def _looked_at() -> Any:
 
 def _report_defect(error: BaseException) -> int:
     from .defects import defect_text
+    from .process.memory import too_little
 
-    sys.stderr.write(defect_text(error))
-    return 70
+    short = too_little()
+    sys.stderr.write(defect_text(error) if short is None else f"LimitReached: {short}\n")
+    return 70 if short is None else 4
 
 
 def process() -> None:

@@ -456,6 +456,10 @@ for i in range(5):
 """,
         {"not updated": ("net.0.bias", "net.2.bias")},
     ),
+    "a group with a rate of zero": (
+        sgd(given="[{'params': net[0].parameters()}, {'params': net[2].parameters(), 'lr': 0.0}]"),
+        {"not updated": ("net.2.weight", "net.2.bias")},
+    ),
 }  # fmt: skip
 
 HEALTHY: dict[str, str] = {

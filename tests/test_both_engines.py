@@ -56,13 +56,26 @@ def test_a_warning_has_its_category_and_its_line(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(
         "import torch\nimport warnings\nclass Mine(UserWarning): pass\n"
-        "warnings.warn('one', FutureWarning)\nwarnings.warn('two')\nwarnings.warn(Mine('six'))\n",
+        "warnings.warn('one', FutureWarning)\nwarnings.warn('two')\n"
+        "warnings.warn(Mine('six\\nand a half\\n\\n  seven\\n'))\n",
         "utf-8",
     )
     for engine in ("own", "torch"):
         said = here("run", str(file), "--engine", engine).stderr.splitlines()
         words = ["4: FutureWarning: one", "5: UserWarning: two", "6: Mine: six"]
-        assert said == [f"{file}:{each}" for each in words]
+        assert said == [*(f"{file}:{each}" for each in words), "  and a half", "", "    seven"]
+
+
+def test_warnings_of_older_names_are_pytorchs_to_the_last_line(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "A = torch.eye(3)\na = torch.cross(A, A)\na = torch.cholesky(A)\na = torch.qr(A)\n"
+        "a = torch.triangular_solve(A, A)\na = torch.lu(A)\n"
+        "a = torch.lu_solve(A, *torch.linalg.lu_factor(A))\n"
+        "a = float(torch.ones(1, requires_grad=True))\n"
+    )
+    own, live = (here("run", str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert own.stderr == live.stderr and own.stderr.count("\n") > 30
 
 
 LEDGERS = {

@@ -103,6 +103,28 @@ def test_no_line_of_a_log_is_a_command(home: Path) -> None:
     assert all(name in said for name in ("\\x23#[debug]l is a link", "-\\x23#[add-mask]i"))
 
 
+@pytest.mark.parametrize("words", [("--format", "json"), ("--sarif", "/dev/stdout", "-qq")])
+def test_no_string_of_a_document_is_a_command(home: Path, words: tuple[str, ...]) -> None:
+    text = "print('##vso[task.x]a ## b')\nassert 0, 'c ##[add-mask]d'\n"
+    write(home, "p/##[debug]bad.expr", text)
+    done = gradcli("check", "p", *words)
+    assert "##[" not in done.stdout and "##vso[" not in done.stdout
+    said = json.dumps(json.loads(done.stdout))
+    assert "c ##[add-mask]d" in said
+    if words[0] == "--format":
+        assert "##vso[task.x]a ## b" in said and "p/##[debug]bad.expr" in said
+
+
+def test_no_line_of_junits_document_is_a_command(home: Path) -> None:
+    words = "##vso[task.x]a\n ::error::k"
+    write(home, "p/##[debug]bad.expr", f"assert 0, {words!r}\n")
+    done = gradcli("check", "p", "--format", "junit")
+    assert "##" not in done.stdout
+    assert not any(line.lstrip().startswith("::") for line in done.stdout.splitlines())
+    case = next(ElementTree.fromstring(done.stdout).iter("testcase"))
+    assert case.get("name") == "##[debug]bad.expr" and words in "".join(case.itertext())
+
+
 @pytest.mark.parametrize(
     "words",
     [("--junit", "nowhere/r.xml"), ("--sarif", "p/good.expr"), ("--junit", "a", "--sarif", "a"),

@@ -58,6 +58,15 @@ def test_equal(home: Path) -> None:
     assert page.splitlines()[-1] == "equal: 5 tensors, 6 nodes, 1 gradient"
 
 
+def test_a_tensor_of_two_modules_is_compared_once(home: Path) -> None:
+    (home / "tied.expr").write_text(
+        "net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))\n"
+        "net[1].weight = net[0].weight\nnet(torch.ones(2)).sum().backward()\n"
+    )
+    doc = document("tied.expr", "tied.expr")
+    assert doc["equal"] and doc["same"]["tensors"] == doc["a"]["tensors"] == 2
+
+
 def test_another_operation(home: Path) -> None:
     doc = against(home, "h - 0.5", "h * 0.5")
     first = doc["first"]

@@ -70,6 +70,8 @@ def test_the_line_of_the_cause() -> None:
     assert lines["no zero_grad"]["stale"] == (8, 9)
     assert 6 in lines["a head that the optimiser lacks"]["not given to the optimiser"]
     assert lines["round"]["zero"] == (8,)
+    (fact,) = report(PLANTED["a group with a rate of zero"][0]).verdicts
+    assert fact.sentence == "with lr 0 the optimizer made on line 5 changes nothing"
     (fact,) = report(PLANTED["layers in a list"][0]).verdicts
     assert "net.layers is plain Python" in fact.sentence
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from test_shown import report
 from gradcli.pipeline.request import Request
 from gradcli.questions.interventions import Interventions
 from gradcli.questions.trace import Options, recorded, trace_report
-from gradcli.recording.facts import Report
+from gradcli.recording.facts import EffectValue, Report
 
 GIVEN = """\
 x = torch.tensor([1., 2.], requires_grad=True)
@@ -64,8 +65,9 @@ def test_every_leaf_that_hooks_changed_is_reported(program: str) -> None:
         assert _numbers(fact.without) == without[fact.name]
 
 
-def _numbers(text: str | None) -> Any:
-    inner = (text or "None").removeprefix("tensor(").removesuffix(")").replace(".,", ".0,")
+def _numbers(value: EffectValue | None) -> Any:
+    text = "None" if value is None else value.text
+    inner = text.removeprefix("tensor(").removesuffix(")").replace(".,", ".0,")
     return eval(inner.replace(".]", ".0]"))
 
 
@@ -97,7 +99,7 @@ def test_all_is_every_tensor_with_a_name_once() -> None:
 def test_paths_are_names_too() -> None:
     told = hooked("net.0.weight=zero", "ws[1]=lambda g: g * 2")
     assert {fact.name for fact in told.events} == {"net.0.weight", "ws[1]"}
-    effects = {fact.name: fact.now for fact in told.effects}
+    effects = {fact.name: fact.now and fact.now.text for fact in told.effects}
     assert effects["net.0.weight"] == "tensor([[0., 0.],\n        [0., 0.]])"
     assert set(effects) == {"net.0.weight", "ws[1]"}
 
@@ -105,7 +107,28 @@ def test_paths_are_names_too() -> None:
 def test_all_zero_leaves_nothing() -> None:
     told = hooked("all=zero")
     assert {fact.name for fact in told.effects} == {"ws[0]", "ws[1]", "net.0.weight", "net.0.bias"}
-    assert all("1" not in (fact.now or "") for fact in told.effects)
+    assert all(fact.now is None or "1" not in fact.now.text for fact in told.effects)
+
+
+LARGE = """\
+w = torch.linspace(0, 1, 200_000).requires_grad_()
+v = torch.ones(2_000, requires_grad=True)
+y = w * 2
+y.register_hook(lambda g: g * 2)
+u = v * 1
+u.register_hook(lambda g: torch.where(torch.arange(2000) == 1000, g * 2, g))
+(y.sum() + u.sum()).backward()
+"""
+
+
+def test_large_gradients_are_compared_by_their_numbers_and_shown_by_their_ranges() -> None:
+    page = answer("trace", stdin=LARGE)
+    assert "1., 1., 1.]), 1…1, norm 44.7214 → tensor([" in page  # printed, both are the same
+    rows = [row.split() for row in page.partition("gradient without hooks")[2].splitlines()[1:3]]
+    assert rows == [["v", "1", "1…2,", "mean", "1,", "norm", "44.8"], ["w", "2", "4"]]
+    effects = json.loads(answer("trace", "--format", "json", stdin=LARGE))["hook_effects"]
+    assert effects[1] == {"name": "w", "without": "2", "now": "4"}
+    assert effects[0]["now"].endswith("..., 1., 1., 1.]), 1…2, mean 1, norm 44.8")
 
 
 def test_the_words_of_the_command() -> None:

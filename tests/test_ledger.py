@@ -278,6 +278,59 @@ z.backward(retain_graph=True)
     assert kept(text.replace("retain_graph=True", "")).alive == ()
 
 
+HALVES = """\
+x = torch.ones(4, 4, dtype=torch.float16, requires_grad=True)
+w = torch.ones(4, 4, dtype=torch.bfloat16, requires_grad=True)
+y = (x * x).sum() + (w @ w.exp()).sum().half()
+z = x.double().pow(3).sum()
+(y + z).backward()
+"""
+
+
+def test_numbers_of_reduced_precision_have_two_bytes() -> None:
+    """x, w and w.exp() have 32 each, x.double() has 128."""
+    (gone,) = kept(HALVES).passes
+    assert [(b.line, b.bytes) for b in gone.buffers] == [(3, 96), (4, 128)]
+    assert [(b.line, b.bytes) for b in kept(HALVES, retain_graph=True).alive] == [(3, 32), (4, 128)]
+    assert answer("step", stdin=HALVES).endswith("13 steps; 224 bytes of saved tensors released\n")
+    page = answer("trace", "--saved", "--retain-graph", stdin=HALVES)
+    assert "\n224 bytes are kept for backward: memory that several share counts once\n" in page
+
+
+def test_a_part_keeps_the_whole_and_what_hooks_packed_is_not_counted() -> None:
+    part = "w = ones(2, requires_grad=True)\ny = w * torch.arange(100.)[:2]\n"
+    told = "400 bytes are kept for backward: a part of a larger tensor keeps all of its memory\n"
+    assert told in answer("trace", "--saved", stdin=part)
+    packed = """\
+w = ones(2, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t / 2):
+    y = (w * w).sum()
+u = w.exp().sum()
+"""
+    page = answer("trace", "--saved", stdin=packed)
+    assert page.count("  packed by a hook\n") == 2
+    assert "\n8 bytes are kept for backward, and what hooks packed\n" in page
+
+
+FREEING = """\
+a = ones(2, requires_grad=True)
+y = (a * a).sum()
+z = (a.exp() * a).sum()
+y.backward()
+z.backward()
+g, = torch.autograd.grad(a.sin().sum(), a, create_graph=True)
+"""
+
+
+def test_the_calls_that_freed_are_named_and_no_others() -> None:
+    told = "\nbackward on lines 4 and 5 freed 3 of "
+    assert told in answer("trace", stdin=FREEING)
+    assert "backward on line 4 freed 1 of" in answer("trace", stdin=FREEING.replace("z.b", "#"))
+    failing = FREEING.replace("z.backward()", "(z.sin() + y).backward()")
+    page = gradcli("trace", stdin=failing).stdout
+    assert "backward on lines 4 and 5 freed" in page  # as far as that pass came
+
+
 # ---------------------------------------------------------------- the command
 
 

@@ -299,7 +299,7 @@ def test_saved_table() -> None:
     report = two_paths()._replace(saved=(
         SavedFact(0, "self", (), "tensor(2.)", "w1", 0, 4, False),
         SavedFact(0, "other", (), None, None, None, 0, True),
-    ))  # fmt: skip
+    ), saved_bytes=4)  # fmt: skip
     page = trace.text(report, PLAIN, saved=True)
     assert "w1 = 2." in page and "freed by line 7" in page and "4 bytes are kept" in page
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from test_cli import ROOT
 from test_safety import outcome_of
 
 from gradcli.diagnostics import ExitStatus
@@ -306,3 +309,23 @@ def test_depth_of_a_thousand_calls() -> None:
     print(f(950))
     """
     assert outcome_of(text) == ("950\n", None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses hold on Linux")
+@pytest.mark.parametrize(
+    ("most", "text"),
+    [(48 << 20, "1"), (300 << 20, "x = torch.ones(10**8)"),
+     (300 << 20, "x = [" + "1," * 3_000_000 + "]")],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["trace", "check"])
+def test_a_limit_of_the_system_is_called_so(
+    command: str, most: int, text: str, tmp_path: Path
+) -> None:
+    """The first is so small that NumPy fails to load, with an error of its own."""
+    (tmp_path / "p.expr").write_text(text)
+    line = f"ulimit -v {most >> 10} && exec {sys.executable} -m gradcli {command} p.expr"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    words = f"LimitReached: the limit of {most:,} bytes is reached; ulimit -v raises it"
+    assert words in done.stdout + done.stderr

@@ -88,6 +88,11 @@ NETWORK = "from torchvision import models\nprint(models.resnet18(num_classes=2).
          "Linear(in_features=2, out_features=3, bias=True)"),
         (("-c", "from gradcli.distributions import Normal; print(Normal(0., 1.).mean)"), "",
          "tensor(0.)"),
+        (("-c", "import gradcli.backends.cudnn as c, gradcli; from gradcli.linalg import norm, svd;"
+          "from gradcli.nn.modules.linear import Linear; from gradcli.fft import *;"
+          "c.benchmark = True; print(rfft(gradcli.ones(1)), gradcli.backends.cudnn.benchmark,"
+          "svd is gradcli.linalg.svd, Linear is gradcli.nn.Linear)"), "",
+         "tensor([1.+0.j]) True True True"),
         (("-m", "gradcli", "run", "-"), NETWORK, "torch.Size([2])"),
     ],
 )  # fmt: skip
@@ -97,6 +102,17 @@ def test_whatever_comes_first_has_whole_tensors(
     done = subprocess.run([sys.executable, *words], input=text, capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)  # fmt: skip
     assert done.stdout == f"{printed}\n"
+
+
+def test_what_is_no_module_is_not_found() -> None:
+    for name, words in (
+        ("gradcli.nosuch", "No module named 'gradcli.nosuch'"),
+        ("gradcli.linalg.nosuch", "No module named 'gradcli.linalg.nosuch'"),
+    ):
+        with pytest.raises(ModuleNotFoundError, match=words):
+            import_module(name)
+    with pytest.raises(ImportError, match=r"cannot import name 'nosuch' from 'gradcli\.linalg'"):
+        exec("from gradcli.linalg import nosuch")
 
 
 def test_help_fits_and_teaches() -> None:
@@ -149,3 +165,26 @@ def test_bytecode_is_taken_while_it_is_that_of_the_source(tmp_path: Path) -> Non
     assert answer_of(path) == 11
     shutil.copytree(tmp_path, tmp_path / "moved")
     assert answer_of(tmp_path / "moved" / "part.py") == 11
+
+
+WITHOUT_FORK = """
+from gradcli.questions.check import jobs
+jobs.CAN_FORK = False
+from gradcli.door import process
+process()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-m", "gradcli", "trace", "p.expr"), ("-m", "gradcli", "check", "."),
+     ("-P", "-c", WITHOUT_FORK, "check", "p.expr")],
+)  # fmt: skip
+def test_no_file_beside_a_program_is_a_module(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "p.expr").write_text("x = torch.ones(2, requires_grad=True)\n(x * x).sum()\n")
+    for name in ("typing", "numpy", "ast", "json", "ctypes", "datetime", "pickle"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(99)\n")
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()

@@ -591,9 +591,10 @@ def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:
     )
     for engine in ("own", "torch") if oracle.has_torch else ("own",):
         page = gradcli("step", str(file), "--engine", engine).stdout
-        assert "  2  y: y[1:].exp_() " in page and "dloss/dy = [1., 1., 1.]" in page
+        assert "  2  y#2: y[1:].exp_() " in page and "dloss/dy#2 = [1., 1., 1.]" in page
         assert "  3  y[0] = 5. " in page and "dloss/ds" not in page
         tree = gradcli("trace", str(file), "--engine", engine).stdout
         assert "└─ y[0] = 5. " in tree and "\ns = y[1:].exp_() " in tree
     ways = gradcli("paths", str(file), "--wrt", "x", "--edges").stdout
-    assert "loss → y#2 → y[0] → y#1 → x" in ways
+    assert "loss → y#2 → y[0] = 5. → y#1 → x" in ways
+    assert "incoming  [1.0000, 7.3891, 7.3891]" in page and "dloss/dy[0]" not in page + ways

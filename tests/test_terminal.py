@@ -270,7 +270,7 @@ def test_single_keys(program: Path) -> None:
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     env = _environment()
     (program / "small.expr").write_text(
-        "a = torch.tensor(2., requires_grad=True)\nb = a * a\nb.backward()\n"
+        "a = torch.ones(1, 2, requires_grad=True)\nb = F.linear(a, a)\nb.backward()\n"
     )
     command = [sys.executable, "-m", "gradcli", "step", "small.expr", "--keys"]
     with subprocess.Popen(
@@ -279,10 +279,11 @@ def test_single_keys(program: Path) -> None:
     ) as process:  # fmt: skip
         os.close(inner)
         try:
-            _until(outer, "requires_grad", "step 0 of 2")
+            _until(outer, "requires_grad", "step 0 of 3", "TBackward0, inside F.linear(a, a)")
             for sent, words in (
-                (b"n", "step 1 of 2"), (b"\x1b[C", "a.grad = tensor(4.)"), (b"b", "step 1 of 2"),
-                (b":show b\r", "tensor(4., grad_fn=<MulBackward0>)"), (b"r", "step 2 of 2"),
+                (b"n", "step 1 of 3"), (b"\x1b[C", "step 2 of 3"), (b"b", "step 1 of 3"),
+                (b":show b\r", "tensor([[2.]], grad_fn=<MmBackward0>)"),
+                (b"r", "a.grad = tensor([[2., 2.]])"),
             ):  # fmt: skip
                 os.write(outer, sent)
                 _until(outer, words)

@@ -15,7 +15,7 @@ from pages import error_of
 from test_cli import gradcli
 
 from gradcli.diagnostics import LimitReached
-from gradcli.process.deadline import CLOCK, Clock, begin, deadline, reading
+from gradcli.process.deadline import CLOCK, START, Clock, begin, deadline, reading
 from gradcli.render.last_words import quoting
 
 PLANTED = """
@@ -141,6 +141,26 @@ def test_the_inner_deadline_gives_the_outer_its_timers_back() -> None:
             pass
         while True:
             time.process_time()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers with signals")
+def test_an_inner_deadline_does_not_stop_the_outer() -> None:
+    begun = time.process_time()
+    words = r"limit of 0\.2 seconds"
+    with pytest.raises(LimitReached, match=words), deadline(0.2), deadline(1000.0):
+        while time.process_time() < begun + 3.0:
+            pass
+
+
+def test_what_was_used_before_the_program_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    with deadline(1000.0):
+        opened = time.process_time()
+        monkeypatch.setattr(time, "process_time", lambda: opened + 900.0)  # it is parsed
+        budget = Clock(1000.0)
+        monkeypatch.setattr(time, "process_time", lambda: opened + 1000.0 + START + 1.0)
+        with pytest.raises(LimitReached, match="limit of 1000 seconds is reached"):
+            budget.look()
+        monkeypatch.undo()
 
 
 @LINUX

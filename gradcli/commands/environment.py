@@ -32,7 +32,7 @@ from ..output import (
 )
 from ..process.deadline import deadline, last_place, time_for
 from ..process.ending import keep, why_unwritable
-from ..process.memory import bounded
+from ..process.memory import bounded, reached, too_little
 from ..render.escape import Terminal, block, line
 from ..render.look import Look
 from .printed import Ends, ends_of
@@ -195,7 +195,8 @@ class Environment:
         is_own = ran.request.engine == "own"
         if ran.error is None or (is_own and ran.outcome is None):  # it did not run
             return ran
-        if is_own and not ran.error.is_bare and not (tries and ran.error.cures):
+        open_ends = ran.error.is_bare or ran.error.is_of_constants
+        if is_own and not open_ends and not (tries and ran.error.cures):
             return ran
         from ..questions.tried_advice import in_own_words, with_cut, with_trials
 
@@ -285,12 +286,12 @@ def guarded(common: Shared, body: Callable[[Environment], int], foreign: bool = 
     except LimitReached as error:
         return env.fail(_limited(env, error))
     except MemoryError:
-        limit = LimitReached(f"limit of {common.max_memory:,} bytes", "--max-memory")
-        return env.fail(_limited(env, limit))
+        return env.fail(_limited(env, reached(common.max_memory)))
     except OSError as error:
         return env.fail(_usage(f"{error.filename or 'the system'}: {error.strerror}", ""))
     except Exception as error:
-        return env.fail(_defect(error))
+        short = too_little()
+        return env.fail(_defect(error) if short is None else _limited(env, short))
 
 
 def _unwritable(env: Environment, error: OSError) -> int:

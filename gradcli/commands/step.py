@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from ..diagnostics import ExitStatus
@@ -94,7 +95,7 @@ def command(common: Shared, asked: Arguments) -> int:
         )
         request = request._replace(limits=request.limits._replace(timeout=timeout))
         lines = None if asked.commands is None else _commands(asked.commands, env)
-        with deadline(timeout):
+        with deadline(timeout) if patient else nullcontext():
             ran, report = _run_and_report(request, env, asked)
         if common.format == "text":
             report = env.after_output(report)

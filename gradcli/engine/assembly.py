@@ -67,6 +67,12 @@ def _share_memory(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def _call_node(node: Node, *grads: Any, **named: Any) -> Any:
+    from .passes.called import call_node
+
+    return call_node(node, *grads, **named)
+
+
 def _is_nonzero(tensor: Tensor) -> bool:
     return bool(tensor)
 
@@ -89,6 +95,7 @@ METHODS: tuple[tuple[type, str, Any], ...] = (
     (Tensor, "untyped_storage", _untyped_storage),
     (Tensor, "_refresh", refresh),
     (Tensor, "_kept", kept_result),
+    (Node, "__call__", _call_node),
     (Node, "kept", kept),
     (Node, "apply", formula.apply),
     (ReducedNode, "apply", formula.apply_reduced),

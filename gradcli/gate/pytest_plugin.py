@@ -158,7 +158,7 @@ def _misuse(options: list[str]) -> str:
     import subprocess
     import sys
 
-    line = [sys.executable, "-m", "gradcli", "check", *options]
+    line = [sys.executable, "-P", "-m", "gradcli", "check", *options]
     done = subprocess.run(
         line, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
     )

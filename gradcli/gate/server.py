@@ -28,7 +28,7 @@ class Gate:
         known = os.environ.get("PYTHONPATH")
         path = package if not known else f"{package}{os.pathsep}{known}"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "gradcli.gate.server", str(others), *options], cwd=folder,
+            [sys.executable, "-P", "-m", "gradcli.gate.server", str(others), *options], cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
         self._asked: list[str] = []

@@ -53,4 +53,5 @@ def within(name: str, inner: Any) -> Annotation:
     """A type with others inside: list[int]."""
     parts = inner if type(inner) is tuple else (inner,)
     joined = {"typing.Union": parts, "typing.Optional": (*parts, None)}.get(name, ())
-    return Annotation(f"{name}[{', '.join(map(kind_text, parts))}]"[:LONGEST], joined)
+    shown = map(repr, parts) if name == "typing.Literal" else map(kind_text, parts)
+    return Annotation(f"{name}[{', '.join(shown)}]"[:LONGEST], joined)

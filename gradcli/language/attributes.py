@@ -346,6 +346,9 @@ def _named(value: Any, name: str) -> Any:
         return value.name
     if type(value) is Function and name in OF_FUNCTIONS:
         return OF_FUNCTIONS[name](value)
+    if type(value) is Bound and type(value.function) is Function:
+        if name in ("__self__", "__func__"):
+            return value.owner if name == "__self__" else value.function
     if type(value) is Builtin and name == "__wrapped__" and value.wraps is not None:
         return value.wraps
     if type(value) is Builtin and name in getattr(value.function, "OFFERS", ()):
@@ -356,9 +359,14 @@ def _named(value: Any, name: str) -> Any:
 OF_FUNCTIONS: dict[str, Callable[[Function], Any]] = {
     "__defaults__": lambda function: tuple(function.defaults) or None,
     "__kwdefaults__": lambda function: dict(function.keyword_defaults) or None,
-    "__annotations__": lambda function: {},  # which are not evaluated
     "__module__": lambda function: "__main__",
+    "__get__": lambda function: Builtin("__get__", partial(_bound, function)),
 }
+
+
+def _bound(function: Function, instance: Any, owner: Any = None, /) -> Any:
+    """function.__get__(instance): its method"""
+    return function if instance is None else Bound(function.name, instance, function)
 
 
 def _set_on_function(value: Function, name: str, new: Any) -> None:

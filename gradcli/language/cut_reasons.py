@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
-from ..diagnostics import Edit
+from ..diagnostics import UNASKED, Edit
 from ..distributions.distribution import Distribution
 from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
@@ -446,7 +446,7 @@ class Search:
         code = self.places.text(value)
         if code is not None and name is not None and len(name) + len(code) < 40:
             advice = f"{name} = {with_keyword(code, 'requires_grad=True')} on line {line}"
-        yield Reason(value, "made without requires_grad=True", advice, True, edits)
+        yield Reason(value, UNASKED, advice, True, edits)
 
     def _floating(self, value: ast.Call) -> Iterator[Edit]:
         """The whole numbers of a call, written as floating ones."""

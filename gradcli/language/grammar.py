@@ -92,13 +92,13 @@ DUNDER_ATTRIBUTES = (
         "__abs__ __post_init__ __setstate__ __getstate__ __new__ __missing__ __setattr__ "
         "__delattr__ __copy__ __deepcopy__ __get__ __set__ __set_name__ __init_subclass__ "
         "__instancecheck__ __subclasscheck__ __subclasshook__ __aiter__ __anext__ __aenter__ "
-        "__aexit__ __del__".split()
+        "__aexit__ __del__ __delete__ __class_getitem__ __dir__".split()
     )
     | BINARY_METHODS
 )
 # Further names of that kind that Python's own modules and objects have, and programs read.
 READ = frozenset({"__version__", "__dict__", "__module__", "__file__", "__members__"}) | frozenset(
-    "__defaults__ __kwdefaults__ __annotations__ __wrapped__ "
+    "__defaults__ __kwdefaults__ __annotations__ __wrapped__ __self__ __func__ "
     "__dataclass_fields__ __match_args__".split()
 )
 # Of these only the classes of a program say anything.

@@ -194,6 +194,7 @@ class Machine:
         budget.start()
         session.reset(budget, write)
         session.failing, session.names = self.program.failing, self.globals.values
+        session.aliases = self.program.aliases
         with _prepared(budget):
             if self.program.doubtful:
                 for text in syntax_warnings(self.program.doubtful):
@@ -403,7 +404,7 @@ def _limit_of(error: BaseException) -> LimitReached | None:
     if isinstance(error, LimitReached):
         return error
     if isinstance(error, MemoryError):
-        return session.budget.memory_reached()
+        return session.budget.memory_refused()
     if isinstance(error, RecursionError):
         return session.budget.stack_reached()
     return None

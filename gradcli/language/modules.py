@@ -52,7 +52,8 @@ TYPING = (
     "DefaultDict OrderedDict Counter Text AnyStr IO Awaitable MutableMapping MutableSequence "
     "MutableSet AbstractSet Collection Container Reversible NamedTuple Protocol TypedDict "
     "TYPE_CHECKING cast overload final TypeVar TypeVarTuple NewType TypeAlias ParamSpec "
-    "Concatenate Required NotRequired Unpack TypeGuard Never LiteralString SupportsFloat "
+    "get_type_hints Concatenate Required NotRequired "
+    "Unpack TypeGuard Never LiteralString SupportsFloat "
     "SupportsInt SupportsIndex SupportsAbs BinaryIO TextIO ContextManager AsyncIterator "
     "AsyncGenerator Coroutine runtime_checkable override deprecated no_type_check"
 )
@@ -329,7 +330,7 @@ MODULES: dict[str, Module] = {
     "dataclasses": _module(
         "standard.declared",
         "dataclass field asdict astuple replace is_dataclass fields Field FrozenInstanceError "
-        "InitVar KW_ONLY make_dataclass",
+        "InitVar KW_ONLY MISSING make_dataclass",
     ),
     "enum": _module("standard.enumerations", "Enum IntEnum StrEnum Flag IntFlag auto unique"),
     "contextlib": _module(

@@ -177,6 +177,9 @@ def suggest_member(space: str, name: str) -> str | None:
     return None
 
 
+CLASS = "__class__"  # in a function of a class body: the class
+
+
 class Scope:
     """Names of one block: what it binds, what it uses, what inner functions take from it."""
 
@@ -254,6 +257,11 @@ def _captured(scope: Scope, name: str) -> bool:
     while current is not None and current.kind != "module":
         if name in current.global_names:
             return False
+        if name == CLASS and current.kind == "class" and current is not inner:
+            current.cells.add(name)
+            for function in crossed:
+                function.free[name] = None
+            return True
         visible = current.kind != "class" or current is inner
         if visible and name in current.bound:
             if current.kind == "class":

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 from ..pattern import pattern
-from ..process.memory import left
+from ..process.memory import left, peak
 from .suspension import as_functions
 
 # Before 3.12 the parser looks for the place of each field of an f-string from its start: a text
@@ -58,16 +58,7 @@ class MemoryUse:
     """How much memory a call took: a parser that had too little of it says no more than that."""
 
     def __init__(self, text: str) -> None:
-        self.before, self.much = _peak(), (32 << 20) + 4 * len(text)
+        self.before, self.much = peak(), (32 << 20) + 4 * len(text)
 
     def is_much(self) -> bool:
-        return _peak() - self.before > self.much or left() < LITTLE
-
-
-def _peak() -> int:
-    try:
-        import resource
-    except ImportError:
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+        return peak() - self.before > self.much or left() < LITTLE

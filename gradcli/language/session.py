@@ -16,6 +16,7 @@ class Session:
     """The state of the run in progress; there is one at a time."""
 
     __slots__ = (
+        "aliases",
         "backward_calls",
         "budget",
         "failing",
@@ -38,6 +39,7 @@ class Session:
         self.write: Callable[[str], object] = lambda text: None
         self.write_error: Callable[[str], None] | None = None  # to a file of the program
         self.names: dict[str, Any] = {}  # what the program's module has bound
+        self.aliases: Mapping[str, str] = {}  # its imported names
         self.numbers: dict[int, int] = {}
         self.pointers: dict[int, int] = {}
         self.kept: list[object] = []

@@ -309,7 +309,7 @@ def _warning(warned: Callable[..., None], program: str) -> Iterator[None]:
         file: Any = None, line: Any = None,
     ) -> None:  # fmt: skip
         if not issubclass(category, SILENT):
-            words = TRIGGERED.sub("", (str(message).splitlines() or [""])[0])
+            words = TRIGGERED.sub("", str(message))
             # Anomaly mode shows the calls that made the node.
             told = [int(at) for file, at in TRACED.findall(str(message)) if file == program]
             told = told or ([lineno] if filename == program else [])

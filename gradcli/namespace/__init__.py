@@ -114,6 +114,10 @@ def resolve(name: str) -> Any:
     raise AttributeError(absence(home, last) or f"module '{home}' has no attribute '{last}'")
 
 
+# What Python asks of a package that something is imported from, by the names in its spec.
+_OF_PACKAGE = {"__spec__": "", "__name__": "name", "__path__": "submodule_search_locations"}
+
+
 class Space:
     """A namespace of PyTorch: attributes are looked up in the table, nothing else is reachable."""
 
@@ -124,6 +128,13 @@ class Space:
 
     def __getattr__(self, name: str) -> Any:
         full = f"{self.path}.{name}" if self.path else name
+        if name == "__all__":
+            return [known for known in self.__dir__() if not known.startswith("_")]
+        if name in _OF_PACKAGE:
+            from importlib.machinery import ModuleSpec
+
+            spec = ModuleSpec(f"gradcli.{self.path}", None, is_package=True)
+            return spec if name == "__spec__" else getattr(spec, _OF_PACKAGE[name])
         if name.startswith("__") and full not in CONSTANTS:
             raise AttributeError(name)
         if full in FLAGS:

@@ -49,6 +49,8 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
+        if (count := len(self.param_groups)) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {count}")
         with no_grad():
             return self._iterate(closure)
 
@@ -68,9 +70,10 @@ class LBFGS(Optimizer):
             iterations += 1
             own["n_iter"] += 1
             direction = self._direction(own, grad, group["history_size"])
-            own["prev_flat_grad"], previous = grad.clone(), loss
+            own["prev_flat_grad"], own["prev_loss"] = grad.clone(), loss
             lr = as_number(group["lr"])
-            step = min(1.0, 1.0 / grad.abs().sum().item()) * lr if own["n_iter"] == 1 else lr
+            step = min(1.0, 1.0 / grad.abs().sum()) * lr if own["n_iter"] == 1 else lr
+            own["t"], own["d"] = step, direction
             slope = grad.dot(direction)
             if slope.item() > -group["tolerance_change"]:
                 break
@@ -79,7 +82,7 @@ class LBFGS(Optimizer):
                     closure, Point(0, loss, grad, slope), step, direction,
                     group["max_eval"] - evaluations,
                 )  # fmt: skip
-                loss, grad, step = found.loss, found.grad, as_number(found.step)
+                loss, grad, step = found.loss, found.grad, found.step
                 self._move(step, direction)
             else:
                 self._move(step, direction)
@@ -88,14 +91,14 @@ class LBFGS(Optimizer):
                     loss = float(self._evaluated(closure).item())
                     grad = self._flat_grad()
                     count = 1
-            own["t"], own["d"] = step, direction
+            own["t"] = step
             evaluations += count
             own["func_evals"] += count
             if (
                 evaluations >= group["max_eval"]
                 or grad.abs().max().item() <= group["tolerance_grad"]
                 or direction.mul(step).abs().max().item() <= group["tolerance_change"]
-                or abs(loss - previous) < group["tolerance_change"]
+                or abs(loss - own["prev_loss"]) < group["tolerance_change"]
             ):
                 break
         return first
@@ -133,21 +136,20 @@ class LBFGS(Optimizer):
             return grad.neg()
         change = grad.sub(own["prev_flat_grad"])
         moved = own["d"].mul(own["t"])
-        curvature = change.dot(moved).item()
+        curvature = change.dot(moved)
         if curvature > 1e-10:
             for name, value in (("old_dirs", change), ("old_stps", moved), ("ro", 1.0 / curvature)):
                 if len(own[name]) == history:
                     own[name].pop(0)
                 own[name].append(value)
-            own["H_diag"] = curvature / change.dot(change).item()
-        direction, weights = grad.neg(), []
+            own["H_diag"] = curvature / change.dot(change)
+        direction, weights = grad.neg(), own.setdefault("al", [None] * history)
         triples = list(zip(own["old_dirs"], own["old_stps"], own["ro"], strict=True))
-        for difference, moved_then, ro in reversed(triples):
-            weight = moved_then.dot(direction).item() * ro
-            weights.append(weight)
-            direction.add_(difference, alpha=-weight)
+        for place, (difference, moved_then, ro) in reversed(list(enumerate(triples))):
+            weights[place] = moved_then.dot(direction) * ro
+            direction.add_(difference, alpha=-weights[place])
         direction = direction.mul(own["H_diag"])
-        for (difference, moved_then, ro), weight in zip(triples, reversed(weights), strict=True):
-            again = difference.dot(direction).item() * ro
+        for (difference, moved_then, ro), weight in zip(triples, weights, strict=False):
+            again = difference.dot(direction) * ro
             direction.add_(moved_then, alpha=weight - again)
         return direction

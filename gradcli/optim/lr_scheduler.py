@@ -74,7 +74,7 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         self._warn_called_outside_step()
-        return self._rates() if self.last_epoch == 0 else self._scaled(self.gamma)
+        return self._rates() if self._is_initial else self._scaled(self.gamma)
 
     def _closed_form(self) -> list[Any]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -126,7 +126,7 @@ class LinearLR(LRScheduler):
         self._warn_called_outside_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         spread = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * spread
@@ -162,7 +162,7 @@ class MultiplicativeLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         self._warn_called_outside_step()
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._rates()
         return [
             rate * function(self.last_epoch)
@@ -191,7 +191,7 @@ class PolynomialLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         self._warn_called_outside_step()
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         now = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
@@ -213,7 +213,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         self._warn_called_outside_step()
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._rates()
         pairs = list(zip(self.base_lrs, self._rates(), strict=True))
         if self._step_count == 1 and self.last_epoch > 0:
@@ -252,24 +252,19 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         self._warn_called_outside_step()
-        return self._now()
-
-    def _now(self) -> list[Any]:
         angle = math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * (1 + angle) / 2 for base in self.base_lrs]
 
     def step(self, epoch: int | None = None) -> None:
-        if epoch is None:  # PyTorch counts no steps here
+        if epoch is None and self.last_epoch >= 0:  # PyTorch counts no steps here
             self.T_cur += 1
             if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
+                self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
             self.last_epoch += 1
         else:
-            self._jump(epoch)
-        for group, rate in zip(self.optimizer.param_groups, self._now(), strict=True):
-            set_rate(group, rate)
-        self._last_lr = self._rates()
+            self._jump(epoch or 0)
+        self._set_rates(self.get_lr)
 
     def _jump(self, epoch: float) -> None:
         if epoch < 0:
@@ -286,38 +281,66 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.last_epoch = math.floor(epoch)
 
 
+def _check_same(name: str, schedulers: Sequence[Any], optimizer: Any, chained: str = "") -> Any:
+    """The optimizer of schedules that work together."""
+    if not schedulers:
+        raise ValueError(f"{name} expects at least one scheduler{chained}, but got no scheduler.")
+    optimizer = optimizer or schedulers[0].optimizer
+    for place, scheduler in enumerate(schedulers):
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"{name} at index {place} should have `optimizer` as its attribute.")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(
+                f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional "
+                f"kwargs to be specified when calling `step`, but got one at index {place} in the "
+                "given schedulers sequence."
+            )
+        if optimizer is not scheduler.optimizer:
+            raise ValueError(
+                f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                f"{type(scheduler).__name__} at index {place} has {scheduler.optimizer}, which is "
+                f"different from {type(optimizer).__name__}."
+            )
+    return optimizer
+
+
 class SequentialLR(LRScheduler):
     """One schedule after the other."""
 
     def __init__(
         self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
     ) -> None:
+        optimizer = _check_same("SequentialLR", schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than "
                 f"the number of milestone points, but got number of schedulers {len(schedulers)} "
                 f"and the number of milestones to be equal to {len(milestones)}"
             )
-        self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
+        self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
         for group in optimizer.param_groups:
             set_rate(group, group["initial_lr"])
-        for scheduler in schedulers:
-            scheduler.last_epoch -= 1
-            scheduler._step_count -= 1
-        schedulers[0]._step_count = 0
-        schedulers[0].step()
-        self._last_lr = schedulers[0].get_last_lr()
+        self._undo(schedulers)
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
 
-    def step(self, epoch: int | None = None) -> None:
+    def _undo(self, schedulers: Sequence[Any]) -> None:
+        """Takes back the steps that schedules, and those inside them, made when they began."""
+        for scheduler in schedulers:
+            if inner := getattr(scheduler, "_schedulers", None):
+                self._undo(inner)
+            else:
+                scheduler.last_epoch -= 1
+
+    def step(self) -> None:  # type: ignore[override]
         self.last_epoch += 1
         place = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[place]
         if place > 0 and self._milestones[place - 1] == self.last_epoch:
-            for group in self.optimizer.param_groups:
-                set_rate(group, group["initial_lr"])
-            scheduler.last_epoch = -1
-            scheduler.step()
+            scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
@@ -327,16 +350,12 @@ class ChainedScheduler(LRScheduler):
     """Several schedules at once, each changing what the ones before have set."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
-        if not schedulers:
-            raise ValueError(
-                "ChainedScheduler expects at least one scheduler to be chained, but got no "
-                "scheduler."
-            )
+        name = "ChainedScheduler"
+        self.optimizer = _check_same(name, schedulers, optimizer, " to be chained")
         self._schedulers = list(schedulers)
-        self.optimizer = optimizer or schedulers[0].optimizer
         self._last_lr = self._rates()
 
-    def step(self, epoch: int | None = None) -> None:
+    def step(self) -> None:  # type: ignore[override]
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._rates()

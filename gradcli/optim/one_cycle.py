@@ -6,9 +6,13 @@ import math
 from typing import Any
 
 from ..engine.schema.mode import state
-from ..engine.tensors.tensor import Tensor
 from .optimizer import Optimizer
-from .schedule import EPOCH, LRScheduler, set_rate
+from .schedule import EPOCH, LRScheduler, check_optimizer, set_rate
+
+
+def _check_count(name: str, count: Any) -> None:
+    if count <= 0 or not isinstance(count, int):
+        raise ValueError(f"Expected positive integer {name}, but got {count}")
 
 
 class OneCycleLR(LRScheduler):
@@ -21,11 +25,14 @@ class OneCycleLR(LRScheduler):
         max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False, last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
-                raise ValueError(
-                    "You must define either total_steps OR (epochs AND steps_per_epoch)"
-                )
+        check_optimizer(optimizer)
+        if total_steps is not None:
+            _check_count("total_steps", total_steps)
+        elif epochs is None or steps_per_epoch is None:
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        else:
+            _check_count("epochs", epochs)
+            _check_count("steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
         self.total_steps = total_steps
         up, size = float(pct_start * total_steps) - 1, total_steps
@@ -44,6 +51,8 @@ class OneCycleLR(LRScheduler):
             }
             for end, (a, b, c, d) in zip(ends, phases, strict=True)
         ]  # fmt: skip
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
@@ -154,7 +163,7 @@ class ReduceLROnPlateau(LRScheduler):
         return now < limit if self.mode == "min" else now > limit
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        now = float(metrics.detach().item() if isinstance(metrics, Tensor) else metrics)
+        now = float(metrics)
         if epoch is not None:
             state.warn(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from ..engine.graph.hooks import RemovableHandle, add
 from ..engine.graph.leaf import gradient_of, reset_gradient
 from ..engine.schema.class_name import NamedInTorch, name_in_messages
-from ..engine.schema.mode import enable_grad, no_grad, state
+from ..engine.schema.mode import enable_grad, set_grad_enabled, state
 from ..engine.schema.settable import Takes
 from ..engine.tensors.construct import tensor
 from ..engine.tensors.tensor import Tensor
@@ -28,6 +29,16 @@ class Required:
 
 
 required = Required()
+
+# Settings that a state saved before they came has not, and what they were.
+ADDED: dict[str, Any] = {
+    "amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
+    "differentiable": False, "decoupled_weight_decay": False, "fused": None, "momentum": 0,
+    "centered": False, "nesterov": False,
+}  # fmt: skip
+
+# What else must lie on the GPU in a captured step.
+CAPTURED = {"NAdam": ", mu_products", "ASGD": ", mus, etas,"}
 
 
 class Optimizer(metaclass=NamedInTorch):
@@ -140,7 +151,7 @@ class Optimizer(metaclass=NamedInTorch):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; a closure computes the loss anew first."""
         loss = None
-        with no_grad():
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             if closure is not None:
                 with enable_grad():
                     loss = closure()
@@ -151,6 +162,8 @@ class Optimizer(metaclass=NamedInTorch):
                         continue
                     if grad.__class__ is not Tensor:
                         self._check_sparse(group)
+                    if group.get("capturable"):
+                        self._check_captured(parameter)
                     if group.get("maximize"):
                         grad = -grad
                     own = self.state[parameter] if self._keeps(group) else {}
@@ -162,11 +175,23 @@ class Optimizer(metaclass=NamedInTorch):
 
     def _check_sparse(self, group: dict[str, Any]) -> None:
         """Refuses a sparse gradient, unless the optimiser knows what to do with it."""
-        own = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
-        name, advice = own.__name__, ""
+        name, advice = self._own().__name__, ""
         if name in ("Adam", "AdamW"):
             name, advice = "Adam", ", please consider SparseAdam instead"
         raise RuntimeError(f"{name} does not support sparse gradients{advice}")
+
+    def _own(self) -> type:
+        """The class of the library that a program's class is made of."""
+        return next(c for c in type(self).__mro__ if c.__module__.startswith(__package__))
+
+    def _check_captured(self, parameter: Tensor) -> None:
+        """A step that a graph of CUDA captures never reads a number on the CPU."""
+        if not parameter.is_cuda:
+            others = CAPTURED.get(self._own().__name__, "")
+            raise AssertionError(
+                f"If capturable=True, params{others} and state_steps must be on supported "
+                "devices: ['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
+            )
 
     def _keeps(self, group: dict[str, Any]) -> bool:
         """Does a parameter of this group have a state from one step to the next?"""
@@ -203,9 +228,11 @@ class Optimizer(metaclass=NamedInTorch):
 
     def _numbers(self) -> dict[int, int]:
         numbers: dict[int, int] = {}
+        start = 0
         for group in self.param_groups:
-            for parameter in group["params"]:
-                numbers.setdefault(id(parameter), len(numbers))
+            places = {id(parameter): n for n, parameter in enumerate(group["params"], start)}
+            numbers = places | numbers  # of one that stands there twice the last place
+            start += len(group["params"])
         return numbers
 
     def state_dict(self) -> dict[str, Any]:
@@ -223,6 +250,7 @@ class Optimizer(metaclass=NamedInTorch):
         return {"state": packed_state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The settings and the state of another optimizer, in the place of its own."""
         groups, saved = self.param_groups, state_dict["param_groups"]
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -234,9 +262,15 @@ class Optimizer(metaclass=NamedInTorch):
                 "optimizer's group"
             )
         by_number: dict[int, Any] = {}
+        self.param_groups = []
         for own, new in zip(groups, saved, strict=True):
             by_number.update(zip(new["params"], own["params"], strict=True))
-            own.update({key: value for key, value in new.items() if key != "params"})
+            group = {k: deepcopy(v) for k, v in new.items() if k != "params"}
+            for key in (*ADDED, "param_names"):  # settings that came with later releases
+                source = self.defaults if key in ADDED else own
+                if key in source:
+                    group.setdefault(key, ADDED.get(key, own.get(key)))
+            self.param_groups.append(group | {"params": own["params"]})
         self.state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             parameter = by_number.get(key, key)
@@ -263,7 +297,12 @@ def counted(own: dict[str, Any]) -> float:
 
 
 def _fitting(value: Any, parameter: Any, name: str) -> Any:
-    """A tensor of a loaded state in the parameter's type; as in PyTorch no copy is made of it."""
+    """A tensor of a loaded state in the parameter's type; as in PyTorch no copy is made of it,
+    but of the containers around it."""
+    if isinstance(value, dict):
+        return {key: _fitting(item, parameter, key) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_fitting(item, parameter, "") for item in value])
     if name == "step" or not (isinstance(value, Tensor) and isinstance(parameter, Tensor)):
         return value
     if not parameter.dtype.is_floating_point:

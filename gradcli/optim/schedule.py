@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..engine.schema.class_name import NamedInTorch
@@ -64,6 +64,8 @@ class LRScheduler(metaclass=NamedInTorch):
         "load_state_dict",
     )  # fmt: skip
 
+    _get_lr_called_within_step = _is_initial = False
+
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
@@ -81,11 +83,16 @@ class LRScheduler(metaclass=NamedInTorch):
                 )
         self.base_lrs = [_copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """The step that sets the rates of the first epoch."""
         self._step_count = 0
         self._is_initial = True
-        self._get_lr_called_within_step = False
-        self.step()
-        self._is_initial = False
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def _warn_called_outside_step(self) -> None:
         """PyTorch's warning where get_lr is called from outside."""
@@ -120,11 +127,18 @@ class LRScheduler(metaclass=NamedInTorch):
         self._step_count += 1
         if epoch is not None:
             state.warn(EPOCH)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None) -> None:
+        """The rates of the next epoch, or of the one that is named."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = None if epoch is None else self._closed_form()
+        self._set_rates(self.get_lr if closed is None else lambda: closed)
+
+    def _set_rates(self, find: Callable[[], list[Any]]) -> None:
         self._get_lr_called_within_step = True
         try:
-            rates = None if epoch is None else self._closed_form()
-            rates = self.get_lr() if rates is None else rates
+            rates = find()
         finally:
             self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):

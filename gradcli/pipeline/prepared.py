@@ -52,14 +52,13 @@ def printer(
     return put
 
 
+FORWARD_CALL = "Traceback of forward call that caused the error:"
 AROUND = " " * 40  # as long as what a page says beside a warning: its file, line and type
 
 
 class Warned:
-    """The warnings of a program: first lines, each once, in order, with the line they came from and
-    the name of their category.
-
-    `charge` gets the size of what is kept of each; a program's own count as output.
+    """The warnings of a program, each once, in order, with their lines and categories; without the
+    calls of the engine. `charge` gets the size of each; a program's own count as output.
     """
 
     def __init__(self, charge: Callable[[str], None] = len) -> None:  # type: ignore[assignment]
@@ -71,10 +70,11 @@ class Warned:
     ) -> None:
         if issubclass(category, (DeprecationWarning, PendingDeprecationWarning)):
             return  # of the library; nobody's __main__ asked for it
-        words = bounded(_LINE_END.split(str(message), 1)[0])
+        words = "".join(str(message).partition(FORWARD_CALL)[:2]).rstrip()
+        words = bounded("\n".join(_LINE_END.split(words)))
         if words not in self.places:
             self.charge(AROUND + words)
             self.places[words] = (current_line() if line is None else line, category.__name__)
 
 
-_LINE_END = pattern("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LINE_END = pattern("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")

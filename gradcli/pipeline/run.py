@@ -9,6 +9,7 @@ from ..diagnostics import Label, LimitReached, ProgramError
 from ..language.program import Program, SourceLimits, parse, place_reached
 from ..language.source import Source, is_notebook
 from ..process.deadline import reading
+from ..process.memory import reached
 from ..render.escape import line
 from .request import Ran, Request
 
@@ -67,11 +68,8 @@ def program_of(request: Request) -> Program:
     """bytes -> Source -> Program; ProgramError says what is wrong."""
     most = request.limits.max_source
     if len(request.data) > most and ".ipynb" not in request.name:
-        raise ProgramError(
-            LimitReached(f"limit of {most:,} bytes of source", "--max-source").as_diagnostic(
-                request.name
-            )
-        )
+        limit = LimitReached(f"limit of {most:,} bytes of source", "--max-source")
+        raise ProgramError(limit.as_diagnostic(request.name))
     limits = SourceLimits(max_source=most, expectations=request.expectations)
     mark = reading(line(request.name))  # a notebook's JSON is read by C, which listens to nobody
     source = Source.from_bytes(request.data, request.name)
@@ -79,7 +77,7 @@ def program_of(request: Request) -> Program:
     try:
         return parse(source, limits, request.given)
     except (LimitReached, MemoryError) as error:
-        limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
+        limit = reached(request.limits.max_memory)
         if isinstance(error, LimitReached):
             limit = LimitReached(error.limit, error.option)
         place = Label(place_reached(source, error), "", primary=True)

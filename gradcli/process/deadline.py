@@ -32,6 +32,9 @@ NET = 1.0  # seconds at least, from the limit to the net: twice the limit where 
 
 STANDARD = 60.0  # seconds of work
 
+SOON = 1e-6  # seconds: a timer of none would be off
+
+Handler = Callable[[int, "FrameType | None"], None]
 Mark = Callable[[int, int], None]  # told the line and the column that the program has come to
 
 
@@ -47,7 +50,8 @@ def reached(seconds: float, by_clock: bool = False) -> LimitReached:
 
 
 class Clock:
-    """What may be used of both kinds of time, from now on."""
+    """What may be used of both kinds of time, from now on, within the deadline that is in force:
+    a program that took long to parse has less of it left."""
 
     __slots__ = ("clock_ends", "seconds", "work_ends")
 
@@ -55,6 +59,10 @@ class Clock:
         self.seconds = seconds
         self.work_ends = time.process_time() + seconds
         self.clock_ends = time.monotonic() + seconds * CLOCK
+        if _in_force:
+            around = _in_force[-1].clock
+            self.work_ends = min(self.work_ends, around.work_ends + START)
+            self.clock_ends = min(self.clock_ends, around.clock_ends + START * CLOCK)
 
     def look(self) -> None:
         """Raises LimitReached when one of them is used up."""
@@ -67,9 +75,10 @@ class Clock:
 class _Open:
     """A deadline that is in force, and the net beneath it once a program is read."""
 
-    __slots__ = ("held", "mark", "name", "net", "seconds")
+    __slots__ = ("clock", "held", "mark", "name", "net", "seconds")
 
     def __init__(self, seconds: float) -> None:
+        self.clock = Clock(seconds)
         self.seconds = seconds
         self.net = ExitStack()
         self.held: Net | None = None
@@ -185,19 +194,33 @@ def _ringing(seconds: float) -> Iterator[None]:
     def clock(number: int, frame: FrameType | None) -> None:
         raise reached(seconds, by_clock=True)
 
-    before = signal.signal(signal.SIGPROF, work), signal.signal(signal.SIGALRM, clock)
-    again = max(seconds / 4, 0.5)
-    timers = (
-        signal.setitimer(signal.ITIMER_PROF, seconds * LATER + START, again),
-        signal.setitimer(signal.ITIMER_REAL, (seconds * LATER + START) * CLOCK, again),
-    )
+    later = seconds * LATER + START
+    with (
+        _timer(signal.ITIMER_PROF, signal.SIGPROF, later, work, time.process_time),
+        _timer(signal.ITIMER_REAL, signal.SIGALRM, later * CLOCK, clock, time.monotonic),
+    ):
+        yield
+
+
+@contextmanager
+def _timer(
+    kind: int, number: int, seconds: float, handler: Handler, now: Callable[[], float]
+) -> Iterator[None]:
+    """A signal after so many seconds, unless the timer around this one comes before it; that goes
+    on with what is left of its time."""
+    left, every = signal.getitimer(kind)
+    if 0 < left <= seconds:
+        yield
+        return
+    before, begun = signal.signal(number, handler), now()
+    signal.setitimer(kind, seconds, max(seconds / 4, 0.5))
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, *timers[0])
-        signal.setitimer(signal.ITIMER_REAL, *timers[1])
-        signal.signal(signal.SIGPROF, before[0])
-        signal.signal(signal.SIGALRM, before[1])
+        signal.setitimer(kind, 0)
+        signal.signal(number, before)
+        if left:
+            signal.setitimer(kind, max(left - (now() - begun), SOON), every)
 
 
 @contextmanager

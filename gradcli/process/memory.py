@@ -12,12 +12,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..diagnostics import LimitReached
+
 STANDARD = 4 << 30
 SPARE = 112 << 20  # bytes for NumPy and for what is not yet given back, beyond values
 MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
 UNUSED = 256 << 20  # bytes that may lie unused for the next arrays where memory has no limit
+FEW = 256 << 20  # bytes of addresses that NumPy may need before a program has any
 MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
 
@@ -96,6 +99,31 @@ def bounded(limit: int, *, foreign: bool = False, trusted: bool = False) -> Iter
             resource.setrlimit(kind, limits)
 
 
+def reached(limit: int) -> LimitReached:
+    """The system gives no more memory: our limit, or its own where that is smaller."""
+    for most, flag in _systems():
+        if most < limit:
+            return LimitReached(f"limit of {most:,} bytes", f"ulimit {flag}")
+    return LimitReached(f"limit of {limit:,} bytes", "--max-memory")
+
+
+def too_little() -> LimitReached | None:
+    """The system's limit where libraries may fail for it, each with an error of its own."""
+    return reached(FEW) if any(most < FEW for most, _ in _systems()) else None
+
+
+def _systems() -> Iterator[tuple[int, str]]:
+    """What this process was started with, and the flag that sets it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for kind, flag in ((resource.RLIMIT_AS, "-v"), (resource.RLIMIT_DATA, "-d")):
+        most = resource.getrlimit(kind)[1]
+        if most != resource.RLIM_INFINITY:
+            yield most, flag
+
+
 def allow_driver() -> None:
     """A GPU's driver gets what it needs: it reserves more addresses than any machine has memory,
     and does not start where they are limited. What holds data stays limited."""
@@ -126,6 +154,20 @@ def left() -> int:
         return sys.maxsize
     most, _ = resource.getrlimit(resource.RLIMIT_DATA)
     return sys.maxsize if most == resource.RLIM_INFINITY else most - _now()[1]
+
+
+def peak() -> int:
+    """The most bytes that lay in memory at once. What `getrusage` says begins with the process
+    that started this one."""
+    found = _text("/proc/self/status").partition("VmHWM:")[2].partition("kB")[0].strip()
+    if found.isdigit():
+        return int(found) << 10
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
 
 
 def _now() -> tuple[int, int]:

@@ -158,8 +158,7 @@ def places(program: Program) -> Callable[[Any], Place | None]:
         if place is None and node.name() == "AsStridedBackward0":
             return place_of(node.next_functions[0][0])  # what changed the base of that view
         if place is not None and place.target and node.name().endswith("CopySlices"):
-            if not isinstance(origin_of(node), ast.Subscript):
-                return place._replace(target="")  # which names the view, and no more than a part
+            return place._replace(target="")  # which names a part, and this node made the whole
         return place
 
     return place_of

@@ -6,14 +6,18 @@ The program runs once more, and no hook on a gradient is registered.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy
 
 from ..engine.graph.hooks import muted
 from ..engine.schema.run_state import as_new
 from ..pipeline.request import Ran
 from ..pipeline.run import execute
 from ..recording import holding
-from ..recording.facts import EffectFact
-from ..recording.numbers import text_of
+from ..recording.facts import EffectFact, EffectValue
+from ..recording.measures import array_of
+from ..recording.numbers import range_of, text_of
 from ..recording.passes import Pass
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor
@@ -46,22 +50,33 @@ def effects(ran: Ran, one: Pass | None) -> tuple[EffectFact, ...]:
         without = dict(_gradients(again, chosen(recording.passes, one.number)))
     told = dict(_gradients(ran, one))
     return tuple(
-        EffectFact(name, without.get(name), told.get(name))
+        EffectFact(name, _fact(without.get(name)), _fact(told.get(name)))
         for name in {**told, **without}
-        if without.get(name) != told.get(name)
+        if not _is_same(without.get(name), told.get(name))
     )
 
 
-def _gradients(ran: Ran, one: Pass | None) -> Iterator[tuple[str, str]]:
-    """The gradient that came to each named leaf in a pass, as PyTorch prints it."""
+def _is_same(one: Any, other: Any) -> bool:
+    if one is None or other is None or isinstance(one, Summary) or isinstance(other, Summary):
+        return repr(one) == repr(other)  # NaN is NaN here
+    return numpy.array_equal(array_of(one), array_of(other), equal_nan=True)
+
+
+def _fact(value: Any) -> EffectValue | None:
+    if value is None or isinstance(value, Summary):
+        return value and EffectValue(value.shape, "", value.range)
+    return EffectValue(tuple(value.shape), text_of(value), range_of(value))
+
+
+def _gradients(ran: Ran, one: Pass | None) -> Iterator[tuple[str, Any]]:
+    """The gradient that came to each named leaf in a pass; of a large one the summary."""
     if one is None or ran.outcome is None:
         return
     names = _names(ran, ran.recording)
     for identity, (tensor, _, gradient) in one.leaves.items():
         value = restored(gradient)
         if tensor.is_leaf and identity in names and value is not None:
-            summary = isinstance(value, Summary)
-            yield names[identity], str(value.range) if summary else text_of(value)
+            yield names[identity], value
 
 
 def _names(ran: Ran, recording: Recording) -> dict[int, str]:

@@ -251,6 +251,7 @@ def watching(interventions: Interventions = NO_INTERVENTIONS, *, values: bool = 
     recording.attach_graph()
     if values:
         recording.attach_values()
+        recording.attach(Frees())
     return recording
 
 
@@ -258,8 +259,6 @@ def attach_tables(recording: Recording, tables: Tables) -> None:
     """Attaches the parts that these tables need."""
     if tables.buffers:
         recording.attach(recording.buffers)
-    if tables.saved:
-        recording.attach(Frees())
     if tables.views:
         from ..recording.writes import Writes
 

@@ -67,6 +67,14 @@ def _called(ran: Ran, found: Collected) -> dict[int, tuple[str, int | None]]:
     return known
 
 
+def kept_bytes(found: Collected) -> int:
+    """What all nodes keep for backward."""
+    heaps = Heaps()
+    for node in found.alive:
+        heaps.put(None, kept_by(node))
+    return heaps.bytes
+
+
 def _alive(found: Collected) -> tuple[BufferFact, ...]:
     """What the graph keeps beyond what the names hold anyway, line by line."""
     held = Heaps()

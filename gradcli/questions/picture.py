@@ -16,7 +16,7 @@ from ..pipeline.request import Ran, Request
 from ..pipeline.run import execute
 from ..recording.collect import Collected
 from ..recording.facts.picture import DetailFact, FrameFact, MakingFact
-from ..recording.passes import Frees
+from ..recording.passes import frees_of
 from ..recording.recording import Recording
 from ..recording.sides import mark_of, origin_of, sequence_of
 from ..recording.spectator import Spectator
@@ -196,7 +196,7 @@ def drawing(interventions: Interventions = NO_INTERVENTIONS, *, thorough: bool =
         turns = Turns()
         steps.local = turns.local  # type: ignore[method-assign]
         recording.attach(turns)
-    recording.attach(recording.buffers, steps, Frames(), Frees())
+    recording.attach(recording.buffers, steps, Frames())
     return recording
 
 
@@ -226,14 +226,13 @@ def _makings(
     inner = [node for node, fact in zip(found.alive, found.nodes) if fact.next]
     inner.sort(key=sequence_of)
     order = dict(zip(map(id, inner), count(1)))
-    frees = recording.find(Frees)
-    makings, freed_by = [], {} if frees is None else frees.lines
+    makings, freed_by = [], frees_of(recording).of
     made_in = _frames_of(calls, found, inner) if calls.within else {}
     for node in found.alive:
         frame = made_in.get(id(node))
         at = None if frame is None else _numbered(frame, frames, numbers, paths)
         key = id(node)
-        makings.append(tuple.__new__(MakingFact, (order.get(key), at, freed_by.get(key))))
+        makings.append(tuple.__new__(MakingFact, (order.get(key), at, freed_by(node))))
     return tuple(makings), tuple(frames)
 
 

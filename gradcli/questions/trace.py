@@ -25,7 +25,7 @@ from ..recording.facts import (
 from ..recording.facts.orders import DerivedFact
 from ..recording.facts.profile import ProfileFact
 from ..recording.facts.steps import ValueFact
-from ..recording.passes import Frees, Pass
+from ..recording.passes import Pass, frees_of
 from ..recording.profile import Profile
 from ..recording.recording import Recording
 from ..recording.sides import AnyTensor, sides
@@ -50,7 +50,7 @@ from .interventions import (
     complain,
     watching,
 )
-from .ledger import ledger
+from .ledger import kept_bytes, ledger
 from .meaning import tensor_named, with_expressions
 from .second_order import derived, holders
 
@@ -114,10 +114,10 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
         one = chosen[-1] if chosen else None
         roots = tuple(root for each in chosen for root in shown_pass.root_nodes(each))
         found = collected(outcome, texts=texts, roots=roots, recording=recording)
-        names = names_of(found, outcome.bindings)
+        names, frees = names_of(found, outcome.bindings), frees_of(recording)
         orders = derived(recording.orders, found)
         with outcome.again():  # functions of the program may unpack what is saved
-            gone, inner = saved.freed(found, AnyTensor) if texts else (None, None)
+            gone, inner = saved.freed(found, AnyTensor) if texts else ([], None)
         report = report._replace(
             device=request.device,
             tensors=found.tensors,
@@ -127,7 +127,8 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             flows=_flows(ran, one, found, options),
             passes=tuple(_passes(ran, chosen, found, options)),
             constants=_constants(recording, found, orders) if texts or options.detail else (),
-            freed=gone,
+            freed=len(gone),
+            freeing=tuple(sorted({line for node in gone if (line := frees.of(node))})),
             saving=inner,
             backwards=tuple(recording.ends.backwards),
             events=recording.hooks.facts(names),
@@ -177,11 +178,11 @@ def _with_tables(
 ) -> Report:
     """The report with the requested tables."""
     if tables.saved:
-        frees = ran.recording.find(Frees)
-        by = frees.lines if frees is not None else {}
         assert ran.outcome is not None
+        frees = frees_of(ran.recording)
         with ran.outcome.again():
-            report = report._replace(saved=saved.saved(found, AnyTensor, by))
+            facts = saved.saved(found, AnyTensor, frees.of)
+        report = report._replace(saved=facts, saved_bytes=kept_bytes(found))
     if tables.views:
         from .views import views
 

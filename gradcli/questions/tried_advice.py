@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..diagnostics import Cure, Diagnostic, ExitStatus, Label, Span
+from ..diagnostics import UNASKED, Cure, Diagnostic, ExitStatus, Label, Span
 from ..engine.schema.run_state import as_new
 from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
@@ -66,13 +66,15 @@ def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     Where the text alone does not show it, the program runs once more, and is followed.
     """
     error = ran.error
-    if error is None or not error.is_bare or NO_GRAPH not in error.message:
+    if error is None or NO_GRAPH not in error.message:
+        return ran
+    if not (error.is_bare or error.is_of_constants):
         return ran
     if _is_long(ran) or not Room(ran, time.process_time() - started).is_there:
         return ran
     from ..pipeline.run import execute
     from .provenance import Provenance
-    from .why.refused import causes_of_refusal, cures_of_refusal
+    from .why.refused import causes_of_refusal, cures_of_refusal, is_cut
 
     provenance = Provenance()
     with as_new():
@@ -80,16 +82,29 @@ def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     if again.program is None or again.error is None or again.error.span != error.span:
         return ran
     span_of = again.program.source.span_of
+    if not error.is_bare and not is_cut(again, provenance):
+        return ran  # constants from the beginning
     cuts = [Label(span_of(node), text) for node, text in causes_of_refusal(again, provenance)]
+    labels = [label for label in error.labels if label.text != UNASKED]
     cures = tuple(cures_of_refusal(again, provenance)) if tries else ()
     told = error._replace(
-        labels=(*error.labels, *cuts), notes=tuple(cure.note for cure in cures), cures=cures
+        labels=(*labels, *cuts), notes=tuple(cure.note for cure in cures), cures=cures
     )
     return with_trials(ran._replace(error=told), started)
 
 
 def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
-    """A failure under PyTorch, with the labels and the advice of the own engine.
+    """A failure under PyTorch, with the labels and the advice of the own engine."""
+    own = failed_alike(ran, started)
+    if own is None:
+        return ran
+    started = time.process_time()
+    own = with_trials(own, started) if tries else own
+    return ran._replace(error=with_cut(own, started, tries=tries).error)
+
+
+def failed_alike(ran: Ran, started: float) -> Ran | None:
+    """The same failure by the own engine.
 
     It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
     fails at the same place in the same words, what it knows of the failure holds for both.
@@ -97,9 +112,9 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     error, limits = ran.error, ran.request.limits
     seconds = time.process_time() - started
     if error is None or error.span is None or error.exit_status is not ExitStatus.PROGRAM_ERROR:
-        return ran
+        return None
     if len(ran.request.data) > MOST_SOURCE or seconds > limits.timeout / OTHER_PART:
-        return ran
+        return None
     from ..pipeline.run import execute
 
     request = ran.request._replace(
@@ -109,12 +124,9 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     with as_new():
         own = execute(request, None)
     if own.error is None or own.error.span is None or own.error.message != error.message:
-        return ran
-    if (own.error.type, own.error.span.line) != (error.type, error.span.line):
-        return ran
-    started = time.process_time()
-    own = with_trials(own, started) if tries else own
-    return ran._replace(error=with_cut(own, started, tries=tries).error)
+        return None
+    is_alike = (own.error.type, own.error.span.line) == (error.type, error.span.line)
+    return own if is_alike else None
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

@@ -11,7 +11,7 @@ from ..engine.schema.origin import current_line, current_origin
 from ..named import NamedTuple
 from .facts import EventFact
 from .names import Names
-from .numbers import text_of
+from .numbers import range_of, text_of
 from .passes import Pass, Passes
 from .spectator import Spectator
 
@@ -158,4 +158,9 @@ def _one(value: Any) -> str:
     how it prints may be the program's own code, or without an end."""
     if value is None:
         return "None"
-    return text_of(value) if hasattr(value, "detach") else f"<{type_name(value)} object>"
+    if not hasattr(value, "detach"):
+        return f"<{type_name(value)} object>"
+    text = text_of(value)
+    if "..." in text and (span := range_of(value)) is not None and span.norm is not None:
+        return f"{text}, {span.low:.4g}…{span.high:.4g}, norm {span.norm:.6g}"
+    return text

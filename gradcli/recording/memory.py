@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.graph.reduced import HalfArray
 from .measures import bytes_of
 from .sides import side_of
 
@@ -15,8 +16,9 @@ def memory(value: Any) -> Any:
 
 def memory_or_own(value: Any) -> Any:
     """The same; of a number on its own the number."""
-    held = memory(value)
-    return value if held is None else held
+    array = value.data if value.__class__ is HalfArray else value
+    held = memory(array)
+    return array if held is None else held
 
 
 def common_of(tensor: Any) -> Any:
@@ -36,6 +38,8 @@ def key_of(memory: Any) -> int:
 
 def size_of(memory: Any, holder: Any) -> int:
     """How many bytes it has."""
+    if holder.__class__ is HalfArray:
+        return size_of(memory, holder.data) // 2
     if memory is holder:
         return bytes_of(holder)
     size = getattr(memory, "nbytes", None)

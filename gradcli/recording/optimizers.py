@@ -18,12 +18,15 @@ MOST = 10_000  # optimisers, and tensors of one
 class Optimizer:
     """One of them; it holds its tensors itself."""
 
-    __slots__ = ("object", "origin", "held", "steps", "idle", "cleared_at", "of_modules")
+    __slots__ = (
+        "object", "origin", "held", "steps", "idle", "resting", "cleared_at", "of_modules",
+    )  # fmt: skip
 
     def __init__(self, optimizer: Any, origin: Any) -> None:
         self.object, self.origin = optimizer, origin
         self.held: dict[int, Any] = {}
         self.steps = self.idle = 0  # and those that found no gradient
+        self.resting = 0  # the last steps, in a row, at the learning rate 0
         self.cleared_at: int | None = None  # the line that last set one of its gradients to None
         self.of_modules = False
 
@@ -82,6 +85,7 @@ class Optimizers(Spectator):
             one.steps += 1
             grads = (tensor.grad for tensor in one.tensors)
             one.idle += all(grad is None or is_blank(grad) for grad in grads)
+            one.resting = one.resting + 1 if _rests(one) else 0
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A class of an interpreted program does not say where it is made: its __init__ is called
@@ -111,14 +115,23 @@ class Optimizers(Spectator):
         return next((one for one in self.known.values() if one.has(tensor)), None)
 
 
-def rate_of(optimizer: Optimizer) -> float | None:
-    """The largest of its learning rates, as they are now; None where they are no numbers."""
+def groups_of(optimizer: Optimizer, tensor: Any) -> list[dict[str, Any]]:
+    """Its settings for a tensor, as they are now; all groups where none of them has it."""
+    given = getattr(optimizer.object, "param_groups", ())
+    groups = [group for group in given if type(group) is dict]
+    own = [group for group in groups if any(one is tensor for one in group.get("params", ()))]
+    return own or groups
+
+
+def _rests(optimizer: Optimizer) -> bool:
+    """Whether all its learning rates are 0."""
     groups = getattr(optimizer.object, "param_groups", ())
-    rates = [group.get("lr") for group in groups if type(group) is dict]
+    rates = [group.get("lr") if type(group) is dict else None for group in groups]
+    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
+
+
+def rate_of(optimizer: Optimizer, tensor: Any) -> float | None:
+    """Its largest learning rate for a tensor, as it is now; None where it is no number."""
+    rates = [group.get("lr") for group in groups_of(optimizer, tensor)]
     numbers = [float(rate) for rate in rates if type(rate) is int or type(rate) is float]
     return max(numbers) if numbers and len(numbers) == len(rates) else None
-
-
-def has_no_rate(optimizer: Optimizer) -> bool:
-    """Whether all its learning rates are 0."""
-    return rate_of(optimizer) == 0

@@ -19,6 +19,7 @@ from .spectator import Spectator
 if TYPE_CHECKING:
     from .buffers import Buffers
     from .captured_pass import CapturedPass
+    from .recording import Recording
     from .steps import Walk
 
 CALLS = 1000  # backward calls
@@ -200,8 +201,19 @@ class Frees(Spectator):
     """The line of the call that freed what a node had saved."""
 
     def __init__(self) -> None:
-        self.lines: dict[int, int] = {}  # by a node's identity
+        self.lines: dict[int, int] = {}  # by the identity of a node's mark
+
+    def of(self, node: Any) -> int | None:
+        """The line that freed what a node had saved."""
+        return self.lines.get(id(mark_of(node)))
 
     def over(self, one: Pass, freed: list[Any]) -> None:
-        if not one.failed and len(self.lines) < FREED:
-            self.lines.update(dict.fromkeys(map(id, freed), current_line() or 0))
+        if freed:
+            if len(self.lines) > FREED:
+                self.lines.clear()  # of nodes that a run had so long ago, few are left
+            self.lines.update(dict.fromkeys(map(id, map(mark_of, freed)), one.line or 0))
+
+
+def frees_of(recording: Recording) -> Frees:
+    """What a recording knows of them; nothing where nobody asked."""
+    return recording.find(Frees) or Frees()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .collect import Collected
 from .facts import SavedFact
 from .measures import bytes_of
 from .numbers import text_of
-from .sides import side_of_node, with_one_shape
+from .sides import is_packed, side_of_node, with_one_shape
 
 PREFIX = "_saved_"
 OF_FUNCTION = "saved_tensors"  # of a torch.autograd.Function of the program
@@ -35,15 +35,6 @@ class SavedNames:
                 names = (*names, OF_FUNCTION)
             self._known[key] = names
         return names
-
-
-def _is_packed(node: Any, name: str) -> bool:
-    """Whether a pack hook holds it: reading it runs code of the program."""
-    try:
-        raw = getattr(node, f"_raw{name}", None)
-    except RuntimeError:  # several, which a pass freed
-        return False
-    return getattr(raw, "unpack_hook", None) is not None
 
 
 def _held_tensors(node: Any, name: str) -> bool:
@@ -80,27 +71,30 @@ def _bytes(node: Any, name: str) -> int:
     return sum(bytes_of(data) for key, data in kept if key == name)
 
 
-def freed(collected: Collected, kind: type) -> tuple[int, int]:
-    """(nodes whose saved tensors are gone, nodes that are not the ends of the graph)."""
+def freed(collected: Collected, kind: type) -> tuple[list[Any], int]:
+    """(nodes whose saved tensors are gone, how many nodes are not the ends of the graph)."""
     names = SavedNames()
-    gone = inner = 0
+    gone: list[Any] = []
+    inner = 0
     for node, fact in zip(collected.alive, collected.nodes, strict=True):
         if fact.name == "AccumulateGrad":
             continue
         inner += 1
-        flag = getattr(node, "freed", None)
+        flag = side_of_node(node).freed(node)
         if flag is None:
-            read = [name for name in names.of(node) if not _is_packed(node, name)]
+            read = () if is_packed(node) else names.of(node)  # reading runs code of the program
             flag = any(lost == "freed" for _, _, lost in _saved_tensors(node, read, kind))
-        gone += bool(flag)
+        if flag:
+            gone.append(node)
     return gone, inner
 
 
 def saved(
-    collected: Collected, kind: type, freed_by: Mapping[int, int] | None = None, most: int = 10_000
-) -> tuple[SavedFact, ...]:
+    collected: Collected, kind: type, freed_by: Callable[[Any], int | None] | None = None,
+    most: int = 10_000,
+) -> tuple[SavedFact, ...]:  # fmt: skip
     """Every tensor that is kept for backward, node by node; `freed_by` gives the line of the call
-    that freed a node, by the node's identity."""
+    that freed a node."""
     names = SavedNames()
     holders = {id(tensor): fact.name for fact, tensor in zip(
         reversed(collected.tensors), reversed(collected.held), strict=True)}  # fmt: skip
@@ -116,7 +110,7 @@ def saved(
                     SavedFact(fact.id, short, (), None, None, None, size, False, changed=True)
                 )
             elif lost:
-                line = None if freed_by is None else freed_by.get(id(node))
+                line = None if freed_by is None else freed_by(node)
                 found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))
             else:
                 whole = with_one_shape(tensor)
@@ -124,7 +118,10 @@ def saved(
                 holder = holders.get(id(tensor))
                 version = None if tensor.is_inference() else tensor._version
                 shape, text = tuple(whole.shape), text_of(whole)
-                found.append(SavedFact(fact.id, short, shape, text, holder, version, size, False))
+                found.append(
+                    SavedFact(fact.id, short, shape, text, holder, version, size, False,
+                              packed=is_packed(node))
+                )  # fmt: skip
         if len(found) >= most:
             break
     return tuple(found)

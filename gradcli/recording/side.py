@@ -17,6 +17,7 @@ from ..engine.memory.layout import once
 from ..engine.schema.carriers import RUNTIME
 from ..engine.schema.mode import state
 from ..engine.tensors.tensor import Tensor
+from ..engine.tensors.views import CopySlices
 from .facts.basic import Elsewhere
 
 NAN, INF = 1, 2  # what `nonfinite` tells, together or alone
@@ -90,7 +91,8 @@ class Side:
 
     def freed(self, node: Any) -> bool | None:
         """Whether a pass freed that; None where only reading it shows."""
-        flag: bool | None = getattr(node, "freed", None)
+        inner = node.node if node.__class__ is CopySlices else node
+        flag: bool | None = getattr(inner, "freed", None)
         return flag
 
     def edges(self, node: Any) -> tuple[Any, ...]:
@@ -158,7 +160,7 @@ class Side:
 
     def is_packed(self, node: Any) -> bool:
         """Whether hooks of the program hold what it saved: they must not run twice."""
-        saved = node.saved
+        saved = getattr(node, "saved", None)  # a Function of the program has none
         return isinstance(saved, tuple) and any(value.__class__ is Packed for value in saved)
 
     def array(self, value: Any) -> Any:

@@ -18,6 +18,7 @@ _HARMLESS = frozenset("\u00a0\u3000\u200c\u200d")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What the runners of GitHub (`::error`, `##[error]`), Azure (`##vso[`) and TeamCity obey in a log.
 _COMMAND = pattern(r"^([^\S\n]*):(?=:)|#(?=#[A-Za-z]*\[)", re.MULTILINE)
+_IN_A_LINE = pattern(r"##(?=[A-Za-z]*\[)")
 _SGR = pattern(r"\x1b\[[0-9;]*m")
 
 
@@ -55,6 +56,16 @@ def block(text: str) -> Terminal:
 def log(text: Terminal) -> Terminal:
     """The same text for the log of a CI system: no line of it is a command to who reads it."""
     return Terminal(_COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text))
+
+
+def log_string(json: str) -> str:
+    """JSON whose strings hold no such command: commands after `##` are obeyed within a line too."""
+    return _IN_A_LINE.sub(r"#\\u0023", json) if "##" in json else json
+
+
+def log_xml(xml: str) -> str:
+    """Text of XML, no line of which is such a command."""
+    return _COMMAND.sub(lambda found: f"{found[1] or ''}&#{ord(found[0][-1])};", xml)
 
 
 def plain(text: Terminal) -> Terminal:

@@ -61,8 +61,9 @@ def _problem_text(fact: FileCheck, problem: Problem) -> str:
 
 def _words(words: str) -> str:
     """Text between tags. Control characters, which XML can't hold, were made visible before."""
-    made = escape.block(words)
-    return made.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    made: str = escape.block(words)
+    made = made.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escape.log_xml(made)
 
 
 def _attribute(words: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..recording.facts.operators import CatalogueFact, EdgeFact, OperatorFact, OverloadFact
 from .escape import Terminal
-from .text import BLANK, Cell, Line, Look, cell, counted, paint, rows_in_columns, wrap
+from .text import BLANK, Cell, Line, Look, cell, counted, listed, paint, rows_in_columns, wrap
 
 HEADINGS = {
     "torch": "torch", "method": "methods of tensors", "functional": "torch.nn.functional",
@@ -194,13 +194,9 @@ def type_rule(overload: OverloadFact) -> str:
     if len(groups) == 1:
         (said,) = groups
         return {"stay as they are": "that of the operands"}.get(said, said.replace("give ", ""))
-    told = [f"{_listed(list(kinds))} {said}" for said, kinds in groups.items()]
+    told = [f"{listed(list(kinds))} {said}" for said, kinds in groups.items()]
     shared = "operands are promoted together; " if overload.promotes else ""
     return shared + "; ".join(told)
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _edges(edges: Sequence[EdgeFact], look: Look) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from ..recording.facts.check import FileCheck, Problem
 from .check import annotated, is_reported
-from .escape import Terminal, block
+from .escape import Terminal, block, log_string
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 RULES = {
@@ -42,7 +42,7 @@ def text(facts: Sequence[FileCheck], version: str, status: int) -> Terminal:
         "results": results,
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return Terminal(json.dumps(document, indent=1) + "\n")
+    return Terminal(log_string(json.dumps(document, indent=1)) + "\n")
 
 
 def _results(fact: FileCheck) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from math import prod
 from ..recording.facts import (
     FEW,
     EffectFact,
+    EffectValue,
     EventFact,
     Report,
     SavedFact,
@@ -18,7 +19,7 @@ from ..recording.facts import (
 )
 from .fold import repeats
 from .folds import Folds
-from .text import Cell, Line, Look, at, bare, cell, columns, least, one_line, width_of, wrap
+from .text import Cell, Line, Look, at, bare, cell, columns, least, listed, one_line, width_of, wrap
 
 MOST_SAVED, MOST_EVENTS = 40, 20
 EXACT = 17  # digits with which any two numbers differ
@@ -30,6 +31,7 @@ MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are
 
 
 _DTYPE = re.compile(r", dtype=torch\.(\w+)")
+FREEING = 4  # lines that freed saved tensors
 MEASURES = "mean, norm"  # the head of their column
 
 
@@ -271,17 +273,45 @@ def saved_table(report: Report, look: Look, folds: Folds) -> list[Line]:
     # Of the state nothing is cut: version and bytes go before it.
     giving = (((0, 14), (3, 10)), ((1, 12),), 4, ((0, 8), (1, 8), (2, 10), (3, 6)), 5)
     lines = columns(without_empty(rows, 3, 4, 5), look, giving=giving, right=frozenset({4, 5}))
-    alive = sum(fact.bytes for fact in report.saved if not fact.freed)
     left = len(report.saved) - len(facts)
     if left:
         lines.append(folds.more("saved", left, look))
-    lines.append((cell(f"{alive:,} bytes are kept for backward", "dim"),))
+    kept = _kept(report)
+    lines.extend((cell(row, "dim"),) for row in ([kept] if look.whole else wrap(kept, look.width)))
     return lines
+
+
+def _kept(report: Report) -> str:
+    """How many bytes these are in all, and why that is not their sum."""
+    kept = f"{report.saved_bytes:,} bytes are kept for backward"
+    if any(fact.packed for fact in report.saved):
+        kept += ", and what hooks packed"
+    apart = sum(fact.bytes for fact in report.saved if not (fact.freed or fact.packed))
+    if report.saved_bytes < apart:
+        kept += ": memory that several share counts once"
+    elif report.saved_bytes > apart:
+        kept += ": a part of a larger tensor keeps all of its memory"
+    return kept
+
+
+def freed(report: Report) -> str:
+    """Which calls freed the saved tensors of how many nodes."""
+    if not (report.freed and report.saving and report.backwards):
+        return ""
+    gone = f"{report.freed:,} of {report.saving:,} nodes' saved tensors"
+    if report.saving == 1:
+        gone = "the saved tensors of the one node that had some"
+    shown = [str(line) for line in report.freeing or (report.backwards[-1].line,)]
+    if len(shown) > FREEING:
+        shown[FREEING - 1 :] = [f"{len(shown) - FREEING + 1:,} more"]
+    return f"backward on line{'s' * (len(shown) > 1)} {listed(shown)} freed {gone}"
 
 
 def _state(fact: SavedFact, report: Report) -> str:
     """alive, or who freed it, or that backward will refuse it."""
     if not fact.freed:
+        if fact.packed:
+            return "packed by a hook"
         return "changed in place since" if fact.changed else "alive"
     last = report.backwards[-1].line if report.backwards else None
     line = last if fact.freed_by is None else fact.freed_by
@@ -324,9 +354,16 @@ def effects(facts: tuple[EffectFact, ...], look: Look) -> list[Line]:
         )
     ]
     for fact in facts:
-        before, now = (bare(text) if text else "None" for text in (fact.without, fact.now))
-        rows.append((cell(fact.name, "leaf"), cell(before), cell(now)))
+        rows.append((cell(fact.name, "leaf"), _effect(fact.without), _effect(fact.now)))
     return columns(rows, look, giving=(((1, 12), (2, 12)), ((0, 4),)))
+
+
+def _effect(value: EffectValue | None) -> Cell:
+    """A gradient; the range, mean and norm of one with many elements."""
+    if value is None:
+        return Cell("None")
+    whole = bare(value.text) if prod(value.shape) <= FEW else ranged(value.shape, value.range)
+    return cell(whole)._replace(short=shorter(value.shape, value.range))
 
 
 def _registered(fact: EventFact) -> str:

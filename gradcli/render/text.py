@@ -76,6 +76,11 @@ def counted(number: int, word: str, plural: str = "") -> str:
     return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def one_line(text: str) -> str:
     """A printed text without its line ends and the indentation behind them."""
     return " ".join(text.split()) if "\n" in text or "  " in text else text
@@ -187,8 +192,9 @@ def rows_in_columns(
 
 def _cut(piece: Cell, width: int, mark: str) -> str:
     """The text of a cell within so many columns: its end goes, or what stands before its tail."""
-    if piece.short == piece.text and width_of(piece.text) > width:
-        return _rounded(piece.text, width, mark)
+    if piece.short and width_of(piece.text) > width:
+        fits = width_of(piece.short) <= width  # the column may have got narrower since
+        return piece.short if fits else _rounded(piece.short, width, mark)
     tail = piece.text[len(piece.text) - piece.tail :]
     room = width - width_of(tail)
     if not tail or room < piece.bare + SOME or width_of(piece.text) <= width:

@@ -20,6 +20,7 @@ from .table import (
     dtype_of,
     effects,
     events,
+    freed,
     mean_and_norm,
     pass_heading,
     saved_table,
@@ -381,13 +382,7 @@ def _footer(report: Report, hidden: str, look: Look) -> list[Line]:
         lines.append((cell(why, "dim"),))
     if hidden:
         lines.append((cell(hidden, "dim"),))
-    if report.freed and report.saving is not None and report.backwards:
-        line = report.backwards[-1].line
-        gone = f"{report.freed:,} of {report.saving:,} nodes' saved tensors"
-        if report.saving == 1:
-            gone = "the saved tensors of the one node that had some"
-        lines.append(
-            (cell(f"backward on line {line} freed {gone}; --retain-graph keeps them", "dim"),)
-        )
+    if gone := freed(report):
+        lines.append((cell(f"{gone}; --retain-graph keeps them", "dim"),))
     lines.extend(holders(report.holders, look))
     return lines

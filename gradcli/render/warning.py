@@ -33,6 +33,8 @@ SIZES = re.compile(
 )
 
 
+FURTHER = re.compile(r"\n(?=[^\n])")  # a line that is not empty begins
+
 Warned = tuple[str, tuple[int | None, str]]  # words, their line, the name of the category
 
 
@@ -48,7 +50,7 @@ def _one(words: str, about: tuple[int | None, str], file: str, look: Look) -> Te
     if isinstance(line, CellLine):
         place = f"{file}, cell {line.cell}, line {line.within}: "
     command = next((told for part, told in ANSWERS if part in words), _same_size(words))
-    told = f"{place}{category}: {words}"
+    told = f"{place}{category}: " + FURTHER.sub("\n  ", words)
     if command is not None:
         told += f"\nhelp: {command.format(file=file)}"
     return block(f"{told if look.whole else wrapped(told, 0, look.width)}\n")

@@ -19,6 +19,19 @@ class ReducedNode(Node):
     __slots__ = ()
 
 
+class HalfArray:
+    """An array that a node keeps, of numbers that count as two bytes each and take four here."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.data.nbytes) // 2
+
+
 def rounded_to(name: str) -> Callable[[Any], Any]:
     """What rounds an array of numbers to the nearest of a reduced type, ties to even."""
     return _bfloat16 if name == "bfloat16" else _float16

@@ -343,6 +343,11 @@ class FullBackward:
 
     # ---- the ends
 
+    def store(self, leaf: AccumulateGrad, grad: Tensor) -> None:
+        """Adds a gradient to a leaf's .grad, outside of any pass."""
+        self.made = PassGradients(())
+        self._store(leaf, leaf.variable, grad, False)
+
     def _captures(self, node: Node, grads: Sequence[Any]) -> None:
         """The inputs of `grad`; the inputs of `backward` store their gradients themselves."""
         if self.capture:

@@ -18,6 +18,7 @@ from ..graph.node import (
     SharedOutput,
     WrittenOutput,
 )
+from ..graph.reduced import HalfArray
 from ..schema.carriers import RUNTIME
 from ..schema.causes import Cause, Freed, because
 from ..schema.errors import type_name
@@ -294,16 +295,19 @@ def kept(node: Node) -> tuple[tuple[str, Any], ...]:
     for name, value in zip(row.saved_keys, saved):
         if value.__class__ is Tensor:
             if value._meta is None or value._meta.number is None:
-                found.append((name, value._data))
+                found.append((name, _measured(value._data, value._kind)))
         elif value.__class__ is RUNTIME.sparse and value is not None:
             found.append((name, value._data.values))
         elif value is not None:
             for item in value if value.__class__ is list else (value,):
-                if item.__class__ is Tensor:
-                    found.append((name, item._data))
-                elif isinstance(item, SavedOutput):
-                    found.append((name, item.data))
+                if item.__class__ is Tensor or isinstance(item, SavedOutput):
+                    found.append((name, kept_array(item)))
     return tuple(found)
+
+
+def _measured(data: Any, kind: TensorType) -> Any:
+    """An array of which `nbytes` says what PyTorch's takes."""
+    return HalfArray(data) if kind.is_reduced else data
 
 
 def pack_node(node: Node, arguments: Sequence[Any]) -> None:
@@ -415,4 +419,6 @@ def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor
 
 def kept_array(value: Any) -> Any:
     """The array of what `keep` gave, where there is one."""
-    return value.data if isinstance(value, SavedOutput) else getattr(value, "_data", None)
+    if isinstance(value, SavedOutput):
+        return _measured(value.data, value.kind)
+    return _measured(value._data, value._kind) if isinstance(value, Tensor) else None

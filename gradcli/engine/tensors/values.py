@@ -120,7 +120,7 @@ class Values:
         if self.requires_grad and state.grad_enabled:
             state.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
-                "behavior."
+                "behavior.\nConsider using tensor.detach() first."
             )
         return value
 

@@ -26,7 +26,7 @@ from ..formatting import converted, formatted, quoted, text
 from ..libraries import NUMBERS, TENSORS
 from ..members import members_of
 from ..names import BUILTIN_NAMES, FLAT, ROOTS, members
-from ..operations import check_key, type_handlers, type_name
+from ..operations import check_key, collect, type_handlers, type_name
 from ..session import session
 from ..sets import FrozenSet
 from ..values import UNBOUND, Builtin, Instance, Namespace, make_slice, stands_for
@@ -255,6 +255,9 @@ def dir_(value: Any = UNBOUND, /) -> list[str]:
         raise TypeError("dir() needs an object here")
     if type(value) is Namespace:
         return sorted(set(members(value.path)))
+    asked = type_handlers.special(value, "__dir__")
+    if asked is not None:
+        return sorted(collect(asked()))
     table = members_of(value)
     own = value.table if isinstance(value, Instance) else {}
     of_class = value.kind.order if isinstance(value, Instance) else []

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from .. import grammar
-from ..names import Scope
+from ..names import CLASS, Scope
 from ..syntax_warnings import is_doubtful
 from .checker import Checker, Handler
 from .definitions import function_scope, refuse_repeated
@@ -87,6 +87,8 @@ def call(checker: Checker, node: ast.Call, scope: Scope, depth: int) -> None:
     function = node.func
     if type(function) is ast.Name:
         scope.calls.setdefault(function.id, function)
+        if function.id == "super" and checker.owner is not None:
+            scope.uses.setdefault(CLASS, function)
     else:
         checker.visit(function, scope, depth)
         if is_doubtful(node):

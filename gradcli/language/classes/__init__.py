@@ -277,6 +277,9 @@ def from_class(value: Any, kind: ClassValue, found: Any) -> Any:
     if holder is ClassMethod:
         return Bound(found.function.name, kind, found.function)
     if holder is Property:
+        if found.getter is None:
+            word = next((n for n in kind.table if kind.table[n] is found), "")
+            raise AttributeError(f"property '{word}' of '{kind.name}' object has no getter")
         return call(found.getter, (value,), {})
     reads = described(found, "__get__")
     return found if reads is MISSING else call(reads, (found, value, kind), {})
@@ -412,11 +415,21 @@ def delete_plainly(value: Any, name: Any) -> None:
     if not is_instance(value):
         delete_attribute(value, name)
         return
+    kind = kind_of(value)
+    found = kind.find(name)
+    if type(found) is Property:
+        if found.deleter is None:
+            raise AttributeError(f"property '{name}' of '{kind.name}' object has no deleter")
+        call(found.deleter, (value,), {})
+        return
+    if (deletes := described(found, "__delete__")) is not MISSING:
+        call(deletes, (found, value), {})
+        return
     table = kept_on(value) if isinstance(value, ProgramModule) else value.table
     if name in table:
         del table[name]
     elif isinstance(value, ProgramModule):
-        delete_from_library(value, members_of_type(kind_of(value).native), name)
+        delete_from_library(value, members_of_type(kind.native), name)
     else:
         raise missing(value, name)
 

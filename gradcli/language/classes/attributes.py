@@ -8,13 +8,13 @@ from inspect import getattr_static
 from typing import Any
 
 from ..adoption import ADOPTERS, adopting
-from ..attributes import MISSING, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
+from ..attributes import MISSING, OF_FUNCTIONS, SPECIAL, SPECIAL_DELETE, SPECIAL_SET, missing
 from ..builtins import types as types_room
 from ..builtins.prelude import PRELUDE
 from ..calls import call
 from ..grammar import OF_OWN_CLASSES
 from ..operations import type_handlers
-from ..values import Builtin
+from ..values import Builtin, Function
 from . import (
     FUNCTIONS,
     ClassValue,
@@ -58,9 +58,15 @@ OF_CLASSES: dict[str, Callable[[ClassValue], Any]] = {
     "__class__": lambda kind: types_room.type_call(kind),
     "__doc__": lambda kind: kind.doc,
     "__module__": lambda kind: "__main__",
-    "__annotations__": lambda kind: {},  # which are not evaluated
+    "__annotations__": lambda kind: _noted(kind),
     "__dict__": lambda kind: {"__module__": "__main__", **kind.table, "__doc__": kind.doc},
 }
+
+
+def _noted(value: ClassValue | Function) -> dict[str, Any]:
+    from ..noted import all_noted, of_function
+
+    return all_noted(value.fields if isinstance(value, ClassValue) else of_function(value))
 
 
 def _ancestry(name: str) -> Callable[[Any], Any]:
@@ -72,6 +78,7 @@ def _ancestry(name: str) -> Callable[[Any], Any]:
     return ask
 
 
+OF_FUNCTIONS["__annotations__"] = _noted
 OF_CLASSES.update({name: _ancestry(name) for name in (*OF_OWN_CLASSES, "mro")})
 
 
@@ -129,8 +136,12 @@ def class_method(kind: ClassValue, name: str) -> Builtin | None:
 
 
 def _property_attribute(value: Property, name: str) -> Any:
-    if name == "setter":
-        return Builtin("setter", lambda writer: Property(value.getter, writer))
+    parts = {"fget": value.getter, "fset": value.writer, "fdel": value.deleter}
+    word = {"getter": "fget", "setter": "fset", "deleter": "fdel"}.get(name)
+    if word is not None:
+        return Builtin(name, lambda part: Property(**{**parts, word: part}))
+    if name in parts:
+        return parts[name]
     raise missing(value, name)
 
 

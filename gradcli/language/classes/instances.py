@@ -176,13 +176,14 @@ class ClassMethod:
 
 
 class Property:
-    """property(getter), with .setter as a decorator."""
+    """property(getter), with .setter and .deleter as decorators."""
 
-    __slots__ = ("getter", "writer")
+    __slots__ = ("deleter", "getter", "writer")
 
-    def __init__(self, getter: Any, writer: Any = None) -> None:
-        self.getter = getter
-        self.writer = writer
+    def __init__(
+        self, fget: Any = None, fset: Any = None, fdel: Any = None, doc: Any = None
+    ) -> None:
+        self.getter, self.writer, self.deleter = fget, fset, fdel
 
 
 def not_made(kind: Any) -> str:

@@ -152,10 +152,18 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
     return run
 
 
+def _of_meta(kind: ClassValue, name: str) -> Any:
+    return MISSING if kind.meta is None else kind.meta.find(name)
+
+
 def _subscripted(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Box[int], of a class that builds on Generic: the class itself."""
 
     def find(value: Any) -> Any:
+        if isinstance(value, ClassValue):
+            own = value.find("__class_getitem__")
+            if own is not MISSING and _of_meta(value, "__getitem__") is MISSING:
+                return lambda kind, parts: call(getattr(own, "function", own), (kind, parts), {})
         if isinstance(value, ClassValue) and any(
             type(base) is Annotation or (type(base) is Type and base.name == "Protocol")
             for kind in value.order for base in kind.bases

@@ -15,7 +15,7 @@ from ..builtins.containers import as_mapping
 from ..builtins.prelude import PRELUDE
 from ..calls import call, invoke
 from ..members import TABLES
-from ..names import Scope
+from ..names import CLASS, Scope
 from ..operations import type_name
 from ..program import is_global
 from ..session import session
@@ -206,6 +206,8 @@ class CallCompiler(NameCompiler):
         if scope.kind != "class":
             filled = frozenset(first)
             names.extend([name for name in scope.bound if name not in filled])
+        elif CLASS in scope.cells:
+            names.append(CLASS)
         base = 1 if scope.kind == "class" else 0
         scope.slots = {name: place + base for place, name in enumerate(names)}
         self.sizes[scope] = len(names) + base

@@ -8,22 +8,18 @@ from typing import Any
 from ...engine.schema.mode import state
 from ..calls import call
 from ..classes import (
-    ClassValue,
     function_classes,  # noqa: F401 - lets classes build on torch.autograd.Function
     protocols,  # noqa: F401 - what objects of these classes answer
 )
 from ..classes.making import Parts, above, made_class
 from ..classes.superclasses import Super
-from ..names import Scope
+from ..names import CLASS, Scope
 from ..values import UNBOUND, Closure
 from .calls import CallCompiler, qualified_name
 
 
 class ClassCompiler(CallCompiler):
     """`class Net(nn.Module)` and plain classes."""
-
-    # For each class body the class that it made last: what super() asks for.
-    class_boxes: dict[Scope, list[ClassValue | None]]
 
     def class_statement(self, node: ast.ClassDef, scope: Scope) -> Closure:
         inner = self.program.scopes[node]
@@ -32,7 +28,7 @@ class ClassCompiler(CallCompiler):
         store = self.store(node.name, scope, node)
         self.lay_out(inner, [])
         boxes = self.outer_boxes(inner, scope)
-        made = self.class_boxes.setdefault(inner, [None])
+        cell = inner.slots.get(CLASS)  # what super() asks for: the class that this run makes
         doc = ast.get_docstring(node, clean=False)
         body = self.block(node.body[1:] if doc is not None else node.body, inner)
         qualified = qualified_name(scope, node.name)
@@ -48,9 +44,11 @@ class ClassCompiler(CallCompiler):
                 named.update(value_of(frame) if word is None else {word: value_of(frame)})
             own: list[Any] = [{}, *[frame[slot] for slot in boxes]]
             own += [UNBOUND] * (sizes[inner] - len(own))
+            made: list[Any] = [UNBOUND]
+            if cell is not None:
+                own[cell] = made
             body(own)
             state.origin = node
-            made[0] = None
             value = made_class(Parts(node.name, qualified, found, own[0], doc, fields, made), named)
             for decorator, item in reversed(wrapping):
                 state.origin = item
@@ -67,14 +65,13 @@ class ClassCompiler(CallCompiler):
         around = function.parent
         if function.kind != "function" or around is None or around.kind != "class":
             return self.expression_of_error(node)
-        made = self.class_boxes.setdefault(around, [None])
+        class_of = self.load(CLASS, scope, node)
         boxed = _first_parameter(function) in function.cells
 
         def run(frame: list[Any]) -> Super:
             state.origin = node
             first = frame[0]
-            assert made[0] is not None
-            return Super(made[0], first[0] if boxed else first)
+            return Super(class_of(frame), first[0] if boxed else first)
 
         return run
 
@@ -88,12 +85,11 @@ class ClassCompiler(CallCompiler):
 
 def _fields(node: ast.ClassDef) -> dict[str, str]:
     """The names that the body annotates, and how: what dataclasses and named tuples are made of."""
-    noted = {
+    return {
         item.target.id: ast.unparse(item.annotation)
         for item in node.body
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
     }
-    return {name: kind for name, kind in noted.items() if "ClassVar" not in kind}
 
 
 def _first_parameter(scope: Scope) -> str:

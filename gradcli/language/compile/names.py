@@ -95,7 +95,7 @@ class NameCompiler:
                         return "class", current
                 else:
                     return ("box" if name in current.cells else "slot"), current.slots[name]
-            if name in current.free:
+            if name in current.free or (current.kind == "class" and name in current.cells):
                 return "box", current.slots[name]
             if current.kind == "function":
                 break

@@ -15,12 +15,14 @@ from ..cut_reasons import Search
 from ..explanation import (
     Explanation,
     is_alone,
+    line_after,
     line_before,
     replaced,
     suffixed,
     with_argument,
 )
 from ..values import Bound, Function
+from .carried import carried_names
 from .conditions import condition, short
 
 MOST_KEYS = 4
@@ -108,7 +110,9 @@ def _summed(out: Explanation, kind: str, name: str) -> None:
 
 def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
     """A .grad that is None: why, as far as the tensor itself shows."""
-    for node in operands:
+    for operand in operands:
+        bound = out.places.bound_value(operand.id) if isinstance(operand, ast.Name) else None
+        node = operand if bound is None else bound
         if not isinstance(node, ast.Attribute) or node.attr != "grad":
             continue
         tensor, code = out.places.value_of(node.value), out.places.text(node.value)
@@ -124,16 +128,28 @@ def _of_none(out: Explanation, operands: list[ast.expr]) -> None:
                 edits = suffixed(out.places, made, ".detach().requires_grad_()")
                 line = out.places.line(made)
                 out.advise(f".detach().requires_grad_() at the end of line {line}", edits)
-            elif update is None:
-                out.advise(f"{code}.retain_grad() before backward")
-            else:
+            elif update is not None:
                 statement, changed = update
                 kept = f"with torch.no_grad(): {changed}"
                 edits = replaced(out.places, statement, kept)
                 out.advise(f"{kept}, which leaves {code} a leaf", edits)
+                _anew(out, code, out.or_else)  # something else may bind it again
+            elif not _anew(out, code, out.advise):
+                out.advise(f"{code}.retain_grad() before backward")
         else:
             out.put(node, f"None: no backward call has stored a gradient in {code}")
             _guarded(out, node)
+
+
+def _anew(out: Explanation, code: str | None, advise: Callable[..., None]) -> bool:
+    """`x = x + step` in a loop: the leaf of the first turn, and from the second on a result."""
+    loop = out.places.loop_around(out.place)
+    if loop is None or code not in carried_names(out, loop):
+        return False
+    text = f"{code} = {code}.detach().requires_grad_()"
+    words = "at the end of each turn, so that the next one has a leaf"
+    advise(f"{text} {words}", line_after(out.places, loop.body[-1], text))
+    return True
 
 
 def _guarded(out: Explanation, node: ast.expr) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from ...engine.schema.catalogue import catalogue
@@ -38,7 +38,7 @@ def cut(text: str, value: Any) -> str:
 
 
 def carried_names(out: Explanation, loop: ast.For | ast.While) -> dict[str, Any]:
-    """Names that a turn of the loop reads before it binds them, and that hold a graph."""
+    """Names and attributes with a graph that a turn of the loop reads before it binds them."""
     read: set[str] = set()
     bound: dict[str, None] = {}
     for statement in loop.body:
@@ -47,9 +47,40 @@ def carried_names(out: Explanation, loop: ast.For | ast.While) -> dict[str, Any]
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             read.add(statement.target.id)
         bound.update((n.id, None) for n in inside if type(n.ctx) is not ast.Load)
-    tables = (out.places.local, out.places.values)
-    held = {n: next((t[n] for t in tables if n in t), None) for n in bound if n in read}
+    held = {name: _held(out.places, ast.Name(name)) for name in bound if name in read}
+    held |= {text: _held(out.places, part) for text, part in _kept_places(loop, bound).items()}
     return {name: value for name, value in held.items() if has_graph(value)}
+
+
+def _kept_places(loop: ast.For | ast.While, bound: Container[str]) -> dict[str, Place]:
+    """state.h and state["h"] that a turn reads before it writes them, of an object from outside."""
+    read: set[str] = set()
+    kept: dict[str, Place] = {}
+    for part in _in_order(loop):
+        text = ast.unparse(part)
+        if type(part.ctx) is ast.Load:
+            read.add(text)
+        elif not isinstance(part, ast.Name) and text in read and _root(part) not in bound:
+            kept.setdefault(text, part)
+    return kept
+
+
+def _root(part: ast.expr) -> str:
+    while isinstance(part, (ast.Attribute, ast.Subscript)):
+        part = part.value
+    return part.id if isinstance(part, ast.Name) else ""
+
+
+def _held(places: Places, part: ast.expr) -> Any:
+    """What a name, an attribute or an item is now, where nothing has to run for it."""
+    if isinstance(part, ast.Name):
+        return next((t[part.id] for t in (places.local, places.values) if part.id in t), None)
+    if isinstance(part, ast.Attribute):
+        held = _held(places, part.value)
+        return _attribute(held, part.attr) if isinstance(held, (Instance, Module)) else None
+    if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+        return _item(_held(places, part.value), part.slice.value)
+    return None
 
 
 def by_name(out: Explanation) -> bool:
@@ -61,33 +92,46 @@ def by_name(out: Explanation) -> bool:
     for name in names:
         if _is_optimised(out, loop, name):
             return True
-    text = "; ".join(cut(name, value) for name, value in names.items())
+    slopes = [part for part in ast.walk(loop) if isinstance(part, ast.Attribute)]
+    asked = {ast.unparse(part.value) for part in slopes if part.attr == "grad"}
+    text = "; ".join(
+        cut(name, value) + ".requires_grad_()" * (name in asked) for name, value in names.items()
+    )
     out.advise(f"{text} at the end of each turn", line_after(out.places, loop.body[-1], text))
     return True
 
 
 def _is_optimised(out: Explanation, loop: ast.For | ast.While, name: str) -> bool:
     """`z = z.clamp(-1, 1)` of a leaf that an optimizer has, which the new tensor is not."""
-    places = out.places
     for statement in loop.body:
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-            continue
-        value, function = statement.value, statement.value.func
-        if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != name:
-            continue
-        if ast.unparse(statement.targets[0]) != name or not _steps(loop):
-            continue
-        twin = f"{function.attr}_"
-        if twin in catalogue.methods:
-            given = ast.unparse(ast.Call(ast.Name("f"), value.args, value.keywords))[1:]
-            text = f"with torch.no_grad(): {name}.{twin}{given}"
+        change = in_place(statement, name)
+        if change is not None and steps(loop):
+            text = f"with torch.no_grad(): {change}"
             out.put(statement, f"{name} is another tensor from here on, not the optimizer's")
-            out.advise(f"{text}, which leaves {name} a leaf", replaced(places, statement, text))
+            edits = replaced(out.places, statement, text)
+            out.advise(f"{text}, which leaves {name} a leaf", edits)
             return True
     return False
 
 
-def _steps(loop: ast.For | ast.While) -> bool:
+def in_place(statement: ast.AST, name: str) -> str | None:
+    """`z.clamp_(-1, 1)` for z = z.clamp(-1, 1) and z = torch.clamp(z, -1, 1)"""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return None
+    value, function, given = statement.value, statement.value.func, statement.value.args
+    if not isinstance(function, ast.Attribute) or ast.unparse(statement.targets[0]) != name:
+        return None
+    if ast.unparse(function.value) != name:
+        if ast.unparse(function.value) != "torch" or not given or ast.unparse(given[0]) != name:
+            return None
+        given = given[1:]
+    twin = f"{function.attr}_"
+    if twin not in catalogue.methods:
+        return None
+    return f"{name}.{twin}{ast.unparse(ast.Call(ast.Name('f'), given, value.keywords))[1:]}"
+
+
+def steps(loop: ast.For | ast.While) -> bool:
     calls = (part for part in ast.walk(loop) if isinstance(part, ast.Call))
     return any(isinstance(c.func, ast.Attribute) and c.func.attr == "step" for c in calls)
 
@@ -212,11 +256,9 @@ class _Names(NamedTuple):
         return isinstance(part.value, ast.Name) and part.value.id == self.first
 
 
-def _in_order(function: ast.FunctionDef) -> list[Place]:
+def _in_order(block: ast.stmt) -> list[Place]:
     """Names, attributes, items by place; of one statement, the value comes before its target."""
-    parts = [
-        p for p in ast.walk(function) if isinstance(p, (ast.Name, ast.Attribute, ast.Subscript))
-    ]
+    parts = [p for p in ast.walk(block) if isinstance(p, (ast.Name, ast.Attribute, ast.Subscript))]
     return sorted(parts, key=lambda part: (part.lineno, type(part.ctx) is not ast.Load))
 
 

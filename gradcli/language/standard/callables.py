@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine.tensors.invented_names import kept
 from .. import arithmetic
-from ..attributes import MISSING, get_attribute
+from ..attributes import MISSING, get_attribute, missing
 from ..calls import call, is_callable
 from ..classes import ClassValue, add_method
 from ..classes.instances import Property
@@ -138,14 +138,22 @@ def _lru_cache(maxsize: Any = 128, typed: Any = False) -> Any:
 
 
 def _cached_property(func: Any) -> Property:
+    def table_of(owner: Any) -> dict[str, Any]:
+        return owner.table if isinstance(owner, Instance) else kept(owner)
+
     def read(owner: Any) -> Any:
-        table = owner.table if isinstance(owner, Instance) else kept(owner)
+        table = table_of(owner)
         if name not in table:
             table[name] = call(func, (owner,), {})
         return table[name]
 
-    name = f"cached {func.name if type(func) is Function else type_name(func)}"
-    return Property(Builtin(name, read))
+    def delete(owner: Any) -> None:
+        if table_of(owner).pop(name, MISSING) is MISSING:
+            raise missing(owner, name)
+
+    name = func.name if type(func) is Function else type_name(func)
+    write = Builtin(name, lambda owner, value: table_of(owner).update({name: value}))
+    return Property(Builtin(name, read), write, Builtin(name, delete))
 
 
 @called("functools.KeyWrapper")

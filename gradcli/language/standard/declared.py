@@ -9,13 +9,14 @@ from typing import Any
 from ..annotations import Annotation
 from ..attributes import MISSING, get_attribute, set_attribute
 from ..builtins.containers import make_dict
-from ..builtins.types import host_type
+from ..builtins.types import host_type, type_of
 from ..calls import call
 from ..classes import EMPTY_BASES, ClassValue, FrozenInstanceError, add_method
 from ..classes.instances import Property, slots_of
 from ..classes.making import METACLASSES, TYPE, Parts, above, made_class
 from ..formatting import quoted
 from ..modules import MODULES as TABLE
+from ..noted import hint, noted, of_function
 from ..operations import COMPARE, check_key, collect, type_name
 from ..session import session
 from ..values import UNBOUND, Builtin, Function, Instance, Type
@@ -71,21 +72,42 @@ class Field:
     """dataclasses.field(...)"""
 
     _torch_name = "dataclasses.Field"
-    PUBLIC = ("name", "init", "repr", "compare")
-    __slots__ = ("compare", "default", "factory", "init", "kept", "kw_only", "name", "repr")
+    PUBLIC = ("name", "type", "default", "default_factory", "init", "repr", "compare", "hash",
+              "metadata", "kw_only")  # fmt: skip
+    __slots__ = (
+        "_default", "compare", "factory", "hash", "init", "kept", "kw_only", "metadata", "name",
+        "repr", "text",
+    )  # fmt: skip
 
     def __init__(
         self, *, default: Any = UNBOUND, default_factory: Any = UNBOUND, init: Any = True,
-        repr: Any = True, compare: Any = True, kw_only: Any = False, **others: Any,
+        repr: Any = True, compare: Any = True, kw_only: Any = False, hash: Any = None,
+        metadata: Any = None,
     ) -> None:  # fmt: skip
-        self.name = ""
-        self.default, self.factory = default, default_factory
+        self.name = self.text = ""
+        self._default, self.factory = default, default_factory
+        self.hash, self.metadata = hash, {} if metadata is None else metadata
         self.init, self.repr, self.compare = bool(init), bool(repr), bool(compare)
         self.kw_only = bool(kw_only)
         self.kept = True  # False of an InitVar, which __post_init__ gets and no object has
 
     def has_default(self) -> bool:
-        return self.default is not UNBOUND or self.factory is not UNBOUND
+        return self._default is not UNBOUND or self.factory is not UNBOUND
+
+    @property
+    def default(self) -> Any:
+        return NO_DEFAULT if self._default is UNBOUND else self._default
+
+    @property
+    def default_factory(self) -> Any:
+        return NO_DEFAULT if self.factory is UNBOUND else self.factory
+
+    @property
+    def type(self) -> Any:
+        return noted(self.text)
+
+
+NO_DEFAULT = Annotation("dataclasses.MISSING")
 
 
 FIELDS = "__dataclass_fields__"
@@ -118,8 +140,9 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
     for base in reversed(kind.order[1:]):
         fields.update(base.table.get(FIELDS, {}))
     alone = bool(options.get("kw_only"))
-    for name, noted in kind.fields.items():
-        if noted.rpartition(".")[2] == "KW_ONLY":
+    own = {name: text for name, text in kind.fields.items() if "ClassVar" not in text}
+    for name, text in own.items():
+        if text.rpartition(".")[2] == "KW_ONLY":
             alone = True
             continue
         fields[name] = _field(kind, name)
@@ -132,7 +155,7 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
     kind.table[FIELDS] = fields
     kind.table.setdefault("__match_args__", tuple(_positional(fields)))
     if options.get("slots"):
-        kind.table["__slots__"] = tuple(kind.fields)
+        kind.table["__slots__"] = tuple(own)
         kind.slots = slots_of(kind.order)
     methods: dict[str, Callable[..., Any]] = {
         "__init__": lambda self, *args, **kwargs: _start(kind, self, args, kwargs),
@@ -147,9 +170,10 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
         if name not in kind.table:
             add_method(kind, name, method)
     kind.special = kind.special | {name for name in methods if name in ("__eq__", "__lt__")}
-    if kind.native is None and options.get("eq", True) and not options.get("frozen"):
+    hashed = bool(options.get("frozen") or options.get("unsafe_hash"))
+    if kind.native is None and options.get("eq", True) and not hashed:
         kind.host.__hash__ = None  # type: ignore[assignment, union-attr]
-    elif options.get("frozen") and "__hash__" not in kind.table:
+    elif hashed and "__hash__" not in kind.table:
         add_method(kind, "__hash__", _hash)
     kind.frozen = bool(options.get("frozen"))
     return kind
@@ -183,19 +207,20 @@ def _field(kind: ClassValue, name: str) -> Field:
     value = kind.table.get(name, UNBOUND)
     if type(value) is Field:
         field = value
-        if field.default is UNBOUND:
+        if field._default is UNBOUND:
             del kind.table[name]
         else:
-            kind.table[name] = field.default
+            kind.table[name] = field._default
     else:
         field = Field(default=value)
-    if type_name(field.default) in _MUTABLE:
-        word = type_name(field.default)
+    if type_name(field._default) in _MUTABLE:
+        word = type_name(field._default)
         raise ValueError(
             f"mutable default <class '{word}'> for field {name} is not allowed: use default_factory"
         )
     field.name = name
-    field.kept = "InitVar" not in kind.fields[name]
+    field.text = kind.fields[name]
+    field.kept = "InitVar" not in field.text
     return field
 
 
@@ -238,7 +263,7 @@ def _start(kind: ClassValue, self: Any, args: tuple[Any, ...], kwargs: dict[str,
         if name not in given and field.factory is not UNBOUND:
             given[name] = call(field.factory, (), {})
         elif name not in given:
-            given[name] = field.default
+            given[name] = field._default
         if given[name] is UNBOUND or not field.kept:
             continue
         if isinstance(self, Instance):
@@ -343,6 +368,18 @@ def _as_is(value: Any) -> Any:
     return value
 
 
+def _hints(value: Any) -> dict[str, Any]:
+    """typing.get_type_hints"""
+    if isinstance(value, ClassValue):
+        texts = {name: t for kind in reversed(value.order) for name, t in kind.fields.items()}
+    elif type(value) is Function:
+        texts = of_function(value)
+    else:
+        raise TypeError(f"{quoted(value)} is not a module, class, method, or function.")
+    none = type_of(None)
+    return {name: none if (kind := hint(text)) is None else kind for name, text in texts.items()}
+
+
 def _type_variable(name: str, *bounds: Any, **options: Any) -> Annotation:
     return Annotation(f"~{name}")
 
@@ -358,6 +395,7 @@ _TYPING: dict[str, Any] = {
         "final", "runtime_checkable", "override", "no_type_check")},
     "deprecated": Builtin("deprecated", lambda message, **options: Builtin("deprecated", _as_is)),
     **{word: Builtin(word, _type_variable) for word in ("TypeVar", "ParamSpec", "TypeVarTuple")},
+    **functions({"get_type_hints": lambda obj, **options: _hints(obj)}),
     "NewType": Builtin("NewType", lambda name, tp: tp),
 }  # fmt: skip
 _ABC = base_type("ABC", "abc", _abstract_class)
@@ -379,6 +417,7 @@ MODULES: dict[str, dict[str, Any]] = {
         }),
         **classes([Field]), "FrozenInstanceError": host_type(FrozenInstanceError),
         "InitVar": Annotation("dataclasses.InitVar"), "KW_ONLY": Annotation("dataclasses.KW_ONLY"),
+        "MISSING": NO_DEFAULT,
     },
     "typing": _TYPING, "typing_extensions": _TYPING,
     "collections.abc": {name: Annotation(f"collections.abc.{name}") for name in (

@@ -230,41 +230,6 @@ clamp = operator(
     errors=("x.clamp()", "x.clamp(max=1e39)", "i.clone().clamp_(min=0.5)"),
 )
 
-clamp_min = operator(
-    "clamp_min(Tensor self, Scalar min) -> Tensor",
-    node="ClampMinBackward0",
-    inplace="clamp_min_",
-    dtype="scalar",
-    check=lambda self, min: _check_limits(self, min, None),
-    cast_words=CAST_WORDS,
-    refuse=NO_COMPLEX_LIMITS,
-    forward=lambda xp, self, low: _clamp(xp, self, low, None),
-    self=lambda grad, self, min: where(self >= min, grad, 0),
-    zero="clamps",
-    smooth="torch.nn.functional.leaky_relu(self)",
-    doc="Clamps elements from below to a number.",
-    computes="maximum(self, min)",
-    corners=("tensor([1., 0.]).clamp_min(1)",),
-    samples=("torch.clamp_min(x, 0.1)", "x.clamp_min(0)"),
-)
-
-clamp_max = operator(
-    "clamp_max(Tensor self, Scalar max) -> Tensor",
-    node="ClampMaxBackward0",
-    inplace="clamp_max_",
-    dtype="scalar",
-    check=lambda self, max: _check_limits(self, max, None),
-    cast_words=CAST_WORDS,
-    refuse=NO_COMPLEX_LIMITS,
-    forward=lambda xp, self, high: _clamp(xp, self, None, high),
-    self=lambda grad, self, max: where(self <= max, grad, 0),
-    zero="clamps",
-    doc="Clamps elements from above to a number.",
-    computes="minimum(self, max)",
-    corners=("tensor([1., 2.]).clamp_max(1)",),
-    samples=("torch.clamp_max(x, 0.1)", "x.clamp_max(0)"),
-)
-
 operator(
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
     node="ClampMinBackward1",
@@ -324,4 +289,39 @@ logaddexp = operator(
     corners=("tensor(-math.inf).logaddexp(tensor(-math.inf))",),
     samples=("torch.logaddexp(x, y)", "x.logaddexp(z)"),
     errors=("torch.logaddexp(i, i)",),
+)
+
+clamp_min = operator(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    node="ClampMinBackward0",
+    inplace="clamp_min_",
+    dtype="scalar",
+    check=lambda self, min: _check_limits(self, min, None),
+    cast_words=CAST_WORDS,
+    refuse=NO_COMPLEX_LIMITS,
+    forward=lambda xp, self, low: _clamp(xp, self, low, None),
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    zero="clamps",
+    smooth="torch.nn.functional.leaky_relu(self)",
+    doc="Clamps elements from below to a number.",
+    computes="maximum(self, min)",
+    corners=("tensor([1., 0.]).clamp_min(1)",),
+    samples=("torch.clamp_min(x, 0.1)", "x.clamp_min(0)"),
+)
+
+clamp_max = operator(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    node="ClampMaxBackward0",
+    inplace="clamp_max_",
+    dtype="scalar",
+    check=lambda self, max: _check_limits(self, max, None),
+    cast_words=CAST_WORDS,
+    refuse=NO_COMPLEX_LIMITS,
+    forward=lambda xp, self, high: _clamp(xp, self, None, high),
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    zero="clamps",
+    doc="Clamps elements from above to a number.",
+    computes="minimum(self, max)",
+    corners=("tensor([1., 2.]).clamp_max(1)",),
+    samples=("torch.clamp_max(x, 0.1)", "x.clamp_max(0)"),
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.schema.limits import as_element
 from ...engine.schema.operator import composite, operator, warn
-from ..conventions import chosen, cleared
+from ..conventions import check_number, chosen, cleared
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to
 from ..shape.cast import alike
@@ -161,12 +160,29 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
         )
-    as_element(value, self.dtype)
+    check_number(value, self.dtype)
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:
     return xp.where(mask, xp.asarray(value).astype(self.dtype), self)
 
+
+masked_fill_tensor = operator(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    node="MaskedFillBackward1",
+    inplace="masked_fill_",
+    overlap="tensor[mask] = scalar",
+    check=_check_mask,
+    layout="row-major",
+    forward=_filled,
+    self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
+    value=lambda grad, mask, value_dtype: alike(sum_all(masked_select(grad, mask)), value_dtype),
+    acts="pointwise",
+    zero="mask",
+    doc="Fills elements with the value of a 0-dim tensor where the mask is True.",
+    samples=("x.masked_fill(k, s)", "torch.masked_fill(x, k, s)", "x.clone().masked_fill_(k, s)"),
+    errors=("x.masked_fill(k, v)",),
+)
 
 masked_fill = operator(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
@@ -189,23 +205,6 @@ masked_fill = operator(
         "x.masked_fill(k, 1e39)",
     ),
 )  # fmt: skip
-
-masked_fill_tensor = operator(
-    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    node="MaskedFillBackward1",
-    inplace="masked_fill_",
-    overlap="tensor[mask] = scalar",
-    check=_check_mask,
-    layout="row-major",
-    forward=_filled,
-    self=lambda grad, mask, self_shape: sum_to(masked_fill(grad, mask, 0), self_shape),
-    value=lambda grad, mask, value_dtype: alike(sum_all(masked_select(grad, mask)), value_dtype),
-    acts="pointwise",
-    zero="mask",
-    doc="Fills elements with the value of a 0-dim tensor where the mask is True.",
-    samples=("x.masked_fill(k, s)", "torch.masked_fill(x, k, s)", "x.clone().masked_fill_(k, s)"),
-    errors=("x.masked_fill(k, v)",),
-)
 
 
 def _check_select(self: Any, mask: Any) -> None:

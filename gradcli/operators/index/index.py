@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.memory.layout import byte_strides, order_of, relaid, strides_in_order
+from ...engine.schema.dtypes import COMPLEX
 from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
 from ..geometry import broadcast_sizes, sizes_text
 from ..reduce.sums import sum_to
+from ..shape.cast import alike
 from ..shape.constants import zeros_of
 from .adding import add_in_turn
 
@@ -198,9 +200,23 @@ def _index_cost(self: Any, indices: Sequence[Any]) -> int:
     return rest * picked
 
 
+def is_filled(indices: Sequence[Any], values: Any) -> bool:
+    """One mask and one number go to masked_fill_, which takes a number of any type."""
+    given = [index for index in indices if index is not None]
+    return values.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte")
+
+
 def _check_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> None:
     _check_indices(self, indices)
-    if values.dtype is not self.dtype:
+    if not accumulate and is_filled(indices, values):
+        if any(index is not None and index.dtype.word == "Byte" for index in indices):
+            raise RuntimeError(
+                "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+            )
+        if values.dtype.category == COMPLEX > self.dtype.category:
+            word = self.dtype.c_word
+            raise RuntimeError(f"value cannot be converted to type {word} without overflow")
+    elif values.dtype is not self.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{self.dtype.word} for the destination and {values.dtype.word} for the source."
@@ -220,8 +236,8 @@ index_put = operator(
     self=lambda grad, indices, values_shape, accumulate: (
         grad if accumulate else index_put(grad, indices, zeros_of(grad, values_shape), False)
     ),
-    values=lambda grad, indices, values_shape, accumulate: sum_to(
-        index(grad, indices), values_shape
+    values=lambda grad, indices, values_shape, values_dtype: alike(
+        sum_to(index(grad, indices), values_shape), values_dtype
     ),
     zero="mask",
     jacobian="placement",

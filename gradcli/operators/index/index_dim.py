@@ -7,9 +7,9 @@ from typing import Any
 
 from ...engine.memory.layout import once
 from ...engine.schema.dtypes import COMPLEX
-from ...engine.schema.limits import as_element
 from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
+from ..conventions import check_number, refuse_complex
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where
 from ..geometry import sizes_text, wrap_dim
@@ -20,7 +20,7 @@ from ..shape.shape import expand
 from ..shape.squeeze import squeeze_dim
 from ..shape.strides import check_strided
 from .adding import add_rows
-from .scatter_reduce import REDUCTIONS, equal_places, neutral, refuse_complex, zero_places
+from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 
 
 def _at(dim: int, index: Any) -> tuple[Any, ...]:
@@ -304,11 +304,12 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    if value.__class__ is complex and self.dtype.category < COMPLEX:
+    given = getattr(getattr(value, "dtype", None), "category", 0)
+    if (value.__class__ is complex or given == COMPLEX) and self.dtype.category < COMPLEX:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
-    as_element(value, self.dtype)
+    check_number(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
@@ -323,25 +324,6 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
             f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {length}"
         )
 
-
-index_fill = operator(
-    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    node="IndexFillBackward0",
-    inplace="index_fill_",
-    overlap="tensor[mask] = scalar",
-    layout="like",
-    check=_check_fill,
-    forward=_filled,
-    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
-    zero="mask",
-    jacobian="placement",
-    doc="A copy with slices of a dimension filled with a number.",
-    samples=(
-        "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
-        "x.clone().index_fill_(1, j[:1], 1.0)",
-    ),
-    errors=("x.index_fill(1, j + 1, 0.5)", "x.index_fill(1, v, 0.5)"),
-)  # fmt: skip
 
 unique_indices = operator(
     "_unique_indices(Tensor self) -> Tensor",
@@ -369,6 +351,25 @@ index_fill_tensor = operator(
     samples=("x.index_fill(1, j[:2], s)", "x.clone().index_fill_(1, j[:1], s)"),
     errors=("x.index_fill(1, j[:2], v)",),
 )
+
+index_fill = operator(
+    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    node="IndexFillBackward0",
+    inplace="index_fill_",
+    overlap="tensor[mask] = scalar",
+    layout="like",
+    check=_check_fill,
+    forward=_filled,
+    self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
+    zero="mask",
+    jacobian="placement",
+    doc="A copy with slices of a dimension filled with a number.",
+    samples=(
+        "x.index_fill(1, j[:2], 0.5)", "torch.index_fill(x, 0, torch.tensor([1]), 2)",
+        "x.clone().index_fill_(1, j[:1], 1.0)",
+    ),
+    errors=("x.index_fill(1, j + 1, 0.5)", "x.index_fill(1, v, 0.5)"),
+)  # fmt: skip
 
 # ---- reduced in
 
@@ -421,7 +422,7 @@ def _check_reduce(
             f"{reduce}."
         )
     _check_slices("index_reduce_", self, dim, index, source)
-    refuse_complex(self, "index_reduce")
+    refuse_complex("index_reduce", self)
     _check_reduced_type(self.dtype, reduce, include_self)
     warn("index_reduce() is in beta and the API may change at any time.")
 

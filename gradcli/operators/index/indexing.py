@@ -13,7 +13,7 @@ from ...engine.schema.operator import catalogue, composite, factory, operator
 from ..shape.select import LAST, select, slice_
 from ..shape.shape import alias, expand, view
 from ..shape.squeeze import unsqueeze
-from .index import index
+from .index import index, is_filled
 
 # ---- what stands between the brackets
 
@@ -283,9 +283,7 @@ def setitem(self: Any, item: Any, value: Any) -> None:
             value = view(value, size)
         indices = _beside(target, rest)
         catalogue.row("index_put_").run(target, indices, value, False)
-        # One mask and one number go to masked_fill_, which has the same warning.
-        given = [index for index in indices if index is not None]
-        if value.numel() == len(given) == 1 and given[0].dtype.word in ("Bool", "Byte"):
+        if is_filled(indices, value):  # masked_fill_ has the same warning
             from ...engine.tensors.overlap import warn_expanded  # rows are read without NumPy
 
             warn_expanded(catalogue.row("masked_fill.Scalar"), target)

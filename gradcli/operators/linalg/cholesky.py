@@ -148,7 +148,12 @@ operator(
 def _check_old(self: Any) -> None:
     warn(
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
-        "future PyTorch release."
+        "future PyTorch release.\n"
+        "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+        "U = torch.cholesky(A, upper=True)\nshould be replaced with\n"
+        "U = torch.linalg.cholesky(A).mH\n"
+        "This transform will produce equivalent results for all valid (symmetric positive "
+        "definite) inputs."
     )
     check_square(self, "cholesky")
     check_floating(self, "cholesky_cpu")

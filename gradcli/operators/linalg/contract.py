@@ -377,7 +377,12 @@ def _cross(self: Any, other: Any, dim: int | None) -> Any:
         if found is None:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found
-        warn("Using torch.cross without specifying the dim arg is deprecated.")
+        warn(
+            "Using torch.cross without specifying the dim arg is deprecated.\n"
+            "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+            "The default value of dim will change to agree with that of linalg.cross in a future "
+            "release."
+        )
     return linalg_cross.run(self, other, dim)
 
 

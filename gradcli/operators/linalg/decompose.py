@@ -384,7 +384,10 @@ qr = composite(
 def _old_qr(self: Any, mode: str) -> Any:
     warn(
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
-        "PyTorch release."
+        "PyTorch release.\n"
+        "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n"
+        "Q, R = torch.qr(A, some)\nshould be replaced with\n"
+        "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
     )
     return qr_row.run(self, mode)
 

@@ -179,7 +179,11 @@ lu_factor = composite(
 def _old_lu(self: Any, pivot: bool, get_infos: bool) -> Any:
     warn(
         "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex "
-        "and will be removed in a future PyTorch release."
+        "and will be removed in a future PyTorch release.\n"
+        "LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+        "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+        "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+        "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
     return factor_row.run(self, pivot, False)[: 3 if get_infos else 2]
 
@@ -384,9 +388,20 @@ lu_solve = operator(
     ),
 )
 
+
+def _old_lu_solve(self: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    warn(
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a "
+        "future PyTorch release.\nNote that torch.linalg.lu_solve has its arguments reversed.\n"
+        "X = torch.lu_solve(B, LU, pivots)\nshould be replaced with\n"
+        "X = torch.linalg.lu_solve(LU, pivots, B)"
+    )
+    return lu_solve.run(LU_data, LU_pivots, self, True, False)
+
+
 composite(
     "lu_solve.torch(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
-    lambda self, LU_data, LU_pivots: lu_solve.run(LU_data, LU_pivots, self, True, False),
+    _old_lu_solve,
     doc="The solution under its older name, the right-hand side first.",
     samples=("torch.lu_solve(b, *torch.linalg.lu_factor(a))",),
 )

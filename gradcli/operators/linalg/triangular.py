@@ -180,7 +180,11 @@ triangular_row = operator(
 def _old_triangular(self: Any, A: Any, *settings: bool) -> Any:
     warn(
         "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be "
-        "removed in a future PyTorch release."
+        "removed in a future PyTorch release.\n"
+        "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of "
+        "one of the inputs.\n"
+        "X = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+        "X = torch.linalg.solve_triangular(A, B)."
     )
     return triangular_row.run(self, A, *settings)
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...diagnostics import (
@@ -36,6 +37,7 @@ from ...recording.sides import node_of, origin_of
 from ..errors import error_fact
 from ..graph import collected, places
 from ..interventions import watching
+from ..tried_advice import failed_alike
 from .answer import compared
 from .culprits import Culprits
 from .expected import ends_as_expected, expected
@@ -83,10 +85,12 @@ def check(path: str | None, name: str, data: bytes, options: CheckOptions) -> Fi
 def _run(request: Request) -> tuple[Ran, Tape | LiveTape]:
     """The run, and its operations."""
     if request.engine == "torch":
-        played = LiveTape()
+        started, played = time.process_time(), LiveTape()
         heard = watching()
         heard.attach(played)
-        return once_more(request, heard), played
+        ran = once_more(request, heard)
+        own = failed_alike(ran, started)
+        return (ran if own is None else ran._replace(error=own.error)), played
     tape = Tape()
     with recording(tape):
         return execute(request, None, watching()), tape
@@ -100,9 +104,7 @@ def _answered(
     said = directives(ran.text)
     fact = FileCheck(name, "passed", 0, output=ran.output, warnings=ran.warnings, text=ran.text)
     if ran.program is not None:
-        nodes = (node for part in ran.program.body for node in ast.walk(part))
-        asserts = sum(isinstance(node, ast.Assert) for node in nodes)
-        fact = fact._replace(asserts=asserts)
+        fact = fact._replace(asserts=sum(_asserts(ran.program.body)))
     fact = expected(_ended(fact, ran, said), ran)
     if options.against is not None and ran.outcome is not None and fact.status != "limit":
         from .against import compared_with_torch
@@ -121,6 +123,19 @@ def _answered(
         for problem in missing(fact, options):
             fact = with_problem(fact, problem, ExitStatus.CHECK_FAILED)
     return unchecked(fact)
+
+
+def _asserts(body: Sequence[ast.AST]) -> Iterator[bool]:
+    """Of each statement and those within it: is it an assert? Expressions, most of a tree, hold
+    none."""
+    blocks = [body]
+    while blocks:
+        for statement in blocks.pop():
+            yield type(statement) is ast.Assert
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                block = getattr(statement, field, None)
+                if block:
+                    blocks.append(block)
 
 
 def directives(text: str) -> Directives:

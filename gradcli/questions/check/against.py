@@ -24,9 +24,8 @@ from ...opening import DeviceMissing
 from ...pipeline.prepared import Warned
 from ...pipeline.request import Ran, Request
 from ...pipeline.values import Values, values_of
-from ...recording import collect as collecting
+from ...recording import collect as collecting, holding
 from ...recording.facts.check import FileCheck, Problem
-from ..diff import with_parameters
 from ..diff.compare import Difference, compared, texts
 from ..graph import collected
 from .against_library import torch_library
@@ -131,8 +130,8 @@ def _translated(torch: Any, values: Values) -> Values:
 def _differences(ran: Ran, theirs: Theirs) -> Iterator[Difference]:
     torch = require_torch(ASKED)
     assert ran.outcome is not None
-    ours = collected(with_parameters(ran.outcome, Tensor), texts=False)
-    bindings = with_parameters(theirs.outcome, torch.Tensor).bindings
+    ours = collected(_with_parameters(ran.outcome, Tensor), texts=False)
+    bindings = _with_parameters(theirs.outcome, torch.Tensor).bindings
     other = collecting.collect(bindings, torch.Tensor, lines=theirs.outcome.lines)
     yield from _errors(ran, theirs)
     yield from _printed(ran, theirs)
@@ -141,6 +140,12 @@ def _differences(ran: Ran, theirs: Theirs) -> Iterator[Difference]:
     for text in sorted(mine ^ others):
         who = "only gradcli" if text in mine else "only PyTorch"
         yield Difference(f"{who} warns: {text}", None, ())
+
+
+def _with_parameters(outcome: Outcome, kind: type) -> Outcome:
+    """The parameters of modules as tensors with names of their own: `net.0.weight`."""
+    inner = dict(holding.parameters(outcome.bindings, kind))
+    return outcome.with_bindings(inner) if inner else outcome
 
 
 def _errors(ran: Ran, theirs: Theirs) -> Iterator[Difference]:

@@ -21,6 +21,7 @@ from ...opening import (
     within,
 )
 from ...process.deadline import deadline, last_place
+from ...process.memory import reached
 from ...recording.facts.check import FileCheck
 from . import check, defect
 from .options import CheckOptions
@@ -170,9 +171,9 @@ def checked_within(place: Place, options: CheckOptions) -> FileCheck:
         at = last_place()
         return defect(place.name, f"LimitReached: {error}", ExitStatus.LIMIT_REACHED, at=at)
     except MemoryError:
-        limit = LimitReached(f"limit of {limits.max_memory:,} bytes", "--max-memory")
         status, at = ExitStatus.LIMIT_REACHED, last_place()
-        return defect(place.name, f"LimitReached: {limit}", status, at=at)
+        message = f"LimitReached: {reached(limits.max_memory)}"
+        return defect(place.name, message, status, at=at)
     except Exception as error:
         return defect(place.name, f"InternalError: {message_of(error)}", ExitStatus.DEFECT)
 

@@ -279,8 +279,7 @@ def _work_here(
             with telling(shared.at):
                 fact = _checked(place, options)
             left = packed(fact)
-            gc.collect()
-            if _leaves_as_found(fact, options) and data_size() - held < LEFT_BEHIND:
+            if _leaves_as_found(fact, options) and _data_after_collection() - held < LEFT_BEHIND:
                 shared.stays_alive()
             while left:
                 left = left[os.write(say, left) :]
@@ -293,6 +292,11 @@ def _leaves_as_found(fact: FileCheck, options: CheckOptions) -> bool:
     """Is nothing known that a program may have left in its process, or in a foreign library?"""
     ended = fact.exit_code in ENDED_BY_ITSELF
     return ended and options.device == "cpu" and not _is_foreign(options)
+
+
+def _data_after_collection() -> int:
+    gc.collect()
+    return data_size()
 
 
 def _is_foreign(options: CheckOptions) -> bool:
@@ -369,7 +373,7 @@ class Started:
         path = package if not known else f"{package}{os.pathsep}{known}"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", WORKER], input=pickle.dumps((place, self.options)),
+                [sys.executable, "-P", "-m", WORKER], input=pickle.dumps((place, self.options)),
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=clock(self.options),
                 env={**os.environ, "PYTHONPATH": path}, check=False,
             )  # fmt: skip

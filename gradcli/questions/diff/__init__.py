@@ -11,15 +11,13 @@ from typing import NamedTuple
 from ...diagnostics import Diagnostic, Label, LimitReached, ProgramError, Span
 from ...engine.schema.origin import current_place
 from ...engine.schema.run_state import as_new
-from ...language.interpreter import Outcome
 from ...numerics.random import draws
 from ...pipeline.request import Ran, Request
 from ...process.deadline import last_place
 from ...process.ending import keep
-from ...recording import holding
+from ...process.memory import reached
 from ...recording.facts import NodeFact, Report, TensorFact
 from ...recording.facts.diff import DifferenceFact, DiffReport, SideFact, StepFact
-from ...recording.sides import AnyTensor
 from ..check.numeric.tape import recording
 from ..graph import place_reader
 from ..trace import Options, recorded, trace_report
@@ -95,8 +93,6 @@ def _run(request: Request, single: bool) -> Side:
 
             seed_torch()
             ran = recorded(request, None, besides=(TrailObserver(trail),))
-        if ran.outcome is not None:
-            ran = ran._replace(outcome=with_parameters(ran.outcome, AnyTensor))
         report = trace_report(ran, Options(texts=False))
         keep(ran)
         steps = () if ran.program is None else trail.facts(place_reader(ran.program))
@@ -111,7 +107,7 @@ def _limits_reported(request: Request) -> Iterator[None]:
     except LimitReached as error:
         raise ProgramError(error.as_diagnostic(request.name, _place(error.__traceback__))) from None
     except MemoryError as error:
-        limit = LimitReached(f"limit of {request.limits.max_memory:,} bytes", "--max-memory")
+        limit = reached(request.limits.max_memory)
         raise ProgramError(limit.as_diagnostic(request.name, _place(error.__traceback__))) from None
 
 
@@ -126,12 +122,6 @@ def _place(trace: TracebackType | None) -> Label:
                 line, column = value.place.line, value.place.column
         trace = trace.tb_next
     return Label(Span(line, column, line, column + 1), "", primary=True)
-
-
-def with_parameters(outcome: Outcome, kind: type) -> Outcome:
-    """The parameters of modules as tensors with names of their own: `net.0.weight`."""
-    inner = dict(holding.parameters(outcome.bindings, kind))
-    return outcome.with_bindings(inner) if inner else outcome
 
 
 def _stopped(ran: Ran) -> bool:

@@ -13,7 +13,7 @@ from ...recording.facts import Place
 from ...recording.flow_tracks import Blocked, Track
 from ...recording.gradient_flow import GradientFlow
 from ...recording.holding import first_name, named_tensors
-from ...recording.optimizers import Optimizer
+from ...recording.optimizers import Optimizer, rate_of
 from ...recording.sides import AnyTensor, is_leaf, is_parameter, node_of, shape_of
 from ..graph import module_names, module_tensors, place_reader
 
@@ -29,6 +29,7 @@ class Leaf(NamedTuple):
     track: Track | None
     optimiser: Optimizer | None
     before: list[Optimizer]
+    rate: float | None  # with which that one changes it now
 
     @property
     def owner(self) -> str:
@@ -127,7 +128,8 @@ class Training:
         if track is not None:
             self._names[id(track)] = name
         before = [] if tensor is None else self.optimizers.before(tensor)[0]
-        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser, before))
+        rate = None if optimiser is None else rate_of(optimiser, tensor)
+        self.leaves.append(Leaf(name, line, shape, parameter, track, optimiser, before, rate))
 
     def _named(self) -> Iterator[tuple[str, int | None, Any]]:
         """Every leaf that has a name at the end: names of loops say least."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...recording.facts import Place
 from ...recording.facts.flow import VerdictFact
 from ...recording.flow_tracks import Track
-from ...recording.optimizers import Optimizer, rate_of
+from ...recording.optimizers import Optimizer
 from ..declared import zero_in
 from ..doubts import worries
 from ..slips import slips
@@ -270,7 +270,7 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None
     optimiser = leaf.optimiser
     if optimiser is None or not track.was_known or track.peak == 0:
         return None
-    lines, rate = (optimiser.line,), rate_of(optimiser)
+    lines, rate = (optimiser.line,), leaf.rate
     made = "" if optimiser.line is None else f" made on line {optimiser.line}"
     if track.updates:
         tracks = training.flow.tracks.values()
@@ -289,8 +289,10 @@ def _not_updated(leaf: Leaf, track: Track, training: Training) -> Verdict | None
         why = "" if line is None else f": line {line} clears them between backward() and step()"
         return Verdict("not updated", f"the optimizer{made} finds no gradients when it steps{why}",
                     (line, optimiser.line))  # fmt: skip
-    why = "by lr 0" if rate == 0 else "by less than its last digit"
-    return Verdict("not updated", f"the optimizer{made} changes it {why}", lines)
+    if rate == 0:
+        return Verdict("not updated", f"with lr 0 the optimizer{made} changes nothing", lines)
+    return Verdict("not updated", f"the optimizer{made} changes it by less than its last digit",
+                   lines)  # fmt: skip
 
 
 def _is_training(training: Training) -> bool:

@@ -205,7 +205,7 @@ class Labels:
                 place = place_of(alive[number])
                 text = ""
                 if place is not None:
-                    text = place.target if place.statement else place.text
+                    text = (place.statement and place.target) or place.text
                 if not text or len(text) > LONGEST:
                     text = short_name(alive[number])
                 words[position] = text

@@ -403,9 +403,8 @@ class Flow(Numbered):
         tensors, self.pending = self.pending, []
         sources = list(self.flat(children))
         for tensor in tensors:
-            alias = self.aliases.get(id(tensor))
-            shared = alias[1]() if alias is not None and alias[0]() is tensor else None
-            for one in (tensor, tensor._base, shared):
+            whole = (tensor, tensor._base)
+            for one in (*whole, *map(self._shared, whole)):
                 if one is None:
                     continue
                 if not (one.requires_grad and node_of(one) is None):
@@ -417,6 +416,11 @@ class Flow(Numbered):
                     self.overwritten.append((self._here(node), number, given, self.enabled))
                 if one is tensor:
                     break
+
+    def _shared(self, tensor: AnyTensor | None) -> AnyTensor | None:
+        """What has the memory of x.data or x.detach()."""
+        alias = self.aliases.get(id(tensor))
+        return alias[1]() if alias is not None and alias[0]() is tensor else None
 
     def _renew(self, node: ast.AST, tensor: AnyTensor, sources: list[int]) -> None:
         known = self.known.get(id(tensor))
@@ -430,4 +434,6 @@ class Flow(Numbered):
             dead = self.value(self.value_of(tensor)).dead
             source = self.values[dead[0]][0] if len(dead) == 1 else None
             if source is not None:
-                self.aliases[id(tensor)] = (ref(tensor), source)
+                base = getattr(source(), "_base", None)  # a view may be gone by the change
+                shared = source if base is None else ref(base)
+                self.aliases[id(tensor)] = (ref(tensor), shared)

@@ -57,7 +57,6 @@ class Namer:
         self.modules = module_names(self.values)
         self.called, self.called_inside = recording.names.called, recording.names.called_inside
         self.results = recording.names.results
-        self.counts = self.results.counts
         self.tensor_names = tensor_names
         self.place_of = places(ran.program)
         self.operands = reader()
@@ -68,6 +67,11 @@ class Namer:
         every = (*named_tensors(self.values, AnyTensor), *parameters(reached, AnyTensor))
         self.held = [(name, id(node_of(tensor) or tensor)) for name, tensor in every]
         self.last = {identity: name for name, identity in reversed(self.held)}
+        self.counts = dict(self.results.counts)
+        for name, tensor in every:  # as `paths` numbers them
+            node = node_of(tensor)
+            if name in self.counts and node is not None and self.called(node) is None:
+                self.counts[name] += 1
         self.factors: dict[tuple[int, int], str] = {}  # by the expression and the factor's place
 
     def name(self, node: Any, user: Any = None) -> str:
@@ -82,7 +86,8 @@ class Namer:
             name, number = bound
             return f"{name}#{number}" if self.counts[name] > 1 else name
         if id(node) in self.last:
-            return self.last[id(node)]
+            name = self.last[id(node)]
+            return f"{name}#{count}" if (count := self.counts.get(name, 0)) > 1 else name
         place, called, there = self.place(node), self.called_inside(node), elsewhere_of(node)
         if place is not None and place.target and called:
             if there is None or called == place.target:

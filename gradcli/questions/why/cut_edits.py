@@ -9,6 +9,7 @@ from itertools import islice
 from ...diagnostics import Edit, Span
 from ...language.cut_reasons import CUTS
 from ..provenance.values import Step, name_of
+from .captured import is_of_graph
 from .case import Case
 from .edits import ATOMS, operand, replace, rewritten, with_keyword, within_brackets, without_call
 from .smooth import soft_place
@@ -42,6 +43,10 @@ def _without_cut(case: Case, step: Step) -> list[Edit]:
     node, outer = step.node, case.parents.get(id(step.node))
     if _is_array(case, node):
         return []  # it would still be outside
+    whole = node.func if isinstance(node, ast.Call) else node
+    written = whole.value if isinstance(whole, (ast.Attribute, ast.Subscript)) else None
+    if written is not None and name_of(written) in ("data", "detach"):
+        return without_call(case, written)  # x.data.copy_(y), x.data[0] = y
     if name_of(node) == "checkpoint" and isinstance(node, ast.Call):
         return with_keyword(case, node, "use_reentrant", "False")
     if isinstance(outer, ast.Call) and name_of(outer) == "Variable" and node in outer.args:
@@ -107,7 +112,13 @@ def _smoothed(case: Case, step: Step) -> list[Edit]:
     return [Edit(within_brackets(case, node), text)]
 
 
+def _with_graph(case: Case, step: Step) -> list[Edit]:
+    """grad(y, x, create_graph=True)"""
+    return with_keyword(case, step.node, "create_graph", "True") if is_of_graph(step.node) else []
+
+
 EDITS: dict[str, Callable[[Case, Step], list[Edit]]] = {
+    "grad-call": _with_graph,
     "detached": _without_cut,
     "data": _without_cut,
     "item": _without_item,

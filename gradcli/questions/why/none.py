@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...diagnostics import UNASKED
 from ...recording.modules import is_module, named_buffers
 from ...recording.sides import is_differentiable, is_parameter
 from ..provenance.values import Mark, name_of
@@ -43,6 +44,8 @@ def _comes_no_more(case: Case) -> bool:
     if not entries or entries[-1].kind != "clear":
         return False
     callers = [entry.origin for entry in entries if entry.kind == "add"]
+    if case.passes.refusals and any(case.passes.refusals[-1][0] is one for one in callers):
+        return True
     return any(
         any(one.origin is caller for caller in callers)
         for one in case.passes.passes
@@ -191,10 +194,10 @@ def _never(case: Case) -> Finding:
     if behind:
         sentence = case.none(f"{name} does not require grad, for it was computed from constants.")
     whole = "False" in case.whole(node) and "requires_grad" in case.whole(node)
-    said = "made with requires_grad=False" if whole else "made without requires_grad=True"
+    said = "made with requires_grad=False" if whole else UNASKED
     finding = Finding("not-requires-grad", sentence)
     finding.causes.append(Remark(node, "computed from constants" if behind else said))
-    finding.causes += [Remark(maker, "made without requires_grad=True") for maker in behind[:3]]
+    finding.causes += [Remark(maker, UNASKED) for maker in behind[:3]]
     if ".grad" in case.whole(node):
         finding.sentence = case.none(f"{name} is a gradient itself, and requires none.")
         return finding

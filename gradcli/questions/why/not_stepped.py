@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ...opening import UsageError
 from ...recording.modules import is_module
-from ...recording.optimizers import Optimizer, has_no_rate
+from ...recording.optimizers import Optimizer, groups_of, rate_of
 from ...recording.sides import array_of, is_leaf, is_parameter
 from ..provenance.values import name_of
 from ..question import question_of
@@ -56,7 +56,7 @@ def _unchanged(case: Case, one: Optimizer) -> Finding | None:
         if case.is_here(last):
             finding.others.append(Remark(last, "computes it"))
             finding.advice = f"step() after line {case.line(last)}, and zero_grad() before it"
-    elif has_no_rate(one):
+    elif rate_of(one, case.tensor) == 0:
         finding.sentence += " has the learning rate 0."
         finding.advice = "a learning rate above 0"
         _scheduled(case, one, finding)
@@ -70,15 +70,29 @@ def _unchanged(case: Case, one: Optimizer) -> Finding | None:
 
 def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
     """Says that the optimizer was made with another rate; the only scheduler is the cause."""
-    first = [group.get("initial_lr", 0) for group in getattr(one.object, "param_groups", ())]
+    first = [group.get("initial_lr", 0) for group in groups_of(one, case.tensor)]
     if not any(first):
         return
     finding.sentence = f"{finding.sentence[:-1]}, to which a scheduler has changed it."
-    made = [node for body in case.program.body for node in ast.walk(body)
-            if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
+    made = _schedulers(case)
     if len(made) == 1:
         finding.causes.insert(0, Remark(made[0], "changes the learning rate"))
         finding.advice = "a scheduler that gives a learning rate above 0"
+
+
+def _schedulers(case: Case) -> list[ast.Call]:
+    return [node for body in case.program.body for node in ast.walk(body)
+            if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
+
+
+def at_rest(case: Case) -> Iterator[str]:
+    """The optimizer has stepped, and the last of its steps have the learning rate 0."""
+    for one in case.passes.optimizers.all:
+        if one.has(case.tensor) and 1 < one.resting < one.steps:
+            made = _schedulers(case)
+            where = f"the scheduler of line {made[0].lineno}" if len(made) == 1 else "the program"
+            yield (f"{where} set the learning rate to 0: the last {one.resting} steps of its "
+                   "optimizer change nothing")  # fmt: skip
 
 
 def given_back(case: Case) -> Iterator[str]:
@@ -86,7 +100,7 @@ def given_back(case: Case) -> Iterator[str]:
     tensor, line = case.tensor, case.ran.recording.lines.of_change(case.tensor)
     own = [one for one in case.passes.optimizers.all if one.steps > 1 and one.has(tensor)]
     values = case.passes.leaf_values
-    if not own or own[0].idle == own[0].steps or has_no_rate(own[0]) or _is_lost(case, own[0]):
+    if not own or own[0].idle == own[0].steps or _is_lost(case, own[0]):
         return
     steps = {getattr(node, "lineno", 0) for body in case.program.body for node in ast.walk(body)
              if isinstance(node, ast.Call) and name_of(node) == "step"}  # fmt: skip
@@ -96,9 +110,8 @@ def given_back(case: Case) -> Iterator[str]:
 
 
 def _is_lost(case: Case, one: Optimizer) -> bool:
-    """Whether a step is too small for the digits of a tensor."""
-    groups = getattr(one.object, "param_groups", ())
-    rates = [float(group.get("lr", 1.0)) for group in groups if type(group) is dict]
+    """Whether a step is too small for the digits of a tensor; one of the learning rate 0 is."""
+    rates = [float(group.get("lr", 1.0)) for group in groups_of(one, case.tensor)]
     value, gradient = array_of(case.tensor), array_of(case.gradient)
     step = max(rates, default=1.0) * max(1.0, float(abs(gradient).max()))
     return step < ROUNDING * float(abs(value).min())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...diagnostics import Edit
+from ...language.explain.carried import in_place, steps
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, insert_before, replace, then
@@ -249,7 +250,12 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
         if isinstance(given, ast.Return) and given.value is not None and _is_update(given.value):
             edits = call_on(case, value, ".detach().requires_grad_()")
             finding.trials.append(Trial(advised(case, statement, edits), tuple(edits)))
-    for trial in (update_trial(case, statement), _renamed(case, statement)):
+    update = update_trial(case, statement)
+    anew = _anew(case, statements[-1]) if update is None else None
+    if anew is not None:
+        finding.advice = anew
+        return finding
+    for trial in (update, _renamed(case, statement)):
         if trial is not None:
             finding.trials.append(trial)
     if not finding.trials:
@@ -269,7 +275,7 @@ def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None
         name = case.whole(target)
         if isinstance(value, ast.BinOp) and _is_item(case.name, target):
             name = case.whole(value.left)
-    if value is None or f"{name}.grad" not in case.whole(statement):
+    if value is None or not _reads_gradient(case, statement, name):
         return None
     signs = {ast.Sub: "-=", ast.Add: "+="}
     if not isinstance(value, ast.BinOp) or type(value.op) not in signs:
@@ -285,10 +291,42 @@ def update_trial(case: Case, statement: Any, bare: bool = False) -> Trial | None
     return Trial(f"with torch.no_grad(): {update}", edits)
 
 
+def _reads_gradient(case: Case, statement: Any, name: str) -> bool:
+    """x.grad in the statement, or a name that was given it: g = x.grad"""
+    gradient = f"{name}.grad"
+    if gradient in case.whole(statement):
+        return True
+    read = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    return any(
+        isinstance(part, ast.Assign)
+        and case.whole(part.value) == gradient
+        and any(isinstance(target, ast.Name) and target.id in read for target in part.targets)
+        for part in case.provenance.parts
+    )
+
+
+def _anew(case: Case, last: Any) -> str | None:
+    """A turn of a loop that computes the tensor of the next one. No trial shows what it is worth:
+    to the leaf that the last turn makes, no pass comes."""
+    if not isinstance(last, ast.Assign) or not isinstance(last.targets[0], ast.Name):
+        return None
+    loops = [part for part in case.ancestors(last) if isinstance(part, (ast.For, ast.While))]
+    change = in_place(last, ast.unparse(last.targets[0]))
+    if change is not None and any(map(steps, loops)):
+        return f"with torch.no_grad(): {change}, which leaves {case.name} to the optimizer"
+    inside = (part for loop in loops for part in ast.walk(loop) if isinstance(part, ast.Call))
+    if not any(name_of(call) in ("backward", "grad") for call in inside):
+        return None
+    text = advised(case, last, call_on(case, last.value, ".detach().requires_grad_()"))
+    return f"{text}, so that each turn has a leaf"
+
+
 def _renamed(case: Case, statement: Any) -> Trial | None:
     """What is computed under a name of its own, from the first rebinding on."""
     if not isinstance(statement, ast.Assign) or not case.name.isidentifier():
         return None
+    if case.function_of(statement) is not None:
+        return None  # its names are those of each call
     top = next((part for part in case.program.body if part in case.ancestors(statement)), None)
     target = statement.targets[0]
     if top is None or not isinstance(target, ast.Name):

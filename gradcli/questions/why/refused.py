@@ -16,6 +16,12 @@ from .rebound import update_trial
 MOST = 3  # places that are named
 
 
+def is_cut(ran: Ran, provenance: Provenance) -> bool:
+    """Whether something behind the root of the pass was in a graph before."""
+    case = _case_of_root(ran, provenance)
+    return case is not None and cut_behind(case, case.value) is not None
+
+
 def causes_of_refusal(ran: Ran, provenance: Provenance) -> list[tuple[Any, str]]:
     """Places and what is said of them, where the error of a run is a root without a graph."""
     case = _case_of_root(ran, provenance)

@@ -109,6 +109,7 @@ class SavedFact(NamedTuple):
     freed: bool
     freed_by: int | None = None
     changed: bool = False
+    packed: bool = False  # a pack hook of the program holds it
 
 
 class ConstantFact(NamedTuple):
@@ -136,8 +137,16 @@ class EffectFact(NamedTuple):
     where none came."""
 
     name: str
-    without: str | None
-    now: str | None
+    without: EffectValue | None
+    now: EffectValue | None
+
+
+class EffectValue(NamedTuple):
+    """A gradient: as PyTorch prints it, which of a very large one was not kept, and its range."""
+
+    shape: tuple[int, ...]
+    text: str
+    range: Spread | None
 
 
 class GradientFact(NamedTuple):
@@ -163,8 +172,10 @@ class Report(NamedTuple):
     roots: tuple[RootFact, ...] = ()
     flows: tuple[FlowFact, ...] = ()
     saved: tuple[SavedFact, ...] = ()
+    saved_bytes: int = 0  # of all of them; memory that several share counts once
     constants: tuple[ConstantFact, ...] = ()
-    freed: int | None = None
+    freed: int = 0
+    freeing: tuple[int, ...] = ()  # the lines that did it
     saving: int | None = None
     shown: ShownPass | None = None
     passes: tuple[PassFact, ...] = ()

@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Any
 
 from ...recording.facts import (
+    EffectFact,
+    EffectValue,
     Elsewhere,
     ErrorFact,
     EventFact,
@@ -25,9 +27,10 @@ from ...recording.facts import (
     TensorFact,
 )
 from ..escape import Terminal
+from ..table import ranged
 from .derivatives import derivatives
 from .edges import numbers, seed_row, which_pass
-from .encoding import encoded
+from .encoding import encoded, source
 from .ledger import ledger_row
 from .orders import FORWARD, holder, making
 from .profile import profile
@@ -54,7 +57,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "constants": constants(report),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
-        "hook_effects": [effect._asdict() for effect in report.effects],
+        "hook_effects": list(map(effect_row, report.effects)),
         "missing": list(report.missing),
         "profile": profile(report.profile),
         "ledger": ledger_row(report.ledger),
@@ -188,7 +191,7 @@ def _node(
     else:
         row["line"], row["column"] = place.line, place.column
         row["end_line"], row["end_column"] = place.end_line, place.end_column
-        row["source"] = place.text
+        row["source"] = source(place.text)
     if elsewhere is not None:
         row["elsewhere"] = elsewhere_row(elsewhere)
     if flows is not None:
@@ -201,7 +204,7 @@ def _node(
         row["saved"] = [
             {"name": fact.name, "shape": fact.shape, "holder": fact.holder,
              "version": fact.version, "bytes": fact.bytes, "freed": fact.freed,
-             "freed_by": fact.freed_by, "changed": fact.changed}
+             "freed_by": fact.freed_by, "changed": fact.changed, "packed": fact.packed}
             for fact in saved
         ]  # fmt: skip
     return row
@@ -218,7 +221,7 @@ def pass_row(fact: PassFact) -> dict[str, Any]:
     return {
         "number": which.number,
         "line": which.line,
-        "source": which.source,
+        "source": source(which.source),
         "roots": [[root.node, root.output_nr] for root in fact.roots],
         "seeds": fact.seeds,
         "nodes": [
@@ -233,7 +236,7 @@ def pass_row(fact: PassFact) -> dict[str, Any]:
 def root_name(root: RootFact, report: Report) -> str:
     """The name of a root, else the expression that made it."""
     place = report.nodes[root.node].place
-    return root.name or ("" if place is None else place.text)
+    return root.name or ("" if place is None else source(place.text))
 
 
 def _backward(report: Report, i: int) -> dict[str, Any]:
@@ -243,6 +246,18 @@ def _backward(report: Report, i: int) -> dict[str, Any]:
 
 def event_row(event: EventFact) -> dict[str, Any]:
     return event._asdict()
+
+
+def effect_row(effect: EffectFact) -> dict[str, Any]:
+    """Gradients as PyTorch prints them; where that leaves numbers out, from where to where they go
+    too."""
+
+    def told(value: EffectValue | None) -> str | None:
+        if value is None or (value.text and "..." not in value.text):
+            return value and value.text
+        return ", ".join(part for part in (value.text, ranged(value.shape, value.range)) if part)
+
+    return {"name": effect.name, "without": told(effect.without), "now": told(effect.now)}
 
 
 def _gradient(fact: GradientFact) -> dict[str, Any]:

@@ -1,15 +1,20 @@
 """Render: values as strict JSON.
 
-JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-inf".
+JSON knows no infinity and no NaN: these stand as the strings "nan", "inf", "-inf". A string that
+holds a command to a CI system (`##vso[`) is written with an escape: whatever reads the document
+gets the string, and what reads the log finds no command.
 """
 
 from __future__ import annotations
 
 import json
-from json.encoder import encode_basestring_ascii as quoted
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
-__all__ = ["encoded", "finite", "quoted"]
+from ...diagnostics import bounded
+from ..escape import log_string
+
+MOST_SOURCE = 500  # characters of an expression
 
 
 def _pair(value: Any) -> Any:
@@ -25,9 +30,20 @@ _encode = json.JSONEncoder(allow_nan=False, default=_pair, check_circular=False)
 def encoded(value: Any) -> str:
     """Strict JSON; the slow way is only for values that hold a NaN or an infinity."""
     try:
-        return _encode(value)
+        return log_string(_encode(value))
     except ValueError:
-        return _encode(finite(value))
+        return log_string(_encode(finite(value)))
+
+
+def quoted(text: str) -> str:
+    """A string alone."""
+    return log_string(encode_basestring_ascii(text))
+
+
+def source(text: str) -> str:
+    """An expression of the program. A sum of a thousand terms is a thousand nodes, and each of
+    them has the whole sum for its expression."""
+    return bounded(text, MOST_SOURCE)
 
 
 def finite(value: Any) -> Any:

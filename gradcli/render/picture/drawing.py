@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...recording.facts import Report
 from ..escape import line as harmless
 from ..graph import Graph
+from ..table import freed
 from ..text import counted, one_line
 from .folding import EASY, MOST, Atom, Extent, Folder, shallow
 from .scene import Box, Row, Scene, Wire
@@ -370,10 +371,8 @@ class Drawing:
         if report.missing:
             names = ", ".join(report.missing[:4])
             yield Row(line_text(f"? depends on an input without a value: {names}", NOTE), "note")
-        if report.freed and report.saving and report.backwards:
-            line = report.backwards[-1].line
-            yield Row(f"backward on line {line} freed {report.freed:,} of {report.saving:,} "
-                      "nodes' saved tensors", "note")  # fmt: skip
+        if gone := freed(report):
+            yield Row(gone, "note")
         if folded and options.depth is not None:
             yield Row("a larger --depth draws more", "note")
         elif folded and options.expand:

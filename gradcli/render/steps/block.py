@@ -9,7 +9,7 @@ from math import inf
 from ...recording.facts import EventFact
 from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
 from ..seeds import gradient, names_of
-from ..text import Cell, Line, Look, bare, broken, cell, one_line, pad, width_of, wrap
+from ..text import Cell, Line, Look, bare, broken, cell, listed, one_line, pad, width_of, wrap
 from .values import SMALL, beside, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
@@ -107,6 +107,11 @@ class Blocks:
             return f"inside {source}" if _is_inner(step) and not step.place.statement else source
         return step.place.named(step.name)
 
+    def title(self, step: StepFact) -> str:
+        """The same where no node is named beside it: `TBackward0, inside self.head(x)`."""
+        words = self.words(step)
+        return f"{step.node_name}, {words}" if _is_inner(step) else words
+
     # ---- the gradient that comes in
 
     def _incoming(self, step: StepFact) -> Iterator[Line]:
@@ -116,7 +121,7 @@ class Blocks:
             return
         for i, value in known:
             parts = step.parts[i] if i < len(step.parts) else ()
-            name = "" if _is_inner(step) else self.derivative(step.name)
+            name = "" if _is_inner(step) or _is_part(step) else self.derivative(step.name)
             if step.outputs:
                 name = self.derivative(step.outputs[i]) or step.outputs[i]
             elif len(step.grads) > 1 and (len(known) > 1 or i):
@@ -443,6 +448,12 @@ def _is_inner(step: StepFact) -> bool:
     return not step.is_leaf and step.node_name.startswith(step.name)
 
 
+def _is_part(step: StepFact) -> bool:
+    """Whether its words name a part that was written to; its gradient is that of the whole."""
+    named = "" if step.place is None else step.place.text
+    return step.node_name == "CopySlices" and step.name == named
+
+
 def _sources(steps: list[str], most: int, left: int) -> str:
     """from steps 7 and 9; from step 3, twice; `left` more are not listed."""
     several = list(dict.fromkeys(steps))
@@ -452,7 +463,7 @@ def _sources(steps: list[str], most: int, left: int) -> str:
     more = len(several) + left - most
     if more > 0:
         return "from steps " + ", ".join(several[:most]) + f" and {more:,} more"
-    return "from steps " + ", ".join(several[:-1]) + f" and {several[-1]}"
+    return f"from steps {listed(several)}"
 
 
 def _bare(text: str) -> str:

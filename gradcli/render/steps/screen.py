@@ -117,6 +117,6 @@ class Screen:
         for place, step in enumerate(steps[first : first + height], first):
             style = "bold" if place == here else STYLES["leaf"] if step.is_leaf else ""
             mark = "▶" if place == here else " "
-            words = f"{mark} {step.number:>{session.blocks.digits}}  {session.blocks.words(step)}"
+            words = f"{mark} {step.number:>{session.blocks.digits}}  {session.blocks.title(step)}"
             rows.append(block(words).replace("\n", " ") + "\n", style)
         return Layout(rows, ratio=1)
