@@ -243,8 +243,8 @@ def _general(row: Row) -> Callable[..., Any]:
     """Every case, by looking at the arguments."""
     node_row = row.inplace_row
     asked = [p.name for p in row.tensors if p.name in row.differentiable or p is row.tensors[0]]
-    if not row.inplace_node:
-        asked = []  # PyTorch's autograd knows nothing of it: x.logical_not_() of a leaf too
+    if not row.inplace_node and row.dtype in ("compare", "bool"):
+        asked = []  # PyTorch's autograd knows nothing of logic: x.logical_not_() of a leaf too
 
     def run(*values: Any) -> Tensor:
         tensor: Tensor = values[0]
