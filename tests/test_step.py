@@ -582,6 +582,20 @@ def test_a_number_near_a_whole_one_does_not_read_as_it() -> None:
     assert "dL/da = 3.0000e-07 + 3 = 3.0000   from" in text and "product 1 · 3 = 3 " in text
 
 
+def test_what_the_program_gave_has_no_name_of_the_program() -> None:
+    """v is its leaf here, and v1 another one; where v is what it gave, it stays v."""
+    text = "v = torch.ones(2, requires_grad=True)\nu = v * 2\nu.backward(torch.tensor([1., 3.]))\n"
+    for command in (["step"], ["grad"], ["paths", "--wrt", "v"]):
+        page = answer(*command, stdin=text)
+        assert "seed·du/dv" in page and "seed = " in page
+    several = text.replace("u.backward(", "torch.autograd.backward([u, v], [u.detach(), ")[:-2]
+    assert "v1·du/dv + v2·dv/dv" in answer("grad", stdin=several + "])\n")
+    other = several.replace("v = ", "v1 = v = ")
+    assert "seed1·du/dv1 + seed2·dv1/dv1" in answer("grad", stdin=other + "])\n")
+    given = "v = torch.ones(2)\nx = torch.ones(2, requires_grad=True)\n(x * 2).backward(v)\n"
+    assert "v·d(x * 2)/dx = " in answer("grad", stdin=given)
+
+
 def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:
     """`s` is a view: what reaches the node behind it is the gradient of all of `y`."""
     file = tmp_path / "part.expr"

@@ -8,7 +8,7 @@ from math import inf
 
 from ...recording.facts import EventFact
 from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
-from ..seeds import gradient, names_of
+from ..seeds import gradient, vector_of
 from ..text import Cell, Line, Look, bare, broken, cell, listed, one_line, pad, width_of, wrap
 from .values import SMALL, beside, is_small, lines_of
 
@@ -34,7 +34,7 @@ class Blocks:
         self.times = look.times
         self.arrow = "→" if look.unicode else "->"
         self.room = look.width - len(self.indent) - LABEL
-        self.vector = names_of(walk.roots)[0] if len(walk.roots) == 1 else ""
+        self.vector = vector_of(walk.roots)
 
     def lines(self, step: StepFact) -> list[Line]:
         """The whole block."""
