@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,21 @@ def test_a_folder_never_asks_for_it(home: Path) -> None:
     write(home, "a.expr", X)
     done = gradcli("check", "a.expr")
     assert done.returncode == 2 and "--engine is for the command line only" in done.stderr
+
+
+FAILING = {
+    "changed in place": "x = torch.ones(2, requires_grad=True)\ny = x.sigmoid()\ny.sigmoid_()\n"
+                        "y.sum().backward()\n",
+    "no graph": "r = torch.randn(2)\nloss = (r * 2).sum()\nloss.backward()\n",
+    "a second pass": "x = torch.ones(2, requires_grad=True)\nloss = (x * x).sum()\n"
+                     "loss.backward()\nloss.backward()\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", FAILING)
+def test_failures_are_explained_as_by_the_own_engine(title: str, home: Path) -> None:
+    (home / "p.expr").write_text(FAILING[title], "utf-8")
+    own, live = (gradcli("check", "p.expr", "--engine", engine) for engine in ("own", "torch"))
+    trusts = "note: runs these programs with Python and PyTorch: it trusts them\n"
+    assert (own.returncode, own.stdout) == (live.returncode, live.stdout.replace(trusts, ""))
+    assert own.returncode == 3 and re.search("^  line [123]: ", own.stdout, re.M)

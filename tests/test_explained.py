@@ -152,6 +152,8 @@ def test_ordinary_mistakes(title: str) -> None:
         ("In [1]: import torch\n", "leave out the notebook's In [1]: and Out[1]:"),
         ("%matplotlib inline\n", "leave the line out: it is a command to a notebook"),
         ("!pip install torch\n", "leave the line out: it is a command to a shell"),
+        ("files = !ls *.csv\n",
+         "give the name a value: a program here can't ask a shell or a notebook for it"),
         ("```python\nx = 1\n```\n", "leave out the lines with ``` around the program"),
         ("x = 1\u00a0+ 2\n", "write a plain space instead of U+00A0"),
     ],

@@ -492,7 +492,7 @@ def test_texts_are_pytorchs_whoever_prints_them() -> None:
         torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.complex64).conj(),
         torch.randn(2, 2).to_sparse(), torch.imag(torch.ones(2, dtype=torch.complex64).conj()),
     ]  # fmt: skip
-    printer = Printer(torch, lambda value: value)
+    printer = Printer(torch, lambda value: value, lambda value: value.numpy())
     assert [printer.text(value) for value in values] == list(map(repr, values))
     try:
         torch.set_printoptions(precision=7)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from command_here import here
+from confined import run
 from pages import error_of
 from test_cli import gradcli
 
@@ -204,3 +206,25 @@ def test_where_the_stack_is_full_first_the_sentence_says_so() -> None:
     error = ran("def f(n): return f(n + 1)\nf(0)\n", Limits(max_depth=50_000)).error
     words = "1:18 the limit of Python's stack (before that of 50,000 nested calls) is reached"
     assert reached(error).startswith((words, words.replace("1:18", "1:20")))
+
+
+NESTED_PASSES = """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            F.apply(torch.ones(1, requires_grad=True)).backward()
+        return g
+F.apply(torch.ones(1, requires_grad=True)).backward()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system's limit of memory holds on Linux")
+def test_memory_is_looked_at_where_calls_are_nested() -> None:
+    """What the host needs for a call is not asked for; Python dies where it gets no frame."""
+    took = run("trace", "-", "--max-depth", "1e6", "--max-memory", "250MB", text=NESTED_PASSES)
+    assert took.status == 4, took
+    assert "LimitReached: the limit of 250,000,000 bytes is reached; --max-mem" in took.errors

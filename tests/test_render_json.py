@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from schemas import fits
+from test_cli import gradcli
 from test_render import PLAIN, inner, leaf, two_paths
 
 from gradcli.recording.facts import (
@@ -98,3 +100,14 @@ def test_the_document_of_grad() -> None:
     doc = valid(document(render_json.grad(GRADIENTS)), "gradcli.grad-1")
     assert doc["of"]["name"] == "L" and doc["gradients"][1]["grad"] == [[1.0], [2.0]]
     assert doc["gradients"][2]["grad"] is None and doc["gradients"][2]["reason"]
+
+
+@pytest.mark.parametrize("command", ["trace", "step"])
+def test_a_document_grows_as_its_program_does(command: str) -> None:
+    """Each node of a sum of many terms has the whole sum for its expression."""
+    terms = ",".join(["x*2"] * 1000)
+    text = f"x = torch.ones(3, requires_grad=True)\nsum([{terms}]).sum().backward()\n"
+    done = gradcli(command, "--format", "json", stdin=text)
+    assert done.returncode == 0
+    assert len(done.stdout) < 3000 * 1000
+    assert r"\u2026 and 3,5" in done.stdout

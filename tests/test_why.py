@@ -839,3 +839,19 @@ for _ in range(2):
     assert (found.verdict, found.lines) == ("rebound", (6, 7))
     assert found.trial is not None and found.trial.helped is None
     assert found.trial.advice.startswith("image = image.clamp(0, 1).detach().requires_grad_()")
+
+
+def test_a_learning_rate_that_became_zero() -> None:
+    text = """net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+rates = torch.optim.lr_scheduler.StepLR(opt, step_size=1, gamma={})
+for turn in range(4):
+    opt.zero_grad()
+    net(torch.ones(1, 2)).pow(2).sum().backward()
+    opt.step()
+    rates.step()
+"""
+    found = ask(text.format("0.0"), "net.weight")[1]
+    said = "the scheduler of line 3 set the learning rate to 0: the last 3 steps of its optimizer"
+    assert any(note.startswith(said) for note in found.facts)
+    assert not any("scheduler" in note for note in ask(text.format("0.5"), "net.weight")[1].facts)

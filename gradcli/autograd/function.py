@@ -31,6 +31,11 @@ _NOT_AN_INPUT = (
     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
     "mutated should be passed to ctx.mark_dirty()."
 )
+_SAVED_AS_IT_CAME = (
+    "An input that has been returned as-is as output is being saved for backward. This is not "
+    "supported if you override setup_context. You should return and save a view of the input "
+    "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+)
 _VIEW_AND_MORE = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function "
     "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
@@ -102,7 +107,10 @@ class Function(metaclass=NamedInTorch):
             origin  # what the library does next belongs to the expression that applied it
         )
         outs = result if isinstance(result, tuple) else (result,)
-        wrapped = _Outputs(node, context, args, outs).all()
+        found = _Outputs(node, context, args, outs)
+        if cls.setup_context is not UNSET:
+            found.check_saved()
+        wrapped = found.all()
         if node is not None:
             context.save(node)
             if state.observer is not None:
@@ -143,6 +151,13 @@ class _Outputs:
             for out in wrapped:
                 _forbid_changes(out, "multi")
         return wrapped
+
+    def check_saved(self) -> None:
+        """Refuses an input that is saved under the name of the output that it is."""
+        own = self.inputs - self.dirty - self.constant
+        saved = own.intersection(map(id, self.context._to_save))
+        if any(id(out) in saved and out._kind.differentiable for out in self.outs):
+            raise RuntimeError(_SAVED_AS_IT_CAME)
 
     def _prepare(self) -> None:
         """What the node records about its outputs."""

@@ -8,7 +8,6 @@ from typing import Any
 from .assembly import assemble
 from .compile.call import lanes, python_operator
 from .schema import dtypes
-from .schema.carriers import RUNTIME
 from .schema.catalogue import Function, catalogue
 from .schema.errors import unbound
 from .schema.mode import state
@@ -210,7 +209,7 @@ def _augmented(name: str) -> None:
     def augment(self: Any, other: Any) -> Any:
         if row is not None and (other.__class__ is Tensor or other.__class__ in COMMON):
             return row.run(self, other)
-        if not _is_operand(other) and other.__class__ is not RUNTIME.sparse:
+        if not (_is_operand(other) or isinstance(other, Tensor)):  # sparse, or carried
             return NotImplemented
         twin: Function | None = catalogue.methods.get(key + "_")
         return twin(self, other) if twin is not None else catalogue.methods[key](self, other)

@@ -136,6 +136,8 @@ def same(tensor: Tensor) -> Tensor:
 
 def run(overload: Any, values: Sequence[Any]) -> Any:
     """Runs an overload whose arguments are bound, through the innermost carrier."""
+    if TRANSFORMS.change is not None:
+        _note_change(overload, values)
     top = highest(values)
     if top is None:
         return straight(overload)(*values)
@@ -146,6 +148,16 @@ def run(overload: Any, values: Sequence[Any]) -> Any:
     if isinstance(overload, Factory):
         return CONDUCT[type(top)].manufacture(overload, values, top.level)
     return CONDUCT[type(top)].operate(overload, values, top.level)
+
+
+_ALONE = frozenset({"transpose_", "normal_"})  # their functional forms are overloads, not these
+
+
+def _note_change(overload: Any, values: Sequence[Any]) -> None:
+    if isinstance(overload, Inplace):
+        suffix = "" if overload.name in _ALONE else overload.signature.overload
+        assert TRANSFORMS.change is not None
+        TRANSFORMS.change(f"{overload.name}.{suffix}" if suffix else overload.name, values[0])
 
 
 def straight(overload: Any) -> Callable[..., Any]:
@@ -177,6 +189,8 @@ class _Guarded:
         return self.found
 
     def __call__(self, *values: Any) -> Any:
+        if TRANSFORMS.change is not None:
+            _note_change(self.overload, values)
         if TRANSFORMS.levels and (top := highest(values)) is not None:
             return CONDUCT[type(top)].operate(self.overload, values, top.level)
         return (self.found or self.straight)(*values)
@@ -307,6 +321,10 @@ def _operators() -> None:
 install()
 _operators()
 catalogue.rows.each(_guard)
+for _known in (catalogue.functions, catalogue.methods):
+    for _name, _function in dict.items(_known):
+        if _name.endswith("_"):  # the lanes that calls noted lead past the guards
+            _function.settle()
 RUNTIME.call = call
 Carrier.run_overload = staticmethod(run)  # type: ignore[method-assign]
 RUNTIME.factory = manufacture

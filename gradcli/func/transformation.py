@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.mode import sequence_so_far, state
 from . import batching, pushing
 from .batched import Batched
+from .captured import check_change, mark
 from .carrier import CONDUCT, Conduct
 from .dual import Dual
 from .printing import carrier_text, dual_text, tracked_text
@@ -23,11 +25,12 @@ RANDOM_ERROR = (
 class Level:
     """One open transformation; a context manager."""
 
-    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments")
+    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments", "run", "start")
 
     def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
         self.kind, self.samples, self.randomness = kind, samples, randomness
-        self.number = 0
+        self.number = self.run = 0
+        self.start = sequence_so_far()  # what is made during it has a higher number
         self.pairs: list[tuple[Any, Any]] = []  # aliases, and what they stand for
         self.arguments: frozenset[int] = frozenset()  # the identities of tensors that were given
 
@@ -35,6 +38,8 @@ class Level:
         self.number = len(TRANSFORMS.stack) + 1
         TRANSFORMS.stack.append(self)
         TRANSFORMS.levels += 1
+        TRANSFORMS.opened += 1
+        self.run = TRANSFORMS.opened
         _refresh()
         return self
 
@@ -51,6 +56,9 @@ def _refresh() -> None:
     TRANSFORMS.text = tracked_text if any(level.kind == "grad" for level in stack) else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
     TRANSFORMS.draw = _forbid if forbidden else None
+    tracked = any(level.kind != "vmap" for level in stack)
+    TRANSFORMS.change = check_change if tracked else None
+    state.go_inside(mark if tracked else None)
 
 
 def _forbid() -> None:

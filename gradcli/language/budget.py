@@ -12,6 +12,7 @@ from ..process.memory import give_back, reached
 
 REFILL = 20_000  # steps between two looks at the clock and at memory
 LOOK = 16 * 1024 * 1024  # bytes asked for between two looks at memory
+LEVELS = 64  # of nested calls between two looks at memory: frames of the host are not asked for
 GROWTH = 4  # a part of the memory limit: that much more, and garbage in cycles is looked for
 
 
@@ -40,8 +41,8 @@ class Budget:
 
     __slots__ = (
         "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "has_generators",
-        "max_depth", "max_memory", "max_nodes", "max_output", "max_steps", "missed", "first_node",
-        "output", "steps_left", "spare", "taken", "timeout",
+        "look_at_depth", "max_depth", "max_memory", "max_nodes", "max_output", "max_steps",
+        "missed", "first_node", "output", "steps_left", "spare", "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -68,7 +69,7 @@ class Budget:
         self.has_generators = False  # whether one has begun, and may be there when the run is over
         self.fuel = self.taken = 0
         self.output = 0
-        self.depth = 0
+        self.depth = self.look_at_depth = 0
         self.asked = 0
         self.missed: BaseException | None = None  # raised where nothing could catch it
         self.spare: bytearray | None = None  # a small program touches none of it
@@ -92,6 +93,7 @@ class Budget:
         self.clock.look()
         self.look_at_nodes()
         self.look_at_memory(0)
+        self.look_at_depth = min(self.depth + LEVELS, self.max_depth)
         nodes_left = self.max_nodes - (sequence_so_far() - self.first_node)
         self.fuel = min(REFILL, self.steps_left, nodes_left // 8 + 1)  # more often towards the end
         self.steps_left -= self.fuel
@@ -148,9 +150,19 @@ class Budget:
     def enter(self) -> None:
         """One call of a function of the program begins."""
         self.depth += 1
-        if self.depth > self.max_depth:
+        if self.depth > self.look_at_depth:
+            self.look_deeper()
+
+    def look_deeper(self) -> None:
+        """Calls are nested deeper than they were at the last look."""
+        try:
+            if self.depth > self.max_depth:
+                raise self.depth_reached()
+            self.look_at_memory(0)
+        except LimitReached:
             self.depth -= 1
-            raise self.depth_reached()
+            raise
+        self.look_at_depth = min(self.depth + LEVELS, self.max_depth)
 
     def memory_reached(self) -> LimitReached:
         self.spare = None  # reporting it needs some

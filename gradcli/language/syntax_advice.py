@@ -30,6 +30,11 @@ _PASTED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\s*(?:In|Out) ?\[\d*\]:", "leave out the notebook's In [1]: and Out[1]:"),
         (r"\s*%%?[a-z]\w*", "leave the line out: it is a command to a notebook"),
         (r"\s*[!$] ?[a-z]", "leave the line out: it is a command to a shell"),
+        (
+            r"\s*\w+\s*=\s*(?:%[a-z]|!\s*(?:ls|cat|pwd|pip|echo|find|wc|head|tail|grep|git|wget|curl|"
+            r"python|nvidia-smi|date|du|df|uname|which|whoami)\b)",
+            "give the name a value: a program here can't ask a shell or a notebook for it",
+        ),
         (r"\s*(?:```|~~~)", "leave out the lines with ``` around the program"),
     )
 )

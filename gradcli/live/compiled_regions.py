@@ -13,7 +13,8 @@ from ..named import NamedTuple
 from .own_code import OwnCode
 from .planted import Planted
 
-DYNAMO = "torch._dynamo"  # is loaded by the first use
+DYNAMO = "torch._dynamo"  # is loaded by the first use, or by an optimizer
+RULES = "torch._dynamo.trace_rules"
 WRAPPERS = "compile_wrapper", "_fn"  # what stands for a compiled function; the latter in 2.6
 
 
@@ -50,71 +51,102 @@ class CompiledRegions:
         self.code = OwnCode(recorder.text)
         self.watched = Planted()  # what notices the regions
         self.stack = ExitStack()
-        self.is_watching = False
+        self.is_watching = self.is_early = False
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Within it compiled code is noticed, also what is compiled within it."""
+        self.is_early = RULES not in sys.modules
         with self.stack:
+            self.stack.callback(self._forget_rules)
             self.stack.callback(self.resume)
             self._replace(self.recorder.torch, "compile", self._compile)
-            self._watch()
+            self.watch()
             yield
         self.is_watching = False
 
     def _replace(self, *planted: Any) -> None:
         self.stack.enter_context(self.watched.replaced(*planted))
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
+        """Notices regions, once the compiler is loaded."""
         dynamo: Any = sys.modules.get(DYNAMO)
         if dynamo is not None and not self.is_watching:
             self.is_watching, dynamo = True, dynamo.eval_frame
             self._replace(dynamo, "_maybe_set_eval_frame", self._switch)
             self._replace(dynamo.OptimizedModule, "__call__", self._call)
 
+    def _forget_rules(self) -> None:
+        """A compiler that is loaded within a recording has noted its rules by the functions that
+        are there then: it looks for PyTorch's own once more."""
+        rules: Any = sys.modules.get(RULES)
+        if self.is_early and rules is not None:
+            self.is_early = False
+            rules.clear_lru_cache()
+
     # ------------------------------------------------------------ what PyTorch calls
 
     def _compile(self, plain: Any) -> Any:
+        link = self.recorder.link
+
         def compile(*args: Any, **kwargs: Any) -> Any:
             found = plain(*args, **kwargs)
-            self._watch()
+            if (recorder := link.hearing()) is not None:
+                recorder.compiled.watch()
             return found
 
         return compile
 
     def _switch(self, plain: Any) -> Any:
-        """The frame that begins a region with a callback ends it too: others switch within it."""
+        link = self.recorder.link
 
         def switch(callback: Any) -> Any:
-            caller = sys._getframe(1)
-            if self.frame is caller:
-                self.frame, found = None, plain(callback)  # from here on no compiler looks on
-                self.resume()
-                return found
-            if self.held is None and callable(callback) and caller.f_code.co_name in WRAPPERS:
-                self.frame = caller
-                self.recorder.stand(caller)
-                self.pause()
-            return plain(callback)
+            recorder = link.hearing()
+            if recorder is None:
+                return plain(callback)
+            return recorder.compiled.switched(sys._getframe(1), plain, callback)
 
         return switch
 
-    def _call(self, plain: Any) -> Any:
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            outer = self.held is None
-            if outer:
-                self.recorder.stand(sys._getframe(1))
+    def switched(self, caller: Any, plain: Any, callback: Any) -> Any:
+        """The frame that begins a region with a callback ends it too: others switch within it."""
+        if self.frame is caller:
+            self.frame, found = None, plain(callback)  # from here on no compiler looks on
+            self.resume()
+            return found
+        if self.held is None and callable(callback) and caller.f_code.co_name in WRAPPERS:
+            self.frame = caller
+            self.recorder.stand(caller)
             self.pause()
-            try:
-                result = plain(module, *args, **kwargs)
-            finally:
-                if outer:
-                    self.resume()
-            if outer:
-                self.recorder.answered(args, result)
-            return result
+        return plain(callback)
+
+    def _call(self, plain: Any) -> Any:
+        link = self.recorder.link
+
+        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            recorder = link.hearing()
+            if recorder is None:
+                return plain(module, *args, **kwargs)
+            return recorder.compiled.called(sys._getframe(1), plain, module, args, kwargs)
 
         return call
+
+    def called(
+        self, caller: Any, plain: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A compiled module."""
+        outer = self.held is None
+        if outer:
+            self.recorder.stand(caller)
+        self.pause()
+        try:
+            result = plain(module, *args, **kwargs)
+        finally:
+            if outer:
+                self.resume()
+        if outer:
+            self.recorder.answered(args, result, caller)
+        return result
 
     # ------------------------------------------------------------ aside and back
 
@@ -127,6 +159,7 @@ class CompiledRegions:
         self.held.__enter__()
         self.code.give()
         self.recorder.planted.put_aside()
+        self._forget_rules()
         self.first_node = side.clock()
         self.look()
 

@@ -79,8 +79,11 @@ class Labels:
     def counting(self, by: int, plain: Any) -> Any:
         """Pushes or pops pack hooks, and counts those that are on."""
 
+        link = self.recorder.link
+
         def counted(*given: Any) -> Any:
-            self.packing += by
+            if (recorder := link.hearing()) is not None:
+                recorder.labels.packing += by
             return plain(*given)
 
         return counted

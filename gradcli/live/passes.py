@@ -46,22 +46,22 @@ class PassTeller:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """PyTorch's Python calls its engine by this one name."""
-        told, recorder = self._run, self.recorder
-        planted, compiled = recorder.planted, recorder.compiled
+        link = self.recorder.link
 
         def made(plain: Any) -> Any:
             def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-                if is_compiling() or recorder.is_apart():
+                recorder = link.hearing()
+                if recorder is None or is_compiling():
                     return plain(outputs, *args, **kwargs)  # which is no pass of the program
-                with compiled.told():
-                    return told(plain, outputs, args, kwargs)
+                with recorder.compiled.told():
+                    return recorder.passes._run(plain, outputs, args, kwargs)
 
             return run
 
         autograd = self.recorder.torch.autograd
         try:
             # Compiled code is left for a pass: what tells of it must not be compiled.
-            with planted.replaced(autograd, "_engine_run_backward", made, uncompiled):
+            with self.recorder.planted.replaced(autograd, "_engine_run_backward", made, uncompiled):
                 yield
         finally:
             self.hooks.give_back()
@@ -93,7 +93,8 @@ class PassTeller:
         with side.hands_off():
             graph = self.capturing.graph(roots) if is_plain else None
             nodes = [] if graph is not None else self._nodes(roots)
-        if not self._is_numeric(nodes):
+            is_numeric = self._is_numeric(nodes)
+        if not is_numeric:
             self.unfollowed += 1
             return plain(outputs, *args, **kwargs)
         before, place = state.origin, recorder.stand(sys._getframe(2))

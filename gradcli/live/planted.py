@@ -26,6 +26,21 @@ class Replaced:
         self.aside: Callable[[], Any] = lambda: self.before
 
 
+class Link:
+    """The way from a function in PyTorch's place to its recorder. Somebody may keep the function,
+    as `square = Square.apply` does: when the recording has ended, it is PyTorch's own."""
+
+    __slots__ = ("recorder",)
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+
+    def hearing(self) -> Any:
+        """The recorder, while it listens to this thread."""
+        recorder = self.recorder
+        return None if recorder is None or recorder.is_apart() else recorder
+
+
 class Planted:
     """What one recording has put there."""
 

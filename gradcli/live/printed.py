@@ -25,15 +25,15 @@ def settle_printing(torch: Any) -> None:
 class Printer:
     """Texts of tensors that require no gradient."""
 
-    def __init__(self, torch: Any, bare: Callable[[Any], Any]) -> None:
-        self.torch, self.bare = torch, bare
+    def __init__(self, torch: Any, bare: Callable[[Any], Any], array: Callable[[Any], Any]) -> None:
+        self.torch, self.bare, self.array = torch, bare, array
         self.kinds = {getattr(torch, name) for name in PLAIN}
         self.usual = type(torch._tensor_str.PRINT_OPTS)()
 
     def text(self, tensor: Any) -> str:
         tensor = self.bare(tensor)
         if self._is_plain(tensor):
-            return text_of(from_numpy(tensor.numpy()))
+            return text_of(from_numpy(self.array(tensor)))
         return repr(tensor)
 
     def _is_plain(self, tensor: Any) -> bool:

@@ -25,7 +25,7 @@ from .defects import Defects
 from .labels import Labels
 from .operations import Operations
 from .passes import PassTeller
-from .planted import Planted
+from .planted import Link, Planted
 from .registered import OF_MODULES
 from .side import TorchSide
 from .text import Text
@@ -55,7 +55,7 @@ class Recorder:
         self.labels = Labels(self)
         self.passes = PassTeller(self)
         self.operations = Operations(self)
-        self.planted = Planted()
+        self.planted, self.link = Planted(), Link(self)
         self.compiled = CompiledRegions(self)
         self.optimizers: WeakSet[Any] = WeakSet()
         self._held_off: list[tuple[int, Any]] = []  # how many modules are running, and what ends it
@@ -87,11 +87,14 @@ class Recorder:
     def recording(self) -> Iterator[None]:
         """Within it everything is reported."""
         before, self.thread = state.origin, get_ident()
+        self.link.recorder = self  # a question may go back once more
         self.threads[self.thread] += 1
         with ExitStack() as stack:
             stack.callback(self.threads.subtract, (self.thread,))
             stack.callback(setattr, state, "origin", before)
+            stack.callback(self.side.forget)
             stack.callback(self.end_step)
+            stack.callback(setattr, self.link, "recorder", None)
             stack.callback(self.labels.settle)
             stack.enter_context(self.passes.listening())
             self._plant(stack)
@@ -171,10 +174,13 @@ class Recorder:
                 stack.enter_context(planted.replaced(self.torch._C._autograd, name, made))
 
     def _registering(self, word: str, method: Any) -> Any:
+        link = self.link
+
         def register(*given: Any, **named: Any) -> Any:
             handle = method(*given, **named)
-            self.stand(sys._getframe(1))
-            self.passes.hooks.of_module(word, handle)
+            if (recorder := link.hearing()) is not None:
+                recorder.stand(sys._getframe(1))
+                recorder.passes.hooks.of_module(word, handle)
             return handle
 
         return register
@@ -206,13 +212,13 @@ class Recorder:
         if modules:
             return
         if self.on_operation is not None and result is not None:
-            self.answered(given, result)
+            self.answered(given, result, sys._getframe(1))
         else:
             self.stand(sys._getframe(1))
 
-    def answered(self, given: tuple[Any, ...], result: Any) -> None:
+    def answered(self, given: tuple[Any, ...], result: Any, frame: Any) -> None:
         """The outermost module that the program called: what went on in it was not told."""
-        spot = self.stand(sys._getframe(2))
+        spot = self.stand(frame)
         if spot.node is None or self.passes.running or self.side.transform():
             return
         with self.telling():
@@ -236,44 +242,54 @@ class Recorder:
 
     def _applying(self, plain: Any) -> Any:
         """Functions with a derivative of their own go past the mode."""
-        stand, told, taped = self.stand, self.operations.tell_new, self.operations.taped
+        link = self.link
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.is_apart():
-                return plain.__get__(None, cls)(*args, **kwargs)
-            before, is_within = state.origin, self.passes.running
-            spot = stand(sys._getframe(1))
-            call = spot.call if self.tape is None else taped(spot)
-            result = call(plain.__get__(None, cls), args, kwargs)
-            stand(sys._getframe(1))
-            if not is_within or self.side.switched():
-                with self.telling():
-                    told(result)
-            if is_within:
-                state.origin = before
-            return result
+            recorder, call = link.hearing(), plain.__get__(None, cls)
+            if recorder is None:
+                return call(*args, **kwargs)
+            return recorder.applied(sys._getframe(1), call, args, kwargs)
 
         return classmethod(apply)
 
-    def _leaving_vmap(self, plain: Any) -> Any:
-        def unwrap(*given: Any) -> Any:
-            result = plain(*given)
-            self.stand(sys._getframe(1))
+    def applied(self, frame: Any, apply: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a Function of the program gives."""
+        before, is_within = state.origin, self.passes.running
+        spot = self.stand(frame)
+        call = spot.call if self.tape is None else self.operations.taped(spot)
+        result = call(apply, args, kwargs)
+        self.stand(frame)
+        if not is_within or self.side.switched():
             with self.telling():
                 self.operations.tell_new(result)
+        if is_within:
+            state.origin = before
+        return result
+
+    def _leaving_vmap(self, plain: Any) -> Any:
+        link = self.link
+
+        def unwrap(*given: Any) -> Any:
+            result = plain(*given)
+            if (recorder := link.hearing()) is not None:
+                recorder.stand(sys._getframe(1))
+                with recorder.telling():
+                    recorder.operations.tell_new(result)
             return result
 
         return unwrap
 
     def _adding(self, plain: Any) -> Any:
         """What an optimizer is given."""
+        link = self.link
 
         def add_param_group(optimizer: Any, group: Any) -> Any:
-            if self.is_apart():
+            recorder = link.hearing()
+            if recorder is None:
                 return plain(optimizer, group)
-            self.stand(_maker(optimizer, sys._getframe(1)))
+            recorder.stand(_maker(optimizer, sys._getframe(1)))
             found = plain(optimizer, group)
-            self.optimizing(optimizer, optimizer.param_groups[-1]["params"])
+            recorder.optimizing(optimizer, optimizer.param_groups[-1]["params"])
             return found
 
         return add_param_group

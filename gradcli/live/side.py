@@ -67,7 +67,6 @@ class TorchSide(Live):
         self.objects = ProgramObjects(torch, self.homes)
         self.bindings = self.objects.bindings
         self.names = SavedNames()
-        self.text = Printer(torch, self.bare).text  # type: ignore[method-assign]
         self.no_functions = torch._C.DisableTorchFunction
         self.dispatching = torch._C._len_torch_dispatch_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
@@ -90,6 +89,7 @@ class TorchSide(Live):
         arrays = Arrays(torch, self.hands_off, self.bare)
         self.array, self.in_line = arrays.array, arrays.in_line  # type: ignore[method-assign]
         self.has_numbers = arrays.has_numbers
+        self.text = Printer(torch, self.bare, self.array).text  # type: ignore[method-assign]
 
     def hands_off(self) -> Any:
         """Within it no code of a program observes what is done to tensors."""
@@ -416,8 +416,14 @@ class TorchSide(Live):
         if largest <= WHOLE:
             if len(self.leaves) >= MOST:
                 self.leaves.clear()
-            self.leaves[id(leaf)] = ref(leaf), leaf._version, made
+            over = partial(self.leaves.pop, id(leaf))  # called with the reference
+            self.leaves[id(leaf)] = ref(leaf, over), leaf._version, made
         return made
+
+    def forget(self) -> None:
+        """Holds no tensors of a recording that is over."""
+        self.leaves.clear()
+        self.finite, self.about_to_run, self.given = (None, 0), (None, ()), ()
 
     def _snapshot(self, value: Any, largest: float) -> Any:
         value = self.in_line(value) if value.is_nested else self.bare(value)

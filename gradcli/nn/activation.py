@@ -90,7 +90,9 @@ class Hardtanh(_InPlace):
 
     def _settle(self) -> None:
         if self.max_val <= self.min_val:
-            raise AssertionError("max_val must be larger than min_val")
+            raise AssertionError(
+                f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
+            )
 
     def extra_repr(self) -> str:
         return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" * self.inplace)

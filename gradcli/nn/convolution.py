@@ -32,7 +32,8 @@ class _ConvNd(Module):
         count = type(self).DIMENSIONS
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = spread(kernel_size, count), spread(stride, count)
-        self.padding = padding if isinstance(padding, str) else spread(padding, count)
+        in_words = isinstance(padding, str) and not transposed
+        self.padding = padding if in_words else spread(padding, count)
         self.dilation, self.transposed = spread(dilation, count), transposed
         self.output_padding, self.groups = spread(output_padding, count), groups
         self.padding_mode = padding_mode

@@ -154,6 +154,11 @@ class CosineEmbeddingLoss(_MarginLoss):
     FUNCTION = "cosine_embedding_loss"
 
 
+def _check_margin(name: str, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"{name}: expected margin to be greater than 0, got {margin} instead")
+
+
 class TripletMarginLoss(_Loss):
     PUBLIC = ("margin", "p", "eps", "swap")
     SETTINGS = (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD)
@@ -162,11 +167,7 @@ class TripletMarginLoss(_Loss):
     INPUTS = ("anchor", "positive", "negative")
 
     def _settle(self) -> None:
-        if self.margin <= 0:
-            raise ValueError(
-                "TripletMarginLoss: expected margin to be greater than 0, got "
-                f"{self.margin} instead"
-            )
+        _check_margin("TripletMarginLoss", self.margin)
 
 
 class TripletMarginWithDistanceLoss(_Loss):
@@ -184,6 +185,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:  # fmt: skip
         super().__init__(distance_function, margin, swap, reduction)
+        _check_margin("TripletMarginWithDistanceLoss", margin)
         if distance_function is None:
             self.distance_function = PairwiseDistance()
 
@@ -193,6 +195,15 @@ class MultiMarginLoss(_WeightedLoss):
     SETTINGS = (("p", 1), ("margin", 1.0), ("weight", None), *_OLD)
     PASSED = ("p", "margin", "weight", "reduction")
     FUNCTION = "multi_margin_loss"
+
+    def _settle(self) -> None:
+        if self.p not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if self.weight is not None and self.weight.dim() != 1:
+            raise ValueError(
+                "MultiMarginLoss: expected weight to be None or 1D tensor, got "
+                f"{self.weight.dim()}D instead"
+            )
 
 
 class MultiLabelMarginLoss(_Loss):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..operators.nn.multi_head import additive_masks
 from . import functional, init
 from .create import empty
 from .linear import Linear
@@ -86,6 +87,7 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Any, Any]:  # fmt: skip
         turned = self.batch_first and query.dim() == 3
+        key_padding_mask, attn_mask = additive_masks(key_padding_mask, attn_mask, query.dtype)
         if turned:
             query, key, value = _turned(query, key, value)
         static_k = static_v = None

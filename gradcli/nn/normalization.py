@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.schema.mode import no_grad
+from ..engine.schema.mode import no_grad, state
 from ..engine.tensors.construct import tensor
 from . import functional, init
 from .configured import REQUIRED, Configured, named_calls
@@ -258,6 +258,17 @@ class _InstanceNorm(_NormBase):
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
         batched = input.ndim == max(type(self).EXPECTED)
+        dim = input.ndim - min(type(self).EXPECTED)
+        if (size := input.shape[dim]) != self.num_features:
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={dim} to match num_features "
+                    f"({self.num_features}), but got: {size}."
+                )
+            state.warn(
+                f"input's size at dim={dim} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False"
+            )
         given = input if batched else input.unsqueeze(0)
         out = functional.instance_norm(
             given, self.running_mean, self.running_var, self.weight, self.bias,

@@ -103,16 +103,17 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        for place, value in enumerate(hx or ()):
+        input, batched = self._batched(input)
+        for place, value in enumerate(() if hx is None else hx):
             if value.dim() not in (1, 2):
                 raise ValueError(
                     f"LSTMCell: Expected hx[{place}] to be 1D or 2D, got {value.dim()}D instead"
                 )
-        input, batched = self._batched(input)
+        state = hx
         if hx is None:
             state = (self._zeros(input),) * 2
-        else:
-            state = tuple(hx) if batched else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+        elif not batched:
+            state = hx[0].unsqueeze(0), hx[1].unsqueeze(0)
         hidden, cell = catalogue.functions["lstm_cell"](input, state, *self._weights())
         return (hidden, cell) if batched else (hidden.squeeze(0), cell.squeeze(0))
 

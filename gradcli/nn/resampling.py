@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional
-from .configured import REQUIRED, Configured
+from .configured import REQUIRED, Configured, named_calls
 from .sizes import spread
 
 
@@ -25,7 +25,8 @@ class _Pad(Configured):
         return str(self.padding)
 
 
-class _ConstantPad(_Pad):
+@named_calls
+class _ConstantPadNd(_Pad):
     PUBLIC = ("value",)
     SETTINGS = (("padding", REQUIRED), ("value", REQUIRED))
 
@@ -36,19 +37,19 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     DIMENSIONS = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     DIMENSIONS = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     DIMENSIONS = 3
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     SETTINGS = (("padding", REQUIRED),)
 
     def _settle(self) -> None:
@@ -71,40 +72,55 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
     pass
 
 
-class ReflectionPad1d(_Pad):
-    DIMENSIONS, MODE = 1, "reflect"
+@named_calls
+class _ReflectionPadNd(_Pad):
+    MODE = "reflect"
 
 
-class ReflectionPad2d(_Pad):
-    DIMENSIONS, MODE = 2, "reflect"
+class ReflectionPad1d(_ReflectionPadNd):
+    DIMENSIONS = 1
 
 
-class ReflectionPad3d(_Pad):
-    DIMENSIONS, MODE = 3, "reflect"
+class ReflectionPad2d(_ReflectionPadNd):
+    DIMENSIONS = 2
 
 
-class ReplicationPad1d(_Pad):
-    DIMENSIONS, MODE = 1, "replicate"
+class ReflectionPad3d(_ReflectionPadNd):
+    DIMENSIONS = 3
 
 
-class ReplicationPad2d(_Pad):
-    DIMENSIONS, MODE = 2, "replicate"
+@named_calls
+class _ReplicationPadNd(_Pad):
+    MODE = "replicate"
 
 
-class ReplicationPad3d(_Pad):
-    DIMENSIONS, MODE = 3, "replicate"
+class ReplicationPad1d(_ReplicationPadNd):
+    DIMENSIONS = 1
 
 
-class CircularPad1d(_Pad):
-    DIMENSIONS, MODE = 1, "circular"
+class ReplicationPad2d(_ReplicationPadNd):
+    DIMENSIONS = 2
 
 
-class CircularPad2d(_Pad):
-    DIMENSIONS, MODE = 2, "circular"
+class ReplicationPad3d(_ReplicationPadNd):
+    DIMENSIONS = 3
 
 
-class CircularPad3d(_Pad):
-    DIMENSIONS, MODE = 3, "circular"
+@named_calls
+class _CircularPadNd(_Pad):
+    MODE = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
+    DIMENSIONS = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    DIMENSIONS = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    DIMENSIONS = 3
 
 
 class Upsample(Configured):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.schema.limits import as_element
 from ..engine.schema.mode import state
 from ..engine.schema.operator import catalogue
 from ..engine.tensors.conversion import MEAN, NONE, SUM
@@ -226,3 +227,17 @@ def check_square(self: Any, name: str, argument: str = "A") -> None:
             f"{name}: {argument} must be batches of square matrices, but they are "
             f"{self.shape[-2]} by {self.shape[-1]} matrices"
         )
+
+
+def refuse_complex(name: str, *tensors: Any) -> None:
+    """Some functions have no derivative for complex numbers."""
+    if state.grad_enabled and any(t.dtype.is_complex and t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"{name} does not support automatic differentiation for outputs with complex dtype."
+        )
+
+
+def check_number(value: Any, dtype: Any) -> None:
+    """Refuses what an element of the type cannot hold: a number, or one in a 0-dim tensor."""
+    if not hasattr(getattr(value, "_data", value), "level"):  # vmap's samples have no number
+        as_element(value.item() if hasattr(value, "ndim") else value, dtype)

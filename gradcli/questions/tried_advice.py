@@ -94,7 +94,17 @@ def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
 
 
 def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
-    """A failure under PyTorch, with the labels and the advice of the own engine.
+    """A failure under PyTorch, with the labels and the advice of the own engine."""
+    own = failed_alike(ran, started)
+    if own is None:
+        return ran
+    started = time.process_time()
+    own = with_trials(own, started) if tries else own
+    return ran._replace(error=with_cut(own, started, tries=tries).error)
+
+
+def failed_alike(ran: Ran, started: float) -> Ran | None:
+    """The same failure by the own engine.
 
     It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
     fails at the same place in the same words, what it knows of the failure holds for both.
@@ -102,9 +112,9 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     error, limits = ran.error, ran.request.limits
     seconds = time.process_time() - started
     if error is None or error.span is None or error.exit_status is not ExitStatus.PROGRAM_ERROR:
-        return ran
+        return None
     if len(ran.request.data) > MOST_SOURCE or seconds > limits.timeout / OTHER_PART:
-        return ran
+        return None
     from ..pipeline.run import execute
 
     request = ran.request._replace(
@@ -114,12 +124,9 @@ def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     with as_new():
         own = execute(request, None)
     if own.error is None or own.error.span is None or own.error.message != error.message:
-        return ran
-    if (own.error.type, own.error.span.line) != (error.type, error.span.line):
-        return ran
-    started = time.process_time()
-    own = with_trials(own, started) if tries else own
-    return ran._replace(error=with_cut(own, started, tries=tries).error)
+        return None
+    is_alike = (own.error.type, own.error.span.line) == (error.type, error.span.line)
+    return own if is_alike else None
 
 
 def _answer(error: Diagnostic, cure: Cure, again: Ran | None) -> str | None:

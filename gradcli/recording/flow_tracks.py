@@ -9,7 +9,7 @@ from weakref import ref
 from .curve import Curve
 from .measures import Measure, copy_of, is_blank, moved
 from .passes import Pass
-from .sides import is_parameter, origin_of, row_of, shape_of, standing
+from .sides import has_numbers, is_parameter, origin_of, row_of, shape_of, standing
 
 Key = tuple[Any, str]  # the function that binds a name, or None; the name
 
@@ -141,7 +141,7 @@ class Track:
         if not self.known:
             return 0.0
         known, self.standing = self.standing, standing(tensor)
-        if known is not None and known == self.standing:
+        if (known is not None and known == self.standing) or not has_numbers(tensor):
             return 0.0
         ratio = 0.0 if self.before is None else moved(self.before, tensor)
         if ratio != 0:

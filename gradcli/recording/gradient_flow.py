@@ -25,6 +25,7 @@ from .passes import Pass
 from .recording import Recording
 from .sides import (
     AnyTensor,
+    has_numbers,
     is_leaf,
     is_parameter,
     mark_of,
@@ -367,7 +368,7 @@ class GradientFlow(Spectator):
             if tensor is None or not track.known or track.start is None:
                 continue
             self._look(track, tensor)
-            if track.start.size:
+            if track.start.size and has_numbers(tensor):
                 track.unchanged = unchanged(track.start, tensor) / track.start.size
 
 

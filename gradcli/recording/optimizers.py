@@ -18,12 +18,15 @@ MOST = 10_000  # optimisers, and tensors of one
 class Optimizer:
     """One of them; it holds its tensors itself."""
 
-    __slots__ = ("object", "origin", "held", "steps", "idle", "cleared_at", "of_modules")
+    __slots__ = (
+        "object", "origin", "held", "steps", "idle", "resting", "cleared_at", "of_modules",
+    )  # fmt: skip
 
     def __init__(self, optimizer: Any, origin: Any) -> None:
         self.object, self.origin = optimizer, origin
         self.held: dict[int, Any] = {}
         self.steps = self.idle = 0  # and those that found no gradient
+        self.resting = 0  # the last steps, in a row, at the learning rate 0
         self.cleared_at: int | None = None  # the line that last set one of its gradients to None
         self.of_modules = False
 
@@ -82,6 +85,7 @@ class Optimizers(Spectator):
             one.steps += 1
             grads = (tensor.grad for tensor in one.tensors)
             one.idle += all(grad is None or is_blank(grad) for grad in grads)
+            one.resting = one.resting + 1 if _rests(one) else 0
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:
         """A class of an interpreted program does not say where it is made: its __init__ is called
@@ -117,6 +121,13 @@ def groups_of(optimizer: Optimizer, tensor: Any) -> list[dict[str, Any]]:
     groups = [group for group in given if type(group) is dict]
     own = [group for group in groups if any(one is tensor for one in group.get("params", ()))]
     return own or groups
+
+
+def _rests(optimizer: Optimizer) -> bool:
+    """Whether all its learning rates are 0."""
+    groups = getattr(optimizer.object, "param_groups", ())
+    rates = [group.get("lr") if type(group) is dict else None for group in groups]
+    return bool(rates) and all(type(rate) in (int, float) and rate == 0 for rate in rates)
 
 
 def rate_of(optimizer: Optimizer, tensor: Any) -> float | None:

@@ -215,11 +215,14 @@ def has_numbers(tensor: Any) -> bool:
 
 
 def without_numbers(tensor: Any) -> str:
-    """Whose tensors have none, of one without them: a device's, or those of a class that computes
-    its operations itself."""
+    """Whose tensors have none, of one without them: a device's, those of a class that computes its
+    operations itself, or of a type that PyTorch only stores."""
     if tensor.is_meta:
         return "the device meta"
-    return f"the class {type(tensor).__name__}"
+    kind = type(tensor)
+    if kind.__module__.startswith("torch"):
+        return "released memory" if tensor.is_floating_point() else f"the type {tensor.dtype}"
+    return f"the class {kind.__name__}"
 
 
 def with_one_shape(tensor: Any) -> Any:

@@ -21,7 +21,7 @@ from .collect import leaves_behind
 from .lines import Modules
 from .measures import address_of, bytes_of
 from .passes import Pass, Passes
-from .sides import sides
+from .sides import has_numbers, sides
 from .snapshot import Number, snapshot
 from .spectator import Spectator
 
@@ -170,7 +170,7 @@ class Values(Spectator):
         if found is None:
             return
         node, tensor, version, module, is_leaf = found
-        if tensor._version != version:
+        if tensor._version != version or (is_leaf and not has_numbers(tensor)):
             self._keep(node, 0 if is_leaf else tensor.output_nr, None, module)
         elif is_leaf:
             self._keep(node, 0, tensor.detach().t(), module)

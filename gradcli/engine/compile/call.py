@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from ..graph.leaf import edge_of, mark_inference
+from ..graph.leaf import edge_of
 from ..graph.node import Node, SavedOutput, SharedOutput, UnimplementedNode, inputs_of
 from ..memory.layout import LAYOUTS, element_strides, iterated
 from ..schema import dtypes
@@ -158,7 +158,7 @@ def _names(row: Row) -> dict[str, Any]:
         "bool_": dtypes.bool_, "int64": dtypes.int64, "watch": watch,
         "widened": widened, "make_view": make_view,
         "mark_of_base": mark_of_base,
-        "mark_inference": mark_inference, "check": row.check, "check_mixed": row.check_mixed,
+        "check": row.check, "check_mixed": row.check_mixed,
         "NUMBERS": frozenset({float, int, bool}), "formed": formed,
         "inputs_of": inputs_of, "iterated": iterated,
         "lay_out": LAYOUTS.get(row.layout),

@@ -270,7 +270,7 @@ class FastPath(Lane):
         flag = "mark_of_base(out)" if row.view else "False"
         write(f"out._requires_grad = {flag}; out._grad_fn = None")
         if not row.view:
-            write("if state.inference: mark_inference(out)")
+            write("if state.newborn: state.newborn(out)")
         write("return out")
 
     def differentiable(self) -> str:

@@ -76,6 +76,9 @@ def mark_inference(tensor: Tensor) -> None:
     tensor._storage = _InferenceStorage()
 
 
+type(state).mark_inference = staticmethod(mark_inference)
+
+
 def refuse_inference(storage: Storage) -> None:
     if isinstance(storage, _InferenceStorage):
         raise RuntimeError(INFERENCE_SAVED)

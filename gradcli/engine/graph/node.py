@@ -28,12 +28,13 @@ class Storage:
     """The version counter that a tensor and its views share.
 
     `changed_at`, there once the version was raised, is the origin of the operation that did it
-    last.
+    last. `born`, of memory that a transformed function made, is the number of that run.
     """
 
-    __slots__ = ("version", "changed_at")
+    __slots__ = ("version", "changed_at", "born")
 
     changed_at: object
+    born: int
 
     def __init__(self) -> None:
         self.version = 0

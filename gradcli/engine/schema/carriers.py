@@ -65,11 +65,13 @@ ARRAYS = RUNTIME.arrays
 class _Transformations:
     """Which transformations (torch.func, forward_ad) are open, and what that changes."""
 
-    __slots__ = ("levels", "stack", "draw", "forbid", "gradients", "text")
+    __slots__ = ("levels", "stack", "draw", "forbid", "gradients", "text", "opened", "change")
 
     def __init__(self) -> None:
         self.levels = 0  # how many are open
         self.stack: list[Any] = []  # those of torch.func, innermost last
+        self.change: Body | None = None  # told of operations in place
+        self.opened = 0  # how many of torch.func were ever opened
         self.draw: Body | None = None  # notified of random numbers
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents

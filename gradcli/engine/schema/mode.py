@@ -38,15 +38,20 @@ class State:
     """
 
     __slots__ = (
-        "grad_enabled", "inference", "wished", "origin", "formula", "anomaly", "anomaly_check_nan",
-        "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder", "watched", "told",
+        "grad_enabled", "_inference", "newborn", "inside", "wished", "origin", "formula", "anomaly",
+        "anomaly_check_nan", "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder",
+        "watched", "told",
         "on_made", "keep_graph", "create_graph", "aside", "hooked", "on_tensors", "reshaped",
         "in_fast_backward", "full_backward", "anomalies", "taken", "plain", "next_handle",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.grad_enabled = True
-        self.inference = False
+        # Told of tensors that are made outside of graphs: in inference mode, and inside of
+        # transformed functions.
+        self.newborn: Callable[[Any], None] | None = None
+        self.inside: Callable[..., None] | None = None
+        self._inference = False
         self.wished = False  # grad mode inside of inference mode, where nothing is recorded
         self.origin: object = None
         self.formula = False
@@ -90,6 +95,18 @@ class State:
     # operation that enters a graph, with its arguments: it can be run again.
     observer: Any = property(attrgetter("_observer"), _observe)
     recorder: Any = property(attrgetter("_recorder"), _record)
+
+    def _infer(self, mode: bool) -> None:
+        self._inference = mode
+        self.newborn = self.mark_inference if mode else self.inside
+
+    inference: Any = property(attrgetter("_inference"), _infer)
+    mark_inference: Any = None  # see `leaf`
+
+    def go_inside(self, told: Callable[..., None] | None) -> None:
+        """Who is told of new tensors while a transformed function runs."""
+        self.inside = told
+        self._infer(self._inference)
 
     def _look(self) -> None:
         observer = self._observer

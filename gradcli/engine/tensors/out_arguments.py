@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..schema.call_errors import reads_out, takes_out, undifferentiable
-from ..schema.carriers import RUNTIME
+from ..schema.carriers import RUNTIME, TRANSFORMS
 from ..schema.catalogue import Function, catalogue
 from ..schema.dtypes import bool_
 from ..schema.mode import no_grad, state
@@ -159,22 +159,29 @@ def _into(
                 refuse_shared(before, operand, True)
         if memory not in (Memory.ITERATED, Memory.APART):
             _check_memory(memory, [place], looked_at)
-    copy = catalogue.methods["copy_"]
-    for place, value in zip(outs, results, strict=True):
-        if memory is Memory.UNCHECKED and is_expanded(place._data):
-            place._data[...] = value._data  # the last one stays
-            place._bump()
-            continue
-        if function.path in COMPOSED or function.path in UNRECORDED:
-            copy(place, value)
-            continue
-        with no_grad():
-            copy(place, value)
+    change, TRANSFORMS.change = TRANSFORMS.change, None  # to torch.func it is none in place
+    try:
+        for place, value in zip(outs, results, strict=True):
+            _write(place, value, memory, function)
+    finally:
+        TRANSFORMS.change = change
     if isinstance(result, Tensor):
         return out
     if isinstance(result, Named):
         return named(f"{function.name}_out", result.fields, tuple(out))
     return tuple(out)
+
+
+def _write(place: Tensor, value: Tensor, memory: Memory, function: Function) -> None:
+    copy = catalogue.methods["copy_"]
+    if memory is Memory.UNCHECKED and is_expanded(place._data):
+        place._data[...] = value._data  # the last one stays
+        place._bump()
+    elif function.path in COMPOSED or function.path in UNRECORDED:
+        copy(place, value)
+    else:
+        with no_grad():
+            copy(place, value)
 
 
 def _check_own_shape(out: Tensor, result: Tensor, operands: Sequence[Tensor]) -> None:

@@ -169,6 +169,8 @@ class Tensor(Values, Metadata, metaclass=Named):
             mark_inference(out)
         else:
             out._meta = out._storage = None
+            if state.inside:
+                state.inside(out, self)
         return out
 
     @data.setter
@@ -198,6 +200,8 @@ class Tensor(Values, Metadata, metaclass=Named):
             mark_inference(out)
         else:
             out._meta, out._storage = None, self._need_storage()
+            if state.inside:
+                state.inside(out, self)
         return out
 
     def detach_(self) -> Tensor:
@@ -289,8 +293,8 @@ def plain(data: Array, kind: TensorType) -> Tensor:
     out._data, out._kind = data, kind
     out._requires_grad, out._grad_fn, out._output_nr = False, None, 0
     out._form = out._storage = out._meta = None
-    if state.inference:
-        mark_inference(out)
+    if state.newborn:
+        state.newborn(out)
     return out
 
 

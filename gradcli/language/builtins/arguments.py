@@ -43,7 +43,10 @@ def _copied(function: FunctionType) -> FunctionType:
 
 # Classes below the public ones that PyTorch has too, under the same names, and those of ours that
 # no program knows.
-PYTORCHS = ("_BatchNorm.", "_InstanceNorm.", "_DecoratorContextManager.__call__")
+PYTORCHS = (
+    "_BatchNorm.", "_InstanceNorm.", "_DecoratorContextManager.__call__",
+    *(f"_{kind}PadNd.forward" for kind in ("Constant", "Reflection", "Replication", "Circular")),
+)  # fmt: skip
 OURS = ("_", "Configured.", "Number.", "WrappedNumber.", "ArrayType.", "Twister.")
 INHERITED = "inherited"  # the mark of a copy that was named for a class
 

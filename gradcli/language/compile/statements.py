@@ -12,7 +12,7 @@ from ..attributes import delete_attribute, get_attribute, set_attribute
 from ..builtins.paths import imported
 from ..calls import call
 from ..grammar import is_foreign
-from ..names import Scope
+from ..names import Scope, members
 from ..operations import delete_item, get_item, iterate, set_item, type_handlers, type_name
 from ..session import session
 from ..values import BREAK, CONTINUE, Closure
@@ -303,7 +303,14 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
             for alias in node.names
             if alias.name != "*"
         ]
-        if not stores:  # the names of a star are known without it, and so whether there are any
+        if not stores and home != "torch":
+            # The names of a star are known without it, but for those that something else binds too.
+            stores = [
+                (self.store(name, scope, node), home, name, True)
+                for name in members(home)
+                if name in scope.bound and name not in self.program.aliases
+            ]
+        if not stores:
             stores.append((lambda frame, value: None, home, None, True))
         return _imports(stores, node)
 

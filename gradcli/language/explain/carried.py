@@ -103,26 +103,35 @@ def by_name(out: Explanation) -> bool:
 
 def _is_optimised(out: Explanation, loop: ast.For | ast.While, name: str) -> bool:
     """`z = z.clamp(-1, 1)` of a leaf that an optimizer has, which the new tensor is not."""
-    places = out.places
     for statement in loop.body:
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-            continue
-        value, function = statement.value, statement.value.func
-        if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != name:
-            continue
-        if ast.unparse(statement.targets[0]) != name or not _steps(loop):
-            continue
-        twin = f"{function.attr}_"
-        if twin in catalogue.methods:
-            given = ast.unparse(ast.Call(ast.Name("f"), value.args, value.keywords))[1:]
-            text = f"with torch.no_grad(): {name}.{twin}{given}"
+        change = in_place(statement, name)
+        if change is not None and steps(loop):
+            text = f"with torch.no_grad(): {change}"
             out.put(statement, f"{name} is another tensor from here on, not the optimizer's")
-            out.advise(f"{text}, which leaves {name} a leaf", replaced(places, statement, text))
+            edits = replaced(out.places, statement, text)
+            out.advise(f"{text}, which leaves {name} a leaf", edits)
             return True
     return False
 
 
-def _steps(loop: ast.For | ast.While) -> bool:
+def in_place(statement: ast.AST, name: str) -> str | None:
+    """`z.clamp_(-1, 1)` for z = z.clamp(-1, 1) and z = torch.clamp(z, -1, 1)"""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return None
+    value, function, given = statement.value, statement.value.func, statement.value.args
+    if not isinstance(function, ast.Attribute) or ast.unparse(statement.targets[0]) != name:
+        return None
+    if ast.unparse(function.value) != name:
+        if ast.unparse(function.value) != "torch" or not given or ast.unparse(given[0]) != name:
+            return None
+        given = given[1:]
+    twin = f"{function.attr}_"
+    if twin not in catalogue.methods:
+        return None
+    return f"{name}.{twin}{ast.unparse(ast.Call(ast.Name('f'), given, value.keywords))[1:]}"
+
+
+def steps(loop: ast.For | ast.While) -> bool:
     calls = (part for part in ast.walk(loop) if isinstance(part, ast.Call))
     return any(isinstance(c.func, ast.Attribute) and c.func.attr == "step" for c in calls)
 

@@ -17,7 +17,7 @@ from ..explanation import (
     suffixed,
 )
 from ..places import Places, saved_text
-from .carried import carried_names, cut
+from .carried import CARRIED, by_name
 
 LONGEST = 40  # characters of a piece of code in an advice
 MOST_AGAIN = 3  # statements that an advice repeats
@@ -268,13 +268,8 @@ def _compute_again(out: Explanation, saved: Cause, changed: Cause) -> None:
         loop = places.loop_around(place)
         if loop is None or not places.share_a_loop(saved.origin, place):
             return
-        names = carried_names(out, loop)
-        if names and len(names) <= 3:
-            text = "; ".join(cut(name, value) for name, value in names.items())
-            edits = line_after(places, loop.body[-1], text)
-            out.advise(f"{text} at the end of each turn", edits)
-        else:
-            out.advise(".detach() what a turn takes over from the turn before")
+        if not by_name(out):
+            out.advise(CARRIED)
     elif not _compute_way_again(out, saved, changed) and not _save_a_copy(out, saved, changed):
         out.advise(f"backward before line {line}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.schema.mode import state
 from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.rounding import exp_in_kernel, multiply_add, precise, vector_code
 from ...numerics.thresholds import ROUNDED
@@ -15,6 +14,7 @@ from ..conventions import (
     cleared,
     floating_only,
     full_precision,
+    refuse_complex,
     unimplemented,
     wrap_dim,
 )
@@ -40,10 +40,7 @@ def _silu_backward(grad: Any, self: Any) -> Any:
 
 
 def _check_real_slope(self: Any) -> None:
-    if self.dtype.is_complex and self.requires_grad and state.grad_enabled:
-        raise RuntimeError(
-            "silu does not support automatic differentiation for outputs with complex dtype."
-        )
+    refuse_complex("silu", self)
 
 
 silu = operator(

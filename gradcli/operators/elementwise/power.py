@@ -242,11 +242,16 @@ composite(
 
 
 def _float_power_into(self: Any, exponent: Any) -> Any:
-    if self.dtype.name != "float64":
+    given = getattr(exponent, "dtype", None)
+    is_complex = exponent.__class__ is complex if given is None else given.is_complex
+    needed = "ComplexDouble" if is_complex or self.dtype.is_complex else "Double"
+    if self.dtype.word != needed:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.word} but the operation's "
-            "result requires dtype Double"
+            f"result requires dtype {needed}"
         )
+    if is_complex or needed == "ComplexDouble":
+        return catalogue.methods["pow_"](self, exponent)
     exponent = exponent.double() if hasattr(exponent, "double") else float(exponent)
     return catalogue.methods["pow_"](self, exponent)
 

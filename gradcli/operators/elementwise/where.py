@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.schema.limits import as_element
 from ...engine.schema.operator import composite, operator, warn
-from ..conventions import chosen, cleared
+from ..conventions import check_number, chosen, cleared
 from ..geometry import broadcast_sizes
 from ..reduce.sums import sum_all, sum_to
 from ..shape.cast import alike
@@ -161,7 +160,7 @@ def _check_mask(self: Any, mask: Any, value: Any) -> None:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype " + mask.dtype.c_word
         )
-    as_element(value, self.dtype)
+    check_number(value, self.dtype)
 
 
 def _filled(xp: Any, self: Any, mask: Any, value: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...engine.memory.layout import once
 from ...engine.schema.dtypes import COMPLEX
-from ...engine.schema.limits import as_element
 from ...engine.schema.operator import Reduced, operator, warn
 from ...numerics.reduced_kernels import add_at
+from ..conventions import check_number, refuse_complex
 from ..elementwise.arithmetic import wrapped
 from ..elementwise.where import masked_fill, where
 from ..geometry import sizes_text, wrap_dim
@@ -20,7 +20,7 @@ from ..shape.shape import expand
 from ..shape.squeeze import squeeze_dim
 from ..shape.strides import check_strided
 from .adding import add_rows
-from .scatter_reduce import REDUCTIONS, equal_places, neutral, refuse_complex, zero_places
+from .scatter_reduce import REDUCTIONS, equal_places, neutral, zero_places
 
 
 def _at(dim: int, index: Any) -> tuple[Any, ...]:
@@ -309,7 +309,7 @@ def _check_fill(self: Any, dim: int, index: Any, value: Any) -> None:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
-    as_element(value, self.dtype)
+    check_number(value, self.dtype)
     if index.dtype.name != "int64":
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
@@ -422,7 +422,7 @@ def _check_reduce(
             f"{reduce}."
         )
     _check_slices("index_reduce_", self, dim, index, source)
-    refuse_complex(self, "index_reduce")
+    refuse_complex("index_reduce", self)
     _check_reduced_type(self.dtype, reduce, include_self)
     warn("index_reduce() is in beta and the API may change at any time.")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.schema.mode import state
 from ...engine.schema.operator import Reduced, operator
+from ..conventions import refuse_complex
 from ..elementwise.where import masked_fill, where
 from ..shape.constants import ones_as, zeros_as
 from .scatter import check_scatter, gather, scatter_add, scatter_value, scattered_into
@@ -21,18 +21,10 @@ def _check_reduce(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     check_scatter(self, dim, index, src)
-    refuse_complex(self, "scatter_reduce")
+    refuse_complex("scatter_reduce", self)
     if reduce in ("amax", "amin") and self.dtype.is_complex:
         raise NotImplementedError(
             f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{self.dtype.word}'"
-        )
-
-
-def refuse_complex(tensor: Any, name: str) -> None:
-    """A reduction has no derivative for complex numbers."""
-    if tensor.requires_grad and tensor.dtype.is_complex and state.grad_enabled:
-        raise RuntimeError(
-            f"{name} does not support automatic differentiation for outputs with complex dtype."
         )
 
 

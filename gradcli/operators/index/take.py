@@ -111,6 +111,8 @@ def _taken_along(self: Any, indices: Any, dim: int | None) -> Any:
         return gather.run(reshape(self, (-1,)), 0, reshape(indices, (-1,)), False)
     dim = wrap_dim(dim, self.ndim)
     indices = counted_from_front(indices, self.shape[dim] if self.ndim else 1)
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     a, b = list(self.shape), list(indices.shape)
     a[dim] = b[dim] = 1
     common = broadcast_sizes(a, b)

@@ -227,7 +227,7 @@ def _check_bags(weight: Any, indices: Any, offsets: Any, weights: Any) -> None:
     if starts.size and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-            f"position 0. However, got {starts[0]}"
+            f"position 0. However, got {starts[0]}\n[ torch.{offsets.dtype.word}Tensor{{}} ]"
         )
     if starts.size and starts[-1] > indices.shape[0]:
         raise RuntimeError(

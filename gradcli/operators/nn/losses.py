@@ -383,6 +383,8 @@ def _gaussian(input: Any, target: Any, var: Any, full: bool, eps: float, reducti
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = number_as(input, var) * input.new_ones(tuple(input.shape))
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
     elif tuple(var.shape) != tuple(input.shape):
         if tuple(input.shape[:-1]) == tuple(var.shape):
             var = var.unsqueeze(-1)
@@ -390,8 +392,6 @@ def _gaussian(input: Any, target: Any, var: Any, full: bool, eps: float, reducti
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    if bool((var < 0).any()):
-        raise ValueError("var has negative entry/entries")
     var = var.clone()
     with no_grad():
         var.clamp_(min=eps)

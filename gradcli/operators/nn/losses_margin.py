@@ -271,10 +271,12 @@ def _multilabel_soft_margin(
 ) -> Any:
     from ..elementwise.activation_smooth import log_sigmoid
 
-    number = reduction_number(reduction, size_average, reduce)
     loss = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input))
     loss = loss if weight is None else loss * weight
-    return reduced(loss.sum(dim=input.ndim - 1) / input.shape[-1], number)
+    loss = loss.sum(dim=input.ndim - 1) / input.shape[-1]
+    if size_average is None is reduce and reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    return reduced(loss, reduction_number(reduction, size_average, reduce))
 
 
 composite(

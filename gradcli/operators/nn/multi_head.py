@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ...engine.schema.operator import catalogue, composite
+from ...engine.schema.operator import catalogue, composite, warn
 from ..shape.shape import view
 from ..shape.transposed import transpose
 from .linear import linear
@@ -66,12 +66,21 @@ def _additive(mask: Any, name: str, dtype: Any) -> Any:
     return mask
 
 
+def additive_masks(padding: Any, attention: Any, dtype: Any) -> tuple[Any, Any]:
+    """Both masks as numbers that are added."""
+    added = _additive(padding, "key_padding_mask", dtype)
+    if padding is not None and attention is not None and padding.dtype is not attention.dtype:
+        warn(
+            "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type "
+            "for both instead."
+        )
+    return added, _additive(attention, "attn_mask", dtype)
+
+
 def _batched_mask(mask: Any, sizes: Any, heads: int) -> Any:
     target, batch, source = sizes
     if mask is None:
         return None
-    if mask.ndim not in (2, 3):
-        raise RuntimeError(f"attn_mask's dimension {mask.ndim} is not supported")
     expected = (target, source) if mask.ndim == 2 else (batch * heads, target, source)
     if tuple(mask.shape) != expected:
         raise RuntimeError(
@@ -94,11 +103,11 @@ class Masks(NamedTuple):
     def joined(self, batch: int, heads: int, source: int) -> Any:
         if self.padding is None:
             return self.attention
-        if tuple(self.padding.shape) != (batch, source):
-            raise AssertionError(
-                f"expecting key_padding_mask shape of {(batch, source)}, but got "
-                f"{self.padding.shape}"
-            )
+        for place, expected in enumerate((batch, source)):
+            if (found := self.padding.shape[place]) != expected:
+                raise AssertionError(
+                    f"Expected key_padded_mask.shape[{place}] to be {expected}, but got {found}"
+                )
         mask = self.padding.view(batch, 1, 1, source).expand(-1, heads, -1, -1)
         mask = mask.reshape(batch * heads, 1, source)
         return mask if self.attention is None else self.attention + mask
@@ -148,7 +157,9 @@ def _weighed(q: Any, k: Any, v: Any, mask: Any, dropout: float) -> tuple[Any, An
     return _call("bmm", weights, v), weights
 
 
-def _check_shapes(query: Any, key: Any, value: Any, padding: Any) -> bool:
+def _check_shapes(
+    query: Any, key: Any, value: Any, padding: Any, attention: Any, heads: int
+) -> bool:
     """Is there a batch?"""
     if query.ndim not in (2, 3):
         raise AssertionError(
@@ -156,18 +167,28 @@ def _check_shapes(query: Any, key: Any, value: Any, padding: Any) -> bool:
             "tensor"
         )
     batched = query.ndim == 3
+    which = "batched (3-D)" if batched else "unbatched (2-D)"
     if key.ndim != query.ndim or value.ndim != query.ndim:
-        which = "batched (3-D)" if batched else "unbatched (2-D)"
         raise AssertionError(
             f"For {which} `query`, expected `key` and `value` to be {query.ndim}-D but found "
             f"{key.ndim}-D and {value.ndim}-D tensors respectively"
         )
     if padding is not None and padding.ndim != query.ndim - 1:
-        which = "batched (3-D)" if batched else "unbatched (2-D)"
         raise AssertionError(
             f"For {which} `query`, expected `key_padding_mask` to be `None` or {query.ndim - 1}-D "
             f"but found {padding.ndim}-D tensor instead"
         )
+    if attention is not None and attention.ndim not in (2, 3):
+        raise AssertionError(
+            f"For {which} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+            f"{attention.ndim}-D tensor instead"
+        )
+    expected = (heads, query.shape[0], key.shape[0])
+    if not batched and attention is not None and attention.ndim == 3:
+        if tuple(attention.shape) != expected:
+            raise AssertionError(
+                f"Expected `attn_mask` shape to be {expected} but got {attention.shape}"
+            )
     return batched
 
 
@@ -219,27 +240,27 @@ def _head_width(width: int, given: Settings) -> int:
     return width // given.num_heads
 
 
-def _masks(query: Any, source: int, padding: Any, attention: Any, given: Settings) -> Masks:
-    target, batch, _ = query.shape
+def _masks(query: Any, padding: Any, attention: Any, given: Settings) -> Masks:
     if given.is_causal and attention is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
             "method `generate_square_subsequent_mask` to create this mask."
         )
-    padding = _additive(padding, "key_padding_mask", query.dtype)
     if given.is_causal and padding is None and not given.need_weights:
         return Masks(None, None)  # the kernel makes the causal mask itself
-    attention = _additive(attention, "attn_mask", query.dtype)
-    return Masks(_batched_mask(attention, (target, batch, source), given.num_heads), padding)
+    padding, attention = additive_masks(padding, attention, query.dtype)
+    return Masks(attention, padding)
 
 
 def _attention(
     query: Any, key: Any, value: Any, padding: Any, attention: Any, given: Settings
 ) -> tuple[Any, Any]:
     target, batch, width = query.shape
+    masks = _masks(query, padding, attention, given)
     heads, inner = given.num_heads, _head_width(width, given)
-    masks = _masks(query, key.shape[0], padding, attention, given)
     q, k, v = _projections(query, key, value, given)
+    sizes = target, batch, key.shape[0]
+    masks = masks._replace(attention=_batched_mask(masks.attention, sizes, heads))
     k, v, masks = _with_biases(k, v, given.bias_k, given.bias_v, masks)
     q = _per_head(q, None, batch, heads, inner, "")
     k = _per_head(k, given.static_k, batch, heads, inner, "static_k")
@@ -284,7 +305,7 @@ def _multi_head(
         use_separate_proj_weight, (q_proj_weight, k_proj_weight, v_proj_weight), static_k,
         static_v, average_attn_weights, is_causal,
     )  # fmt: skip
-    if _check_shapes(query, key, value, key_padding_mask):
+    if _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
         return _attention(query, key, value, key_padding_mask, attn_mask, given)
     query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
     if key_padding_mask is not None:

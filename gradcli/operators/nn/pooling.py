@@ -139,7 +139,9 @@ def _max_double(grad: Any, indices: Any, ndim: int) -> Any:
     """The gradient's elements at the places of the maxima."""
     lead = tuple(indices.shape[:-ndim])
     flat = reshaped(grad, (*lead, _product(grad.shape[-ndim:])))
-    picked = catalogue.row("gather")(flat, -1, reshaped(indices, (*lead, -1)), False)
+    picked = catalogue.row("gather")(
+        flat, -1, reshaped(indices, (*lead, _product(indices.shape[-ndim:]))), False
+    )
     return catalogue.row("view")(picked, tuple(indices.shape))
 
 

@@ -67,21 +67,32 @@ def _check_samples(self: Any, samples: Any, ndim: int) -> None:
 
 
 def _check(ndim: int) -> Any:
+    name = f"fractional_max_pool{ndim}d{'_out' if ndim == 3 else ''}()"
+
     def check(self: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> None:
         if min(output_size) < 0:
             sizes = [*self.shape[: self.ndim - ndim], *output_size]
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {min(output_size)}: {sizes}"
             )
+        if self.ndim not in (ndim + 1, ndim + 2):
+            raise RuntimeError(
+                f"{name}: Expected {ndim + 1}D or {ndim + 2}D tensor, but got: {list(self.shape)}"
+            )
+        empty = next((at for at in range(self.ndim - ndim - 1, self.ndim) if not self.shape[at]), 0)
+        if self.ndim and not self.shape[empty] and empty >= self.ndim - ndim - 1:
+            raise RuntimeError(
+                f"{name}: Expected input to have non-zero size for non-batch dimensions, but got"
+                f"{list(self.shape)} with dimension {empty} being empty."
+            )
         _check_samples(self, random_samples, ndim)
         names = ("height", "width") if ndim == 2 else ("time", "height", "width")
-        for name, out, window, size in zip(
+        for word, out, window, size in zip(
             names, output_size, kernel_size, self.shape[-ndim:], strict=True
         ):
             if out + window - 1 > size - (ndim == 3):  # PyTorch's 3d asks for one element more
-                before = f"fractional_max_pool{ndim}d{'_out' if ndim == 3 else ''}(): pool "
                 raise RuntimeError(
-                    f"{before}{name} {window} too large relative to input {name} {size}"
+                    f"{name}: pool {word} {window} too large relative to input {word} {size}"
                 )
 
     return check

@@ -148,6 +148,8 @@ def _directions(params: Sequence[Any], has_biases: bool, projected: bool) -> Ite
 
 def _one_way(step: Step, input: Any, state: Any, weights: Weights, back: bool) -> tuple[Any, Any]:
     """All steps of one direction: the outputs stacked, and the state after the last step."""
+    if not input.shape[0]:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     outputs = []
     from_input = weights.of_input(input).unbind(0)
     for inner in reversed(from_input) if back else from_input:

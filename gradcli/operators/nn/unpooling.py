@@ -32,7 +32,7 @@ def _unpool(xp: Any, x: Any, indices: Any, output_size: Any) -> Any:
     lead = x.shape[:-ndim]
     rows = _product(lead)
     out = xp.zeros((rows, volume), dtype=x.dtype)
-    places = indices.reshape(rows, -1)
+    places = indices.reshape(rows, _product(x.shape[-ndim:]))
     if bool(((places < 0) | (places >= volume)).any()):
         wrong = int(places[(places < 0) | (places >= volume)][0])
         sizes = "x".join(str(size) for size in output_size)
@@ -40,7 +40,7 @@ def _unpool(xp: Any, x: Any, indices: Any, output_size: Any) -> Any:
             f"Found an invalid max index: {wrong} (output volumes are of size {sizes}"
             + (")" if ndim == 3 else "")
         )
-    xp.put_along_axis(out, places, x.reshape(rows, -1), 1)
+    xp.put_along_axis(out, places, x.reshape(places.shape), 1)
     return out.reshape((*lead, *output_size))
 
 
@@ -91,9 +91,9 @@ def _sizes(input: Any, kernel: Any, stride: Any, padding: Any, wanted: Any) -> t
     )
     if wanted is None:
         return _natural(default)
+    if len(wanted) == ndim + 2:
+        wanted = wanted[2:]
     sizes = tuple(wanted)
-    if len(sizes) == ndim + 2:
-        sizes = sizes[2:]
     if len(sizes) != ndim:
         raise ValueError(
             f"output_size should be a sequence containing {ndim} or {ndim + 2} elements, but it "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.schema.operator import composite, operator
+from ..conventions import refuse_complex
 from ..geometry import element_strides, sizes_text, stepping, strided, wrap_dim
 from .constants import zeros_as
 
@@ -293,12 +294,15 @@ unfold = operator(
 # ---- a part replaced
 
 
-def check_part(name: str, part: Any, src: Any) -> None:
+def check_part(name: str, part: Any, src: Any, real: str = "", *whole: Any) -> None:
+    """`real` has no derivative for complex numbers."""
     if tuple(part.shape) != tuple(src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the {name} of self. src size = "
             f"{sizes_text(src.shape)}, {name} size = {sizes_text(part.shape)}"
         )
+    if real:
+        refuse_complex(real, src, *whole)
 
 
 def _with_part(self: Any, src: Any, place: Any) -> Any:
@@ -310,7 +314,9 @@ def _with_part(self: Any, src: Any, place: Any) -> Any:
 select_scatter = operator(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     node="SelectScatterBackward0",
-    check=lambda self, src, dim, index: check_part("slice", select(self.detach(), dim, index), src),
+    check=lambda self, src, dim, index: check_part(
+        "slice", select(self.detach(), dim, index), src, "select_scatter", self
+    ),
     layout="like",
     forward=lambda xp, self, src, dim, index: _with_part(
         self, src, (*lead(wrap_dim(dim, self.ndim)), index, ...)
@@ -330,7 +336,7 @@ slice_scatter = operator(
     "int step=1) -> Tensor",
     node="SliceScatterBackward0",
     check=lambda self, src, dim, start, end, step: check_part(
-        "slice", slice_(self.detach(), dim, start, end, step), src
+        "slice", slice_(self.detach(), dim, start, end, step), src, "slice_scatter", self
     ),
     layout="like",
     forward=lambda xp, self, src, dim, start, end, step: _with_part(

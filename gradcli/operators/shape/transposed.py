@@ -176,9 +176,16 @@ composite(
     errors=("v.mH",),
 )
 
+
+def _adjoint(self: Any) -> Any:
+    if self.ndim == 0:
+        warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+    return conj(_matrix_transpose(self, "adjoint()", False))
+
+
 adjoint = composite(
     "adjoint(Tensor self) -> Tensor",
-    lambda self: conj(_matrix_transpose(self, "adjoint()", False)),
+    _adjoint,
     doc="Swaps the last two dimensions and conjugates.",
     samples=("c.adjoint()", "torch.adjoint(x)"),
     errors=("v.adjoint()",),

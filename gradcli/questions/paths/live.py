@@ -19,7 +19,7 @@ from ...recording.modules import is_module
 from ...recording.names import levels
 from ...recording.passes import Pass
 from ...recording.recording import Recording
-from ...recording.sides import AnyTensor, array_of, is_live, sides
+from ...recording.sides import AnyTensor, array_of, has_numbers, is_live, sides
 from ...recording.spectator import Spectator
 from ..graph import leaves_of
 from ..interventions import Binder, Interventions
@@ -214,6 +214,8 @@ def translated(ran: Ran, of: tuple[str, ...], wrt: tuple[str, ...]) -> Ran:
             then = live.translation.clock_at(clock) + place / len(every)
         if type(value) in NUMBERS:
             naming.number(scope, name, value, then or 0)
+        elif not has_numbers(value) and name not in (*of, *wrt):
+            continue  # no path goes through it
         elif live.translation.knows(value) or (
             (name in of or not live.roots) and last[scope, name] is value
         ):  # what earlier turns computed has no values any more

@@ -176,6 +176,8 @@ def requiring(case: Case, node: ast.AST, differentiable: bool) -> list[Edit]:
         function = node.func
         word = function.attr if isinstance(function, ast.Attribute) else ""
         word = function.id if isinstance(function, ast.Name) else word
+        if word == "from_pretrained":  # of an embedding, whose freeze is True by default
+            return with_keyword(case, node, "freeze", "False")
         has = any(keyword.arg == "requires_grad" for keyword in node.keywords)
         if (makes(word) or word in ("tensor", "Parameter")) or has:
             if not differentiable and any(k.arg == "dtype" for k in node.keywords):

@@ -44,6 +44,8 @@ def _comes_no_more(case: Case) -> bool:
     if not entries or entries[-1].kind != "clear":
         return False
     callers = [entry.origin for entry in entries if entry.kind == "add"]
+    if case.passes.refusals and any(case.passes.refusals[-1][0] is one for one in callers):
+        return True
     return any(
         any(one.origin is caller for caller in callers)
         for one in case.passes.passes

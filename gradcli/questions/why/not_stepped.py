@@ -74,11 +74,25 @@ def _scheduled(case: Case, one: Optimizer, finding: Finding) -> None:
     if not any(first):
         return
     finding.sentence = f"{finding.sentence[:-1]}, to which a scheduler has changed it."
-    made = [node for body in case.program.body for node in ast.walk(body)
-            if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
+    made = _schedulers(case)
     if len(made) == 1:
         finding.causes.insert(0, Remark(made[0], "changes the learning rate"))
         finding.advice = "a scheduler that gives a learning rate above 0"
+
+
+def _schedulers(case: Case) -> list[ast.Call]:
+    return [node for body in case.program.body for node in ast.walk(body)
+            if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
+
+
+def at_rest(case: Case) -> Iterator[str]:
+    """The optimizer has stepped, and the last of its steps have the learning rate 0."""
+    for one in case.passes.optimizers.all:
+        if one.has(case.tensor) and 1 < one.resting < one.steps:
+            made = _schedulers(case)
+            where = f"the scheduler of line {made[0].lineno}" if len(made) == 1 else "the program"
+            yield (f"{where} set the learning rate to 0: the last {one.resting} steps of its "
+                   "optimizer change nothing")  # fmt: skip
 
 
 def given_back(case: Case) -> Iterator[str]:

@@ -13,7 +13,7 @@ from .cut_edits import is_elsewhere
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
 from .nonfinite import bad_finding, root_finding
-from .not_stepped import given_back, not_stepped_finding
+from .not_stepped import at_rest, given_back, not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
@@ -82,7 +82,7 @@ def _fine(case: Case) -> Finding:
         if case.is_here(entry.origin) and len(finding.others) < MADE_IT:
             word = "assigned here" if entry.kind == "assign" else "computed it"
             remark_once(finding.others, entry.origin, word)
-    finding.facts += [*_first_order(case), *_scaled(case), *given_back(case)]
+    finding.facts += [*_first_order(case), *_scaled(case), *given_back(case), *at_rest(case)]
     hidden = _hidden(case)
     if hidden is not None:
         word = "NaN" if hidden.nonfinite & NAN else "infinities"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...diagnostics import Edit
+from ...language.explain.carried import in_place, steps
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, Trial
 from .edits import advised, call_on, insert_before, replace, then
@@ -252,7 +253,7 @@ def _rebound_finding(case: Case, leaf: Any, statements: list[Any]) -> Finding:
     update = update_trial(case, statement)
     anew = _anew(case, statements[-1]) if update is None else None
     if anew is not None:
-        finding.advice = f"{anew}, so that each turn has a leaf"
+        finding.advice = anew
         return finding
     for trial in (update, _renamed(case, statement)):
         if trial is not None:
@@ -309,11 +310,15 @@ def _anew(case: Case, last: Any) -> str | None:
     to the leaf that the last turn makes, no pass comes."""
     if not isinstance(last, ast.Assign) or not isinstance(last.targets[0], ast.Name):
         return None
-    loops = (part for part in case.ancestors(last) if isinstance(part, (ast.For, ast.While)))
+    loops = [part for part in case.ancestors(last) if isinstance(part, (ast.For, ast.While))]
+    change = in_place(last, ast.unparse(last.targets[0]))
+    if change is not None and any(map(steps, loops)):
+        return f"with torch.no_grad(): {change}, which leaves {case.name} to the optimizer"
     inside = (part for loop in loops for part in ast.walk(loop) if isinstance(part, ast.Call))
     if not any(name_of(call) in ("backward", "grad") for call in inside):
         return None
-    return advised(case, last, call_on(case, last.value, ".detach().requires_grad_()"))
+    text = advised(case, last, call_on(case, last.value, ".detach().requires_grad_()"))
+    return f"{text}, so that each turn has a leaf"
 
 
 def _renamed(case: Case, statement: Any) -> Trial | None:

@@ -30,7 +30,7 @@ from ..escape import Terminal
 from ..table import ranged
 from .derivatives import derivatives
 from .edges import numbers, seed_row, which_pass
-from .encoding import encoded
+from .encoding import encoded, source
 from .ledger import ledger_row
 from .orders import FORWARD, holder, making
 from .profile import profile
@@ -191,7 +191,7 @@ def _node(
     else:
         row["line"], row["column"] = place.line, place.column
         row["end_line"], row["end_column"] = place.end_line, place.end_column
-        row["source"] = place.text
+        row["source"] = source(place.text)
     if elsewhere is not None:
         row["elsewhere"] = elsewhere_row(elsewhere)
     if flows is not None:
@@ -221,7 +221,7 @@ def pass_row(fact: PassFact) -> dict[str, Any]:
     return {
         "number": which.number,
         "line": which.line,
-        "source": which.source,
+        "source": source(which.source),
         "roots": [[root.node, root.output_nr] for root in fact.roots],
         "seeds": fact.seeds,
         "nodes": [
@@ -236,7 +236,7 @@ def pass_row(fact: PassFact) -> dict[str, Any]:
 def root_name(root: RootFact, report: Report) -> str:
     """The name of a root, else the expression that made it."""
     place = report.nodes[root.node].place
-    return root.name or ("" if place is None else place.text)
+    return root.name or ("" if place is None else source(place.text))
 
 
 def _backward(report: Report, i: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...recording.facts import Report
 from .edges import step_edge
+from .encoding import source
 
 Rows = Callable[[int], tuple[dict[str, Any], list[str] | None]]
 
@@ -49,7 +50,7 @@ def constants(report: Report) -> list[dict[str, Any]]:
         {
             "node": fact.node,
             "edge": fact.edge,
-            "source": fact.text,
+            "source": source(fact.text),
             "shape": fact.shape,
             "value": fact.numbers,
         }

@@ -8,7 +8,7 @@ from typing import Any
 from ...recording.facts import Nested, ShownPass
 from ...recording.facts.seeds import SeedFact
 from ...recording.facts.steps import EdgeFact, LocalFact, ValueFact
-from .encoding import encoded, quoted
+from .encoding import encoded, quoted, source
 
 FLAGS = ("false", "true")
 
@@ -31,7 +31,7 @@ def which_pass(shown: ShownPass | None) -> dict[str, Any] | None:
         "number": shown.number,
         "of": shown.of or None,
         "line": shown.line,
-        "source": shown.source,
+        "source": source(shown.source),
     }
 
 

@@ -11,7 +11,10 @@ import json
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
+from ...diagnostics import bounded
 from ..escape import log_string
+
+MOST_SOURCE = 500  # characters of an expression
 
 
 def _pair(value: Any) -> Any:
@@ -35,6 +38,12 @@ def encoded(value: Any) -> str:
 def quoted(text: str) -> str:
     """A string alone."""
     return log_string(encode_basestring_ascii(text))
+
+
+def source(text: str) -> str:
+    """An expression of the program. A sum of a thousand terms is a thousand nodes, and each of
+    them has the whole sum for its expression."""
+    return bounded(text, MOST_SOURCE)
 
 
 def finite(value: Any) -> Any:

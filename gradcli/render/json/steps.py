@@ -10,7 +10,7 @@ from ...recording.facts.steps import PartFact, StepFact, StepsReport, WalkFact
 from ..escape import Terminal
 from . import elsewhere_row, event_row, of_run, rows_of
 from .edges import FLAGS, number, step_edge, value_fields, value_row
-from .encoding import encoded, quoted
+from .encoding import encoded, quoted, source
 
 STEP = "gradcli.step/1"
 
@@ -48,7 +48,7 @@ def _head(walk: WalkFact) -> dict[str, Any]:
     return {
         "number": walk.number,
         "line": walk.line,
-        "source": walk.text or None,
+        "source": source(walk.text) or None,
         "call": "grad" if walk.is_grad else "backward",
         "retain_graph": walk.retained,
         "create_graph": walk.created,
@@ -71,7 +71,7 @@ def _step(step: StepFact) -> str:
         f'{{"step": {at}, "id": {number(identity)}, "name": {quoted(name)}, '
         f'"node": {quoted(node)}, "is_leaf": {FLAGS[is_leaf]}, '
         f'"is_derived": {FLAGS[is_derived]}, "line": {number(line)}, '
-        f'"source": {"null" if place is None else quoted(place.text)}, {_elsewhere(inner)}'
+        f'"source": {"null" if place is None else quoted(source(place.text))}, {_elsewhere(inner)}'
         f'"outcome": "{outcome}", "incoming": {_listed(map(value_row, grads))}, '
         f'"parts": {_listed([_listed(map(_part, each)) for each in parts])}, '
         f'"after_hooks": {"null" if used is None else _listed(map(value_row, used))}, '
