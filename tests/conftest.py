@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -17,6 +18,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 # Hundreds of tests start a process, and each would compile the whole package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A job that a shell starts behind itself ignores Ctrl-C, and so would every process of a test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What failed last is remembered in the user's cache; tests have one of their own.
 os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / "gradcli-tests")

@@ -11,9 +11,11 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
+from gradcli.numerics import in_turn
 from gradcli.numerics.fused_matmul import fuses
 from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
+from gradcli.operators.nn import convolution_kernels
 
 PROGRAMS = {
     "a scaled sum": "torch.sub(torch.add(x, b(1000), alpha=-0.01), a(1000), alpha=0.3)",
@@ -52,6 +54,10 @@ PROGRAMS = {
         "torch.stack([torch.full((n,), 0.80613935).std() for n in range(2, 12)])"
     ),
     "var of equal numbers": "torch.stack([torch.full((1, n), 1.41).var(1) for n in range(2, 12)])",
+    "sums around what is kept": (
+        "[x[:960].view(4, 5, 6, 8).sum((0, 2, 3)), x[:960].view(4, 1, 5, 48).mean((0, 1, 3)), "
+        "x[:960].view(1, 30, 4, 8).sum((0, 2, 3))]"
+    ),
     "softmax of few": "back(lambda x: torch.softmax(x, 1), x[:12].view(3, 4))",
     "softmax of many": "back(lambda x: torch.softmax(x, 1), x[:120].view(3, 40))",
     "softmax of a batch": "back(lambda x: torch.softmax(x, 1), x.view(100, 10))",
@@ -163,6 +169,20 @@ PRODUCTS = {
     "linear's pass back": "[back(lambda w: F.linear(a(5, n), w), b(4, n)) for n in (2, 6, 9)]",
 }
 
+# What oneDNN computes: input, weight, how many numbers of a bias, settings.
+CONVOLUTIONS = {
+    "few channels": ("conv2d", (2, 3, 9, 9), (5, 3, 3, 3), 5, {"padding": 1}),
+    "many channels": ("conv2d", (2, 20, 7, 7), (18, 20, 3, 3), 18, {}),
+    "more products than a library adds in turn": ("conv2d", (2, 16, 12, 12), (40, 16, 5, 5), 0, {}),
+    "strides that divide the width": (
+        "conv2d", (2, 4, 8, 8), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1},
+    ),
+    "strides that do not": ("conv2d", (2, 4, 9, 9), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1}),
+    "kernels of one place": ("conv2d", (3, 20, 6, 6), (5, 20, 1, 1), 5, {"stride": 2}),
+    "lines": ("conv1d", (3, 4, 20), (6, 4, 3), 6, {"padding": 1}),
+    "one large image": ("conv2d", (1, 3, 90, 90), (2, 3, 3, 3), 2, {}),
+    "transposed": ("conv_transpose2d", (2, 6, 4, 4), (6, 4, 4, 4), 4, {"stride": 2, "padding": 1}),
+}  # fmt: skip
 # On Intel's processors these go ways that are not known here.
 NOT_FUSED = {
     "addmm scaled", "zeros added to zeros", "determinants", "inverses", "linear systems",
@@ -235,6 +255,46 @@ def bits(torch: Any, text: str, scale: float, double: bool = False) -> list[int]
     return list(value.view(torch.int32 if value.dtype == torch.float32 else torch.int64).tolist())
 
 
+def numbers_of(torch: Any, *sizes: int) -> Any:
+    count = prod(sizes)
+    return torch.randn(1000).repeat(-(-count // 1000))[:count].reshape(sizes)
+
+
+@question
+def convolved(torch: Any, name: str) -> list[int]:
+    """The bits of some numbers of a convolution and of the gradients."""
+    torch.manual_seed(3)
+    function, input, weight, bias, settings = CONVOLUTIONS[name]
+    x, w = (numbers_of(torch, *sizes).requires_grad_() for sizes in (input, weight))
+    b = numbers_of(torch, bias).requires_grad_() if bias else None
+    y = getattr(torch.nn.functional, function)(x, w, b, **settings)
+    wanted = (x, w) if b is None or function == "conv_transpose2d" else (x, w, b)
+    grads = torch.autograd.grad(y, wanted, numbers_of(torch, *y.shape))
+    every = torch.cat([part.detach().reshape(-1) for part in (y, *grads)])
+    return list(torch.cat([every[::11], every[-5:]]).view(torch.int32).tolist())
+
+
+@question
+def trained(torch: Any) -> list[int]:
+    """The bits of the losses of some steps of a small network of pictures."""
+    torch.manual_seed(0)
+    nn = torch.nn
+    net = nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 10),
+    )  # fmt: skip
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+    x, y = torch.randn(8, 1, 28, 28), torch.arange(8)
+    losses = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return list(torch.stack(losses).view(torch.int32).tolist())
+
+
 @question
 def kernels(torch: Any) -> dict[str, bool]:
     """Are PyTorch's kernels here those that were measured? Others round in other places."""
@@ -260,6 +320,48 @@ def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
         pytest.skip("PyTorch's vectors are others on this processor")
     text = PROGRAMS[name]
     assert bits(gradcli, text, scale) == oracle.ask("bits", text, scale)
+
+
+def skip_without_vectors() -> None:
+    if not (oracle.ask("kernels")["vectors"] and in_turn.adds_in_turn()):
+        pytest.skip("one of the two libraries has other routines on this processor")
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_are_added_up_in_the_order_of_onednn(name: str) -> None:
+    skip_without_vectors()
+    assert convolved(gradcli, name) == oracle.ask("convolved", name)
+
+
+def test_a_network_of_pictures_learns_to_the_last_bit() -> None:
+    skip_without_vectors()
+    assert trained(gradcli) == oracle.ask("trained")
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_are_the_same_within_rounding(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On processors where NumPy's library adds otherwise, and with numbers that are not finite."""
+    function, input, weight, bias, settings = CONVOLUTIONS[name]
+
+    def results(dtype: Any, spoiled: bool) -> list[Any]:
+        draw = numpy.random.RandomState(5)
+        x, w, b = (draw.standard_normal(sizes) for sizes in (input, weight, (bias,)))
+        if spoiled:
+            x.flat[7] = numpy.inf
+        x, w, b = (gradcli.tensor(part, dtype=dtype, requires_grad=True) for part in (x, w, b))
+        y = getattr(gradcli.nn.functional, function)(x, w, b if bias else None, **settings)
+        grads = gradcli.autograd.grad(y.sum(), (x, w))
+        return [part.detach().numpy() for part in (y, *grads)]
+
+    for spoiled in (False, True):
+        exact = results(gradcli.float64, spoiled)
+        for one, other in zip(results(gradcli.float32, spoiled), exact, strict=True):
+            numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
+    monkeypatch.setattr(convolution_kernels, "adds_in_turn", lambda: False)
+    for one, other in zip(results(gradcli.float32, False), results(gradcli.float64, False)):
+        numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.parametrize("double", [False, True], ids=["single", "double"])

@@ -28,7 +28,8 @@ LEARNING = sections(Path(__file__).parent / "programs" / "learning.txt")
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("title", PROGRAMS)
-def test_printed_as_by_python(title: str) -> None:
+def test_printed_as_by_python(title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # Python writes files there
     out, outcome = ran(PROGRAMS[title])
     error = None if outcome.error is None else [outcome.error.type, outcome.error.message]
     assert [level(out), error] == oracle.ask(pasted.__name__, PROGRAMS[title])

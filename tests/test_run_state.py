@@ -271,7 +271,6 @@ OUTLIVES = {
     "language/libraries.py libraries",
     # of the process that runs PyTorch, not of a program of the language
     "recording/sides.py sides", "inspect/__init__.py _latest", "live/session.py _read",
-    # by the identity of classes that end with the program
 }  # fmt: skip
 CHANGES = frozenset(
     "add append clear discard extend insert pop popitem remove setdefault update".split()

@@ -295,6 +295,17 @@ class TracingCompiler(StatementCompiler):
 
         return run
 
+    def item_store(self, node: ast.Subscript) -> Callable[[Any, Any, Any], None]:
+        """Of an array, whose rows are views: a tensor says itself that it was changed."""
+        listener = self.listener
+
+        def told(owner: Any, index: Any, new: Any) -> None:
+            set_item(owner, index, new)
+            if not isinstance(owner, (Tensor, list, dict)):
+                listener.written(node, owner, new)
+
+        return told
+
     def combining(self, node: ast.AugAssign) -> Callable[[Any, Any], Any]:
         """Of attributes and items too: of numbers, for a tensor is changed in place."""
         function, listener = super().combining(node), self.listener

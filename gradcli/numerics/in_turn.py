@@ -14,7 +14,7 @@ from typing import Any
 SINGLE = 4  # bytes
 VECTOR = 16  # singles that lie side by side in a register
 MANY = 10**6  # products from which NumPy's library leaves its kernels for small ones
-DEPTH = 384  # of the inner dimension, within which it adds to one sum
+DEPTH = 384  # of the inner dimension, within which it adds to one sum; small kernels know no bound
 
 Laid = tuple[tuple[int, int], tuple[int, int]]  # the shape of a matrix, and its strides
 
@@ -83,4 +83,32 @@ def added_in_blocks(
         if total is not None:
             part += total
         total, first = part, block.stop
+    return total
+
+
+def depth(rows: int, columns: int) -> int:
+    """How many products each element of such a matrix can have in one sum; whole vectors of
+    columns."""
+    return max(DEPTH, MANY // (rows * columns))
+
+
+def multiplied_as_one_sum(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b of any inner dimension, each element one sum, where NumPy's library adds in turn. The
+    sum so far goes into the next product, where an identity multiplies it first."""
+    rows, (inner, columns) = len(a), b.shape
+    few, most = min(rows, columns), depth(max(rows, 2), -(-columns // VECTOR) * VECTOR)
+    if not adds_in_turn() or (inner > most and few > most // 2):
+        return xp.matmul(a, b)
+    total = multiplied_in_turn(xp, a[:, :most], b[:most])
+    identity = xp.eye(few, dtype=a.dtype) if inner > most else None
+    for first in range(most, inner, most - few):
+        block = slice(first, first + most - few)
+        left, right = (identity, total) if rows == few else (total, identity)
+        total = multiplied_in_turn(
+            xp,
+            xp.concatenate([left, a[:, block]], axis=1),
+            xp.concatenate([right, b[block]], axis=0),
+        )
+    if identity is not None and not xp.isfinite(total).all():  # it multiplies others by 0
+        return xp.matmul(a, b)
     return total

@@ -49,6 +49,14 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
     """Adjacent dimensions in memory order; anything else as the array library adds."""
     found = _in_memory(xp, self, axis) if self.size >= 5 else None
     if found is None:
+        if axis is not None and 1 in self.shape:  # such dimensions are in nobody's way
+            wide = [dim for dim, size in enumerate(self.shape) if size != 1]
+            left = tuple([place for place, dim in enumerate(wide) if dim in axis])
+            total = _floating(xp, self.reshape([self.shape[dim] for dim in wide]), left, False)
+            return _shaped(total, self, axis, keepdim)
+        if axis is not None and (shape := _around(xp, self, axis)):
+            lines = _floating(xp, self.reshape(shape), (2,), False)  # then example by example
+            return _shaped(xp.add.accumulate(lines, axis=0)[-1], self, axis, keepdim)
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
     lines, values = found
     return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
@@ -226,6 +234,18 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
         short = len(lines) <= ONE_BY_ONE  # they are added side by side
         return True, xp.ascontiguousarray(lines) if short else lines
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
+
+
+def _around(xp: Any, self: Any, axis: tuple[int, ...]) -> tuple[int, int, int] | None:
+    """Numbers of elements before, in and behind what is kept, where that lies in the middle."""
+    kept = [dim for dim in range(self.ndim) if dim not in axis]
+    if not 0 < self.size <= SUMMED or not self.flags.c_contiguous or xp.__name__ != "numpy":
+        return None
+    if not kept or len(kept) != kept[-1] - kept[0] + 1:
+        return None
+    before, behind = prod(self.shape[: kept[0]]), prod(self.shape[kept[-1] + 1 :])
+    inside = self.size // (before * behind)
+    return (before, inside, behind) if min(before, inside, behind) > 1 else None
 
 
 def _shaped(total: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:

@@ -99,6 +99,11 @@ VECTORS = 1 << 14
 # 512 times 512 by 512, 1.1 without.
 PACKED = 1 << 27
 
+# Elements of windows (convolution_direct.py). The gradient of a convolution's input is then a
+# convolution itself, whose last digits are PyTorch's. Beyond, few channels that come from many are
+# scattered as products of their own. Cost: as without up to 2 ms; beyond, three times as long.
+WINDOWS = 1 << 20
+
 # No rule: the products of an LSTM (recurrent_fused.py) are added in the order of NumPy's library,
 # and over all its steps at once. PyTorch has oneDNN multiply there; four outputs of five differ
 # from it in last digits, with the rule above as without. Cost of the rule: 2.9 ms for 50 steps of

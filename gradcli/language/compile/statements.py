@@ -169,6 +169,7 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
 
             return run_attribute
         index_of = self.expression(target.slice, scope)
+        put = self.item_store(target)
 
         def run_item(frame: list[Any]) -> None:
             owner = owner_of(frame)
@@ -179,9 +180,13 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
             state.origin = node
             new = function(old, value)
             state.origin = target  # as Python: what stores it is the element, not the statement
-            set_item(owner, index, new)
+            put(owner, index, new)
 
         return run_item
+
+    def item_store(self, node: ast.Subscript) -> Callable[[Any, Any, Any], None]:
+        """What puts the new value of `x[i] += 1` back."""
+        return set_item
 
     def combining(self, node: ast.AugAssign) -> Callable[[Any, Any], Any]:
         """What `+=` and its kin make of the old value and the operand."""

@@ -30,11 +30,7 @@ def misfits(out: Explanation, error: BaseException) -> None:
 
 def _classes(out: Explanation, error: BaseException) -> None:
     """cross_entropy of a target of the shape [N, 1]."""
-    given = (
-        [*out.place.args, *(k.value for k in out.place.keywords)]
-        if (isinstance(out.place, ast.Call))
-        else []
-    )
+    given = _arguments(out)
     target = given[1] if len(given) > 1 else None
     value = None if target is None else out.places.value_of(target)
     if target is None or not isinstance(value, Tensor) or value.dim() != 2 or value.shape[1] != 1:
@@ -43,6 +39,30 @@ def _classes(out: Explanation, error: BaseException) -> None:
     out.put(target, f"shape {list(value.shape)}")
     out.advise(f"{code}.squeeze(1) on line {out.places.line(target)}: one class for each row",
                suffixed(out.places, target, ".squeeze(1)"))  # fmt: skip
+
+
+def _arguments(out: Explanation) -> list[ast.expr]:
+    call = out.place
+    return [*call.args, *(k.value for k in call.keywords)] if isinstance(call, ast.Call) else []
+
+
+def _chosen(out: Explanation, error: BaseException) -> None:
+    """cross_entropy of the classes that argmax chose, and not of the scores."""
+    given = _arguments(out)
+    value = out.places.value_of(given[0]) if given else None
+    if not isinstance(value, Tensor) or value.is_floating_point():
+        return
+    node = given[0]
+    out.put(node, "the class of each row, and no scores")
+    made = out.places.bound_value(node.id) if isinstance(node, ast.Name) else node
+    called = None if made is None else out.places.called(made)
+    if called is not None and called[0] == "argmax" and called[1]:
+        scores = out.places.text(called[1][0])
+        if scores is not None:
+            edits = replaced(out.places, node, scores)
+            out.advise(
+                f"{scores} on line {out.places.line(node)}: the scores of all classes", edits
+            )
 
 
 def _rows(out: Explanation, error: BaseException) -> None:
@@ -121,6 +141,7 @@ def _complex_root(out: Explanation, error: BaseException) -> None:
 
 _TOLD: dict[str, Callable[[Explanation, BaseException], None]] = {
     "0D or 1D target tensor expected, multi-target not supported": _classes,
+    "Expected floating point type for target with class probabilities": _chosen,
     "index out of range in self": _rows,
     "Inference tensors cannot be saved for backward": _inferred,
     "Expected more than 1 value per channel when training": _single,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from ...numerics.in_turn import adds_in_turn
+from . import convolution_direct as direct, convolution_single as single
 from .windows import padded, scatter, windows
 
 # Products of two matrices, from which on NumPy's library adds them alike however the operands lie.
@@ -64,19 +66,35 @@ def _in_pieces(xp: Any, work: Callable[[Any], Any], x: Any, held: int) -> Any:
     return xp.concatenate([work(x[at : at + step]) for at in range(0, x.shape[0], step)])
 
 
+def _way(xp: Any, x: Any, weight: Any, stride: Any, dilation: Any, groups: int, settle: Any) -> Any:
+    """The module that adds in PyTorch's order; None where it is not known."""
+    if settle is not None or groups != 1 or x.dtype.char != "f" or xp.__name__ != "numpy":
+        return None
+    if not x.size or not weight.size:
+        return None
+    if not direct.is_taken(x, weight, stride, dilation):
+        return single
+    return direct if adds_in_turn() else None
+
+
 def _product(xp: Any, a: Any, b: Any) -> Any:
     """a @ b for batches of matrices; a single product keeps its sign, also that of -1 * 0."""
     return a * b if a.shape[-1] == 1 else xp.matmul(a, b)
 
 
 def _correlate(
-    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    way: Any,
+) -> Any:  # fmt: skip
     ndim, kernel = len(stride), weight.shape[2:]
     count = tuple(
         (size + 2 * p - d * (k - 1) - 1) // s + 1
         for size, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
     )
+    held = x.shape[1] * prod(kernel) * prod(count)
+    if way is not None:
+        others = (weight, bias, stride, padding, dilation, count)
+        return _in_pieces(xp, lambda part: way.correlated(xp, part, *others), x, held)
 
     def correlated(part: Any) -> Any:
         view = _windows_of(xp, part, kernel, stride, padding, dilation, count, groups)
@@ -84,7 +102,12 @@ def _correlate(
         out = out.reshape((*out.shape[:2], part.shape[0], *count))
         return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
 
-    return _in_pieces(xp, correlated, x, x.shape[1] * prod(kernel) * prod(count))
+    out = _in_pieces(xp, correlated, x, held)
+    return _biased(out, bias)
+
+
+def _biased(out: Any, bias: Any) -> Any:
+    return out if bias is None else out + bias.reshape((1, -1) + (1,) * (out.ndim - 2))
 
 
 def _joined(out: Any) -> Any:
@@ -95,15 +118,20 @@ def _joined(out: Any) -> Any:
 
 def _spread(
     xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any, groups: int,
-    settle: Any = None,
+    settle: Any, way: Any,
 ) -> Any:  # fmt: skip
     """The adjoint: every element of x leaves a scaled kernel; `shape` is that of the result."""
     ndim, count, kernel = len(stride), x.shape[2:], weight.shape[2:]
     held = weight.shape[1] * groups * prod(kernel) * prod(count)
     if x.shape[0] > _examples_at_once(held):
-        others = (weight, stride, padding, dilation, shape, groups, settle)
+        others = (weight, stride, padding, dilation, shape, groups, settle, way)
         return _in_pieces(xp, lambda part: _spread(xp, part, *others), x, held)
-    values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
+    if way is direct and direct.is_spread_quickly(x, weight, stride, dilation, shape):
+        return direct.spread(xp, x, weight, stride, padding, dilation, shape)
+    if way is single:
+        values = single.spread_products(xp, x, weight)
+    else:
+        values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
     values = values.reshape((groups, weight.shape[1], *kernel, x.shape[0], *count))
     places = range(3 + ndim, 3 + 2 * ndim)
     values = values.transpose((2 + ndim, 0, 1, *places, *range(2, 2 + ndim)))
@@ -145,6 +173,7 @@ def forward(
     xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
     transposed: bool, output_padding: Any, groups: int, settle: Any = None,
 ) -> Any:  # fmt: skip
+    way = _way(xp, x, weight, stride, dilation, groups, settle)
     if transposed:
         shape = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
@@ -158,11 +187,12 @@ def forward(
                 strict=True,
             )
         )
-        out = _spread(xp, x, weight, stride, padding, dilation, shape, groups, settle)
+        out = _biased(
+            _spread(xp, x, weight, stride, padding, dilation, shape, groups, settle, way),
+            bias,
+        )
     else:
-        out = _correlate(xp, x, weight, stride, padding, dilation, groups)
-    if bias is not None:
-        out = out + bias.reshape((1, -1) + (1,) * len(stride))
+        out = _correlate(xp, x, weight, bias, stride, padding, dilation, groups, way)
     return out.astype(x.dtype, copy=False)
 
 
@@ -192,19 +222,27 @@ def backward(
     dilation: Any, transposed: bool, output_padding: Any, groups: int, output_mask: Any,
     settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    to_input = to_weight = to_bias = None
+    to_input = to_weight = to_bias = found = None
     kernel = weight.shape[2:]
+    way = _way(xp, x, weight, stride, dilation, groups, settle)
     if output_mask[0]:
         if transposed:
-            to_input = _correlate(xp, grad, weight, stride, padding, dilation, groups)
+            to_input = _correlate(xp, grad, weight, None, stride, padding, dilation, groups, way)
             to_input = to_input[(Ellipsis, *(slice(size) for size in x.shape[2:]))]
         else:
             to_input = _spread(
-                xp, grad, weight, stride, padding, dilation, x.shape[2:], groups, settle
+                xp, grad, weight, stride, padding, dilation, x.shape[2:], groups, settle, way
             )
     if output_mask[1]:
         pair = (x, grad) if transposed else (grad, x)
-        to_weight = _weight_gradient(xp, *pair, kernel, stride, padding, dilation, groups, settle)
-    if output_mask[2]:
-        to_bias = grad.sum(axis=(0, *range(2, grad.ndim)))
+        if way is not None:
+            found = way.weight_gradient(xp, *pair, kernel, stride, padding, dilation)
+        if found is not None:
+            to_weight, to_bias = found
+        else:
+            to_weight = _weight_gradient(
+                xp, *pair, kernel, stride, padding, dilation, groups, settle
+            )
+    if output_mask[2] and (to_bias is None or transposed):
+        to_bias = (direct if way is direct else single).bias_gradient(xp, grad)
     return to_input, to_weight, to_bias

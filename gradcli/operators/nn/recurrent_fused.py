@@ -67,20 +67,32 @@ def _layer(
     xp: Any, input: Any, weight0: Any, weight1: Any, weight2: Any, weight3: Any, hx_: Any,
     cx_: Any, reverse: bool, *settings: Any,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-    """The last result is what PyTorch calls the workspace: the gates and cells of all steps."""
-    hidden, cell = hx_, cx_
-    weights = weight0, weight1, weight2, weight3
-    entered = _entered(input, weights)
-    outputs: list[Any] = [None] * input.shape[0]
-    workspace = xp.empty((input.shape[0], 5, *cx_.shape), input.dtype)
+    """The last result is what PyTorch calls the workspace: of all steps the gates that enter,
+    forget and leave, what is new, and the cell. It is written where it stays."""
+    hidden, cell, (batch, size) = hx_, cx_, cx_.shape
+    entered = _entered(input, (weight0, weight1, weight2, weight3))
+    across = xp.ascontiguousarray(transpose(weight1))  # every step multiplies by it
+    outputs = xp.empty((input.shape[0], batch, size), input.dtype)
+    workspace = xp.empty((input.shape[0], 5, batch, size), input.dtype)
     for place in _order(input, reverse):
-        enter, forget, new, leave = gates = _gates(entered[place], hidden, weights[1])
-        cell = forget * cell + enter * new
-        hidden = leave * xp.tanh(cell)
-        outputs[place] = hidden
-        for kept, value in zip(workspace[place], (*gates, cell), strict=True):
-            kept[...] = value
-    return xp.stack(outputs), hidden.copy(), cell, workspace
+        total = hidden @ across
+        total += entered[place]
+        sums = total.reshape(batch, 4, size).swapaxes(0, 1)
+        kept, output = workspace[place], outputs[place]
+        enter, forget, leave, new, after = kept
+        gates = kept[:3]
+        xp.negative(sums[:2], gates[:2])
+        xp.negative(sums[3], leave)
+        xp.exp(gates, gates)
+        gates += 1
+        xp.divide(1, gates, gates)
+        xp.tanh(sums[2], new)
+        xp.multiply(forget, cell, after)
+        after += enter * new
+        xp.tanh(after, output)
+        output *= leave
+        hidden, cell = output, after
+    return outputs, hidden.copy(), cell.copy(), workspace
 
 
 def _slopes(gates: Sequence[Any], before: Any, cell: Any) -> tuple[Any, Any, Any]:
@@ -110,48 +122,60 @@ def _recomputed(
         hidden, cell = gates[3] * _tanh(after), after
 
 
-def _remembered(
-    outputs: Any, workspace: Any, hidden: Any, cell: Any, reverse: bool
-) -> Iterator[tuple[Any, ...]]:
-    """The same from what forward saved, where no second derivative is needed."""
-    *gates, cells = (workspace[:, place] for place in range(5))
-    if reverse:
-        hiddens, befores = cat([outputs[1:], hidden[None]], 0), cat([cells[1:], cell[None]], 0)
-    else:
-        hiddens, befores = cat([hidden[None], outputs[:-1]], 0), cat([cell[None], cells[:-1]], 0)
-    every = hiddens, *_slopes(gates, befores, cells)
-    for place in _order(outputs, reverse):
-        yield place, *[one[place] for one in every]
-
-
-def _backward(grads: Sequence[Any], input: Any, weights: Sequence[Any], trail: Any) -> Any:
-    """Back through time.
-
-    What the sums in the gates of all steps bring to a weight is one product, and so is what they
-    bring to the input.
-    """
-    trail = list(trail)
-    start = trail[0][1]  # of the shape of a state
+def _back(
+    grads: Sequence[Any], trail: Iterator[tuple[Any, ...]], of_hidden: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Back through time: the states before all steps, the gradients of the sums in all gates, and
+    those of the state and the cell at the start."""
+    steps = list(trail)
+    start = steps[0][1]  # of the shape of a state
     grad_outputs, grad_hidden, grad_cell = grads[:3]
     grad_hidden = start * 0 if grad_hidden is None else grad_hidden
     grad_cell = start * 0 if grad_cell is None else grad_cell
-    every: list[Any] = [None] * len(trail)
-    befores: list[Any] = [None] * len(trail)
-    for place, hidden, to_cell, to_gates, to_before in reversed(trail):
+    every: list[Any] = [None] * len(steps)
+    befores: list[Any] = [None] * len(steps)
+    for place, hidden, to_cell, to_gates, to_before in reversed(steps):
         if grad_outputs is not None:
             grad_hidden = grad_hidden + grad_outputs[place]
         grad_cell = grad_cell + grad_hidden * to_cell
         sums = cat([grad_cell, grad_cell, grad_cell, grad_hidden], 1) * to_gates
         every[place], befores[place] = sums, hidden
         grad_cell = grad_cell * to_before
-        grad_hidden = sums @ weights[1]
-    sums = cat(every, 0)
-    across = transpose(sums)
-    of_input = across @ input.reshape((sums.shape[0], input.shape[2]))
-    of_hidden = across @ cat(befores, 0)
-    of_bias = sum_dims(sums, (0,), False)
-    to_input = cat([(sums @ weights[0]).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
-    return to_input, of_input, of_hidden, of_bias, of_bias, grad_hidden, grad_cell
+        grad_hidden = sums @ of_hidden
+    return cat(befores, 0), cat(every, 0), grad_hidden, grad_cell
+
+
+def _back_in_place(
+    grads: Sequence[Any], outputs: Any, workspace: Any, hidden: Any, cell: Any, of_hidden: Any,
+    reverse: bool,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """The same of arrays, from what forward saved."""
+    xp = ARRAYS[outputs.__class__]
+    enter, forget, leave, new, cells = (workspace[:, place] for place in range(5))
+    if reverse:
+        hiddens, befores = cat([outputs[1:], hidden[None]], 0), cat([cells[1:], cell[None]], 0)
+    else:
+        hiddens, befores = cat([hidden[None], outputs[:-1]], 0), cat([cell[None], cells[:-1]], 0)
+    slopes = _slopes((enter, forget, new, leave), befores, cells)
+    steps, batch, size = outputs.shape
+    every = slopes[1].reshape(steps, batch, 4 * size)  # its own memory, which the sums take over
+    grad_outputs, grad_hidden, grad_cell = grads[:3]
+    grad_hidden = xp.zeros_like(hidden) if grad_hidden is None else grad_hidden
+    grad_cell = xp.zeros_like(cell) if grad_cell is None else grad_cell.copy()
+    spread = xp.empty((batch, 4, size), outputs.dtype)  # the cell's three times, the state's once
+    of_cell, of_state = spread[:, :3], spread[:, 3]
+    flat = spread.reshape(batch, 4 * size)
+    for place in reversed(list(_order(outputs, reverse))):
+        to_cell, sums, to_before = slopes[0][place], every[place], slopes[2][place]
+        if grad_outputs is not None:
+            grad_hidden = grad_hidden + grad_outputs[place]
+        grad_cell += grad_hidden * to_cell
+        of_cell[...], of_state[...] = grad_cell[:, None], grad_hidden
+        sums *= flat
+        grad_cell *= to_before
+        grad_hidden = sums @ of_hidden
+    together = steps * batch
+    return hiddens.reshape(together, size), every.reshape(together, -1), grad_hidden, grad_cell
 
 
 def _through_time(
@@ -163,10 +187,17 @@ def _through_time(
     """Settings and some results are here because PyTorch saves them; nothing of them is needed."""
     weights = weight0, weight1, weight2, weight3
     if input.__class__ in ARRAYS:
-        trail = _remembered(result0, result3, hx_, cx_, reverse)
+        found = _back_in_place(grads, result0, result3, hx_, cx_, weight1, reverse)
     else:
-        trail = _recomputed(input, weights, hx_, cx_, reverse)
-    return _backward(grads, input, weights, trail)
+        found = _back(grads, _recomputed(input, weights, hx_, cx_, reverse), weight1)
+    befores, sums, grad_hidden, grad_cell = found
+    # What the sums in the gates of all steps bring to a weight is one product, and so is what they
+    # bring to the input.
+    across = transpose(sums)
+    of_input = across @ input.reshape((sums.shape[0], input.shape[2]))
+    of_bias = sum_dims(sums, (0,), False)
+    to_input = cat([(sums @ weight0).reshape(input.shape)], 0)  # a CatBackward0 in PyTorch
+    return to_input, of_input, across @ befores, of_bias, of_bias, grad_hidden, grad_cell
 
 
 layer = operator(

@@ -264,6 +264,8 @@ class Flow(Numbered):
         if type(node) is ast.Attribute and node.attr == "requires_grad" and is_tensor(owner):
             self.marks.note("requires_grad_", node, owner, on=bool(value))
         children = [self.child_of(value)]
+        if type(node) is ast.Subscript and is_a(owner, HELD) and children[0] is not None:
+            self._number(node, owner, [self.child_of(owner), *children])  # an array that is filled
         if type(node) is ast.Subscript and self.pending:  # its places count as much as the value
             held = (self.bindings.get(part.id) for part in ast.walk(node.slice)
                     if type(part) is ast.Name)  # fmt: skip

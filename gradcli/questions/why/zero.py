@@ -47,7 +47,7 @@ from .zero_causes import (
     zero_leaf,
     zeros_made,
 )
-from .zero_trials import read_before, zero_trials
+from .zero_trials import read_before, without_share, zero_trials
 
 LABELS = {
     "alone": "the same for all inputs: its slope is 0",
@@ -308,6 +308,9 @@ def _cancelled(case: Case, shares: list[Share]) -> Finding:
         finding.sentence = _sentence(case, "its contributions cancel, " + " + ".join(told))
     if finding.causes:
         finding.trials += zero_trials(case, "cancelled", finding.causes[0].node, None)
+        if len(finding.causes) == 2:  # such as a ratio of what is computed twice
+            for one in sorted(finding.causes, key=lambda one: case.line(one.node), reverse=True):
+                finding.trials += without_share(case, one.node)
     return finding
 
 

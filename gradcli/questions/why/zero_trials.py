@@ -11,7 +11,7 @@ from ...recording.sides import elsewhere_of
 from ..declared import alone_of, zero_of
 from ..provenance.values import name_of
 from .case import Case, Trial
-from .edits import advised, first, is_needed, is_space, operand, replace, without, wrap
+from .edits import advised, call_on, first, is_needed, is_space, operand, replace, without, wrap
 from .gradients import Share
 from .smooth import operands, relative, shared_out
 
@@ -219,6 +219,16 @@ def _one_share(case: Case, origin: Any) -> list[Trial]:
         return []
     edits = wrap(case, origin.right, "(", ").detach()")
     advice = f"without the share of {case.text(origin.right, 24)}"
+    return [Trial(advice, tuple(edits), "nonzero")]
+
+
+def without_share(case: Case, origin: Any) -> list[Trial]:
+    """What a share came through as a constant: old = policy(state).detach()"""
+    statement = case.statement(origin)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return []
+    edits = call_on(case, statement.value, ".detach()")
+    advice = f"{advised(case, statement, edits)}, if it is meant as a constant"
     return [Trial(advice, tuple(edits), "nonzero")]
 
 
