@@ -56,6 +56,18 @@ def test_changed_since_a_revision(home: Path) -> None:
     assert sorted(checked("in", "--changed-since", "HEAD~1")) == expected
 
 
+def test_a_repository_names_no_command_that_git_starts(home: Path) -> None:
+    write(home, "a.expr", GOOD)
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "a")
+    write(home, "monitor", "#!/bin/sh\ntouch ran\n")
+    (home / "monitor").chmod(0o755)
+    git("config", "core.fsmonitor", str(home / "monitor"))
+    assert checked(".", "--changed-since", "HEAD") == []
+    assert not (home / "ran").exists()
+
+
 def test_what_waits_or_is_no_name_does_not_stop_the_selection(home: Path) -> None:
     write(home, "a.expr", GOOD)
     write(home, "b.expr", "# set: x=@a\0b.npy\n" + GOOD)

@@ -15,7 +15,7 @@ from gradcli.numerics import in_turn
 from gradcli.numerics.fused_matmul import fuses
 from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
-from gradcli.operators.nn import convolution_direct as direct
+from gradcli.operators.nn import convolution_kernels
 
 PROGRAMS = {
     "a scaled sum": "torch.sub(torch.add(x, b(1000), alpha=-0.01), a(1000), alpha=0.3)",
@@ -359,8 +359,7 @@ def test_convolutions_are_the_same_within_rounding(
         exact = results(gradcli.float64, spoiled)
         for one, other in zip(results(gradcli.float32, spoiled), exact, strict=True):
             numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
-    monkeypatch.setattr(direct, "adds_in_turn", lambda: False)
-    monkeypatch.setattr(in_turn, "adds_in_turn", lambda: False)
+    monkeypatch.setattr(convolution_kernels, "adds_in_turn", lambda: False)
     for one, other in zip(results(gradcli.float32, False), results(gradcli.float64, False)):
         numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
 

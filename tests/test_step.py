@@ -316,6 +316,17 @@ def test_of_beside_the_programs_own_passes() -> None:
     assert walk.number == 2 and [step.name for step in walk.steps] == ["c", "w2", "a"]
 
 
+def test_of_behind_more_passes_than_are_kept() -> None:
+    text = """\
+x = tensor(3.0, requires_grad=True)
+for i in range(1200):
+    y = x * i
+    y.backward()
+"""
+    (walk,) = told(text, of=("y",)).walks
+    assert walk.number == 1201 and [step.name for step in walk.steps] == ["y#1200", "x"]
+
+
 def test_hooks_stand_where_they_fire() -> None:
     text = """\
 x = tensor(3.0, requires_grad=True)

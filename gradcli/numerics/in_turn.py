@@ -39,24 +39,24 @@ def multiplied_in_turn(xp: Any, a: Any, b: Any) -> Any:
     """a @ b of at most DEPTH products each, with whole vectors of columns, and more rows than one;
     row-major, and nobody else's."""
     rows, (inner, columns) = a.shape[-2], b.shape[-2:]
-    width = -(-columns // VECTOR) * VECTOR
     left = a if rows > 1 else xp.concatenate([a, xp.zeros_like(a)], axis=-2)
-    if width == columns:
-        lies = b.flags.c_contiguous or _as_it_lies(xp, a, b)
+    if columns % VECTOR == 0:
+        lies = b.flags.c_contiguous or (rows * b.size > MANY and _as_it_lies(xp, a, b))
         product = xp.matmul(left, b if lies else xp.ascontiguousarray(b))
+        if rows > 1:
+            return product
     else:
+        width = -(-columns // VECTOR) * VECTOR
         filled = xp.zeros((*b.shape[:-2], inner, width), b.dtype)
         filled[..., :columns] = b
         product = xp.matmul(left, filled)
-    return (
-        product if product.shape[-2:] == (rows, columns) else product[..., :rows, :columns].copy()
-    )
+    return product[..., :rows, :columns].copy()
 
 
 def _as_it_lies(xp: Any, a: Any, b: Any) -> bool:
-    """May b lie by its columns? Only kernels for small products then add in another order, and the
-    one for a matrix times itself."""
-    if b.ndim > 2 or len(a) * b.size <= MANY or not by_columns((b.shape, b.strides)):
+    """May b, of a large product, lie by its columns? The kernel for a matrix times itself adds in
+    another order then, and so do those for small products."""
+    if b.ndim > 2 or not by_columns((b.shape, b.strides)):
         return False
     return b.strides[1] > 0 and not xp.may_share_memory(a, b)
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from .in_turn import added_in_blocks, adds_in_turn
+from .in_turn import added_in_blocks, adds_in_turn, multiplied_in_turn
 from .thresholds import PACKED
 
 Sizes = tuple[int, ...]
@@ -42,7 +42,12 @@ def is_packed(xp: Any, a: Any, b: Any) -> bool:
 def packed_product(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """start + a @ b, row-major; `start` may be None, and is broadcast."""
     if adds_in_turn():
-        return added_in_blocks(xp, a, b, _sizes(a.shape[-1]), start)
+        if a.shape[-1] > BLOCK:
+            return added_in_blocks(xp, a, b, _sizes(a.shape[-1]), start)
+        product = multiplied_in_turn(xp, a, b)
+        if start is not None:
+            product += start
+        return product
     columns = b.shape[-1]
     if columns <= ACROSS:
         return _beside_zeros(xp, a, b, start)

@@ -14,14 +14,14 @@ from math import prod
 from typing import Any
 
 from ...engine.memory.layout import row_major
-from ...numerics.in_turn import VECTOR, adds_in_turn, depth, multiplied_as_one_sum
+from ...numerics.in_turn import VECTOR, depth, multiplied_as_one_sum
 from ...numerics.thresholds import WINDOWS
 from .windows import windows
 
 Part = tuple[slice, slice]
 
 CHANNELS = 16
-FEW = 8  # channels, below which windows are copied in longer runs along the image
+FEW = 8  # channels: of fewer, windows are copied in longer runs along the image
 CARRIED = 64  # sums that go on from one product to the next, at little cost beside it
 SMALL = 20_480  # elements of a single example, which PyTorch does not hand to oneDNN
 
@@ -40,7 +40,7 @@ def correlated(
 ) -> Any:
     """x (batch, channels, *sizes) and weight (out, channels, *kernel) give
     (batch, out, *count)."""
-    along = min(weight.shape[:2]) >= FEW
+    along = _lies_along(weight.shape[1], len(weight))
     wide = _padded(xp, x, padding, along)
     view = windows(xp, wide, weight.shape[2:], stride, dilation, count)
     parts = _by_channels(weight.shape[1], weight.shape[2:])
@@ -67,7 +67,7 @@ def spread(
     divides the width, the columns of the kernel have sums of their own.
     """
     out = xp.zeros((len(x), weight.shape[1], *shape), x.dtype)
-    along, filters = min(weight.shape[:2]) >= FEW, weight.swapaxes(0, 1)
+    along, filters = _lies_along(*weight.shape[:2]), weight.swapaxes(0, 1)
     every = (slice(None),) * 2
     for first in product(*[range(min(s, n)) for s, n in zip(stride, shape, strict=True)]):
         near = [(f + p) % s for f, p, s in zip(first, padding, stride, strict=True)]
@@ -100,7 +100,7 @@ def weight_gradient(
     sum would take too long or not be right."""
     out, channels, count = grad.shape[1], x.shape[1], grad.shape[2:]
     held = channels * prod(kernel)
-    if not adds_in_turn() or out > CARRIED:
+    if out > CARRIED:
         return None
     along = channels >= FEW
     view = windows(xp, _padded(xp, x, padding, along), kernel, stride, dilation, count)
@@ -173,6 +173,11 @@ def _pieces(shape: tuple[int, ...], room: int) -> Iterator[tuple[slice, ...]]:
         yield from ((slice(place, place + 1), *rest) for rest in _pieces(shape[1:], room))
 
 
+def _lies_along(channels: int, out: int) -> bool:
+    """Is a matrix quickest that has a row for each window, and the channels side by side?"""
+    return channels >= FEW and out > FEW
+
+
 def _padded(xp: Any, x: Any, padding: Sequence[int], along: bool) -> Any:
     sizes = [size + 2 * p for size, p in zip(x.shape[2:], padding, strict=True)]
     return _framed(xp, x, [-p for p in padding], sizes, along)
@@ -198,12 +203,12 @@ def _framed(xp: Any, x: Any, starts: Sequence[int], sizes: Sequence[int], along:
 
 def _by_channels(channels: int, kernel: tuple[int, ...]) -> list[Part]:
     """The parts of a kernel that have sums of their own: its channels, and places in its rows."""
-    step = CHANNELS if adds_in_turn() and prod(kernel) > 1 else channels
+    step = CHANNELS if prod(kernel) > 1 else channels
     return [(slice(at, at + step), slice(None)) for at in range(0, channels, step)]
 
 
 def _by_columns(columns: int) -> list[Part]:
-    if columns == 1 or not adds_in_turn():
+    if columns == 1:
         return [(slice(None), slice(None))]
     return [(slice(None), slice(at, at + 1)) for at in range(columns)]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from ...numerics.in_turn import adds_in_turn
 from . import convolution_direct as direct, convolution_single as single
 from .windows import padded, scatter, windows
 
@@ -71,7 +72,9 @@ def _way(xp: Any, x: Any, weight: Any, stride: Any, dilation: Any, groups: int, 
         return None
     if not x.size or not weight.size:
         return None
-    return direct if direct.is_taken(x, weight, stride, dilation) else single
+    if not direct.is_taken(x, weight, stride, dilation):
+        return single
+    return direct if adds_in_turn() else None
 
 
 def _product(xp: Any, a: Any, b: Any) -> Any:

@@ -34,10 +34,13 @@ def changed_since(revision: str, places: Sequence[Place]) -> list[Place]:
 
 
 def _git(*words: str, said: str = "") -> str:
+    """What git answers; it starts no monitor, which a repository that came with the programs may
+    name."""
+    line = ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", *words]
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", *words], stdin=subprocess.DEVNULL, capture_output=True,
-            encoding="utf-8", errors="surrogateescape", check=False,
+            line, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            errors="surrogateescape", check=False,
         )  # fmt: skip
     except OSError as error:
         raise UsageError(f"--changed-since needs git: {error.strerror}") from None

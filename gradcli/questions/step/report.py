@@ -89,6 +89,8 @@ def steps_report(ran: Ran, options: Options, *, texts: bool) -> tuple[Ran, Steps
     if options.grad_output is None and (same := as_in_pass(ran, options.of)) is not None:
         chosen = same.number
     elif ran.error is None and (options.of or not passes.count):
+        if chosen is None:
+            passes.keep(passes.first, 1)  # its own pass too, behind however many
         ran, of = differentiated(ran, options)
         if of is not None and options.of and chosen is None and ran.error is None:
             chosen = passes.count
