@@ -312,6 +312,14 @@ u = w.exp().sum()
     assert "\n8 bytes are kept for backward, and what hooks packed\n" in page
 
 
+def test_what_was_not_given_was_not_freed() -> None:
+    loss = "x = torch.randn(2, 3, requires_grad=True)\nF.cross_entropy(x, torch.tensor([0, 1])"
+    page = answer("trace", "--saved", stdin=f"{loss}).backward()\n")
+    assert "total_weight  freed by line 2" in page and " weight " not in page
+    page = answer("trace", "--saved", stdin=f"{loss}, weight=torch.ones(3)).backward()\n")
+    assert " weight        freed by line 2" in page
+
+
 FREEING = """\
 a = ones(2, requires_grad=True)
 y = (a * a).sum()

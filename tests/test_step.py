@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -591,6 +592,39 @@ def test_a_complex_gradient_goes_back_by_conjugates() -> None:
 def test_a_number_near_a_whole_one_does_not_read_as_it() -> None:
     text = page("a = tensor(2.0, requires_grad=True)\nL = a * 3 + a * 3e-7\nL.backward()\n")
     assert "dL/da = 3.0000e-07 + 3 = 3.0000   from" in text and "product 1 · 3 = 3 " in text
+
+
+def test_a_mask_is_no_product_where_no_number_comes() -> None:
+    """PyTorch passes 0 on where relu was below 0, and not infinity times 0, which is NaN."""
+    text = """\
+x = torch.tensor(-1.0, requires_grad=True)
+v = torch.tensor([[-1.0, 2.0], [-3., 4.]], requires_grad=True)
+y = torch.relu(x) * float('inf') + torch.round(x) * float('nan')
+(y + (torch.relu(v) * float('inf')).sum()).backward()
+"""
+    page = answer("step", stdin=text)
+    assert page.count("local 0   product 0: local 0 gives 0, whatever comes") == 2
+    assert "= product, element by element, local 0 gives 0, whatever comes\n" in page
+    assert (
+        "[inf, inf]]     [0., 1.]]     [0., inf]]" in page and "· [[0., 1.],  → [[0., inf]," in page
+    )
+    assert not {" inf · 0 = 0 ", " nan · 0 = 0 "} & set(re.findall(r" \w+ · 0 = 0 ", page))
+    picture = answer("trace", "--format", "dot", stdin=text)
+    assert "inf · 0\\l" in picture and "inf · 0 = 0" not in picture
+
+
+def test_what_the_program_gave_has_no_name_of_the_program() -> None:
+    """v is its leaf here, and v1 another one; where v is what it gave, it stays v."""
+    text = "v = torch.ones(2, requires_grad=True)\nu = v * 2\nu.backward(torch.tensor([1., 3.]))\n"
+    for command in (["step"], ["grad"], ["paths", "--wrt", "v"]):
+        page = answer(*command, stdin=text)
+        assert "seed·du/dv" in page and "seed = " in page
+    several = text.replace("u.backward(", "torch.autograd.backward([u, v], [u.detach(), ")[:-2]
+    assert "v1·du/dv + v2·dv/dv" in answer("grad", stdin=several + "])\n")
+    other = several.replace("v = ", "v1 = v = ")
+    assert "seed1·du/dv1 + seed2·dv1/dv1" in answer("grad", stdin=other + "])\n")
+    given = "v = torch.ones(2)\nx = torch.ones(2, requires_grad=True)\n(x * 2).backward(v)\n"
+    assert "v·d(x * 2)/dx = " in answer("grad", stdin=given)
 
 
 def test_a_change_of_a_part_is_called_by_the_whole(tmp_path: Path) -> None:

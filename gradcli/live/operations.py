@@ -224,10 +224,10 @@ class Operations:
         if name in LOST:
             with self.recorder.torch.no_grad():
                 self.labels.lost = LOST[name](self.recorder.torch, *args, **kwargs)
-        fused = args[0] if name.startswith(FUSED) and args else ()
+        fused, is_new = args[0] if name.startswith(FUSED) and args else (), False
         for tensor, version in before:
             if not tensor.is_inference() and tensor._version != version:
-                self.changed(tensor)
+                is_new |= self.changed(tensor) and tensor is result
             elif any(one is tensor for one in fused):
                 self.side.is_shared = True
                 self.changed(tensor)
@@ -235,7 +235,7 @@ class Operations:
             self.changed(args[0])
         if name in PRINTING:
             self.tell_new(args[0])
-        elif self.tell_new(result):
+        elif self.tell_new(result) or is_new:
             self._used(function, result, args)
         self.labels.lost = {}
         switching = name == "requires_grad_" or function == self.set_requires_grad
@@ -323,13 +323,14 @@ class Operations:
         self.observer.changing(tensor)
         self.side.about_to_change(tensor)
 
-    def changed(self, tensor: Any) -> None:
-        """A tensor has new values; what it is a view of, and then it, may have a new node."""
+    def changed(self, tensor: Any) -> bool:
+        """A tensor has new values; what it is a view of, and then it, may have a new node. Whether
+        it has."""
         self.recorder.changes.append(Change.of(tensor, state.origin))
         self.observer.changed(tensor)
         if tensor._base is not None:
             self.tell_new(tensor._base)
-        self.tell_new(tensor)
+        return self.tell_new(tensor)
 
     def _requested_node(self, function: Any, args: tuple[Any, ...]) -> Any:
         """A view of a tensor changed in place gets its new node on demand."""
@@ -375,7 +376,7 @@ class Operations:
         if len(args) > 1 and not result.dim():  # a nested tensor has no shape
             self.observer.reduced(args)
         for value in args:
-            if not isinstance(value, kind) or not value.requires_grad:
+            if not isinstance(value, kind) or not value.requires_grad or value is result:
                 break
         else:
             return
@@ -392,7 +393,10 @@ class Operations:
             inputs = args[2], args[0], args[1]
         inputs = inputs[: len(following)]
         tracked = [isinstance(value, kind) and value.requires_grad for value in inputs]
-        if tracked == [edge is not None for edge, _ in following]:
+        known = [edge is not None for edge, _ in following]
+        if inputs and inputs[0] is result:  # changed in place: it may be in the graph just now
+            tracked[0] = known[0]
+        if tracked == known:
             self.observer.used(node, inputs, result)
 
     def tell_new(self, result: Any, fresh: list[Any] | None = None) -> bool:

@@ -139,7 +139,7 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
         _fact(item, gradient, fact) for item, gradient in zip(wanted, gradients, strict=True)
     )
     events = recording.hooks.facts(names_of(found, ran.outcome.bindings))
-    seeds = () if seed is None else seed_facts([fact.name], [seed])
+    seeds = () if seed is None else seed_facts([fact.name], [seed], ran)
     return ran, report._replace(gradients=facts, events=events, output=ran.output, seeds=seeds)
 
 

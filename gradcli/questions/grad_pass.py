@@ -60,7 +60,8 @@ def grad_of_pass(
     names = names_of(graph, ran.outcome.bindings)
     return report._replace(
         of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names),
-        seeds=seed_facts([fact.name for fact, _ in roots], one.seeds), more_roots=tuple(roots[1:]),
+        seeds=seed_facts([fact.name for fact, _ in roots], one.seeds, ran),
+        more_roots=tuple(roots[1:]),
     )  # fmt: skip
 
 

@@ -263,7 +263,7 @@ def attach_tables(recording: Recording, tables: Tables) -> None:
         from ..recording.writes import Writes
 
         recording.attach(Writes())
-    if tables.stats:
+    if tables.stats or tables.saved:
         from ..recording.saved_sizes import SavedSizes
 
         recording.attach(SavedSizes(recording.passes))

@@ -28,6 +28,7 @@ from ..recording.facts.steps import ValueFact
 from ..recording.passes import Pass, frees_of
 from ..recording.profile import Profile
 from ..recording.recording import Recording
+from ..recording.saved_sizes import SavedSizes
 from ..recording.sides import AnyTensor, sides
 from ..recording.spectator import Spectator
 from . import shown_pass
@@ -181,7 +182,9 @@ def _with_tables(
         assert ran.outcome is not None
         frees = frees_of(ran.recording)
         with ran.outcome.again():
-            facts = saved.saved(found, AnyTensor, frees.of)
+            sizes = ran.recording.find(SavedSizes)
+            was = None if sizes is None else sizes.nodes
+            facts = saved.saved(found, AnyTensor, frees.of, was)
         report = report._replace(saved=facts, saved_bytes=kept_bytes(found))
     if tables.views:
         from .views import views

@@ -10,7 +10,7 @@ from ..engine.memory.sparse_array import SHOWN
 from ..engine.schema.mode import state
 from .facts import FEW, Nested, Spread
 from .side import looked_at
-from .sides import array_of, side_of, with_one_shape
+from .sides import array_of, side_of, sides, with_one_shape
 
 RANGED = 100_000  # elements of an array that is summed up in double precision
 UNORDERED = frozenset({"bool", "complex32", "complex64", "complex128"})
@@ -56,7 +56,7 @@ def range_of(tensor: Any) -> Spread | None:
         return None
     held = _dense(tensor)
     if kind in ("float32", "float64") and str(held.device) == "cpu" and size > FEW:
-        array = array_of(held)
+        array = held.numpy() if sides.live is None else array_of(held)
         return spread(array) if size > RANGED else _in_double(array.astype("float64").reshape(-1))
     if size > RANGED:
         return None

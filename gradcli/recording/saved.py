@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .collect import Collected
 from .facts import SavedFact
 from .measures import bytes_of
 from .numbers import text_of
+from .saved_sizes import SavedSize
 from .sides import is_packed, side_of_node, with_one_shape
 
 PREFIX = "_saved_"
@@ -89,12 +90,18 @@ def freed(collected: Collected, kind: type) -> tuple[list[Any], int]:
     return gone, inner
 
 
+def _was_there(was: Mapping[int, Sequence[SavedSize]] | None, node: Any, name: str) -> bool:
+    """Whether a node that is freed had a tensor of this name, as far as is known."""
+    kept = None if was is None else was.get(id(node))
+    return kept is None or any(one.name == name.partition("[")[0] for one in kept)
+
+
 def saved(
     collected: Collected, kind: type, freed_by: Callable[[Any], int | None] | None = None,
-    most: int = 10_000,
+    was: Mapping[int, Sequence[SavedSize]] | None = None, most: int = 10_000,
 ) -> tuple[SavedFact, ...]:  # fmt: skip
     """Every tensor that is kept for backward, node by node; `freed_by` gives the line of the call
-    that freed a node."""
+    that freed a node, `was` what nodes kept before that, by identity: a loss may have no weight."""
     names = SavedNames()
     holders = {id(tensor): fact.name for fact, tensor in zip(
         reversed(collected.tensors), reversed(collected.held), strict=True)}  # fmt: skip
@@ -109,6 +116,8 @@ def saved(
                 found.append(
                     SavedFact(fact.id, short, (), None, None, None, size, False, changed=True)
                 )
+            elif lost and not _was_there(was, node, short):
+                continue
             elif lost:
                 line = None if freed_by is None else freed_by(node)
                 found.append(SavedFact(fact.id, short, (), None, None, None, 0, True, line))

@@ -28,14 +28,25 @@ class Begun(Protocol):
     def is_one(self) -> bool:
         """Whether it is a derivative that the gradients are."""
 
+    @property
+    def symbol(self) -> str:
+        """What else it began with."""
+
 
 def names_of(seeds: Sequence[Begun]) -> tuple[str, ...]:
     """v, or v1, v2 of several roots; nothing for a seed that is 1."""
     if all(seed.is_one for seed in seeds):
         return ("",) * len(seeds)
     if len(seeds) == 1:
-        return ("v",)
-    return tuple("" if seed.is_one else f"v{place}" for place, seed in enumerate(seeds, 1))
+        return (seeds[0].symbol,)
+    return tuple(
+        "" if seed.is_one else f"{seed.symbol}{place}" for place, seed in enumerate(seeds, 1)
+    )
+
+
+def vector_of(seeds: Sequence[Begun]) -> str:
+    """The v of an only root; empty where that is 1."""
+    return names_of(seeds)[0] if len(seeds) == 1 else ""
 
 
 def differential(name: str) -> str:

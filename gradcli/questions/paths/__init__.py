@@ -294,7 +294,7 @@ def _itself(ran: Ran, asked: Options, of: Tensor, report: PathsReport) -> PathsR
     seeds = Seeds(of, of, seed, False, None)
     total, text = seeds.shown(seeds.arrays)
     reverse, reverse_text = seeds.reverse()
-    given = seed_facts([report.of], seeds.arrays)
+    given = seed_facts([report.of], seeds.arrays, ran)
     single = of.numel() == 1
     return report._replace(
         sum=total, sum_text=text, reverse=reverse, reverse_text=reverse_text, seeds=given,
@@ -328,7 +328,7 @@ def _walked(
     if asked.jacobian or asked.element is not None:
         given = ()
     elif len(given) < 2:
-        given = seed_facts([names[ways.start]], seeds.arrays)
+        given = seed_facts([names[ways.start]], seeds.arrays, ran)
     dtype = str(wrt.dtype).removeprefix("torch.")
     report = report._replace(
         single=found.single, wrt_shape=tuple(wrt.shape), jacobian=asked.jacobian, dtype=dtype,

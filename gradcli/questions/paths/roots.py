@@ -32,7 +32,7 @@ def refuse_several(number: int) -> None:
 def began(labels: Labels, one: Pass) -> tuple[Spot, tuple[SeedFact, ...]]:
     """Where the paths of a pass begin, and what the program gave there."""
     spots = [labels.spot_of(root) for root in one.roots]
-    seeds = seed_facts([spot.name for spot in spots], one.gradients)
+    seeds = seed_facts([spot.name for spot in spots], one.gradients, labels.ran)
     if len(spots) == 1:
         return spots[0], seeds
     return _sum(spots, one, seeds), seeds
@@ -51,7 +51,8 @@ def _sum(spots: Sequence[Spot], one: Pass, seeds: Sequence[SeedFact]) -> Spot:
             if not seed.is_one:
                 part = catalogue.functions["mul"](as_tensor(one.gradients[place - 1]), part)
                 whole = word if word.isidentifier() else f"({word})"
-                word = f"(v{place}*{whole})" if seed.shape else f"v{place}*{whole}"
+                word = f"{seed.symbol}{place}*{whole}"
+                word = f"({word})" if seed.shape else word
             if seed.shape:
                 part, word = catalogue.functions["sum"](part), f"{word}.sum()"
             words.append(word)

@@ -40,7 +40,7 @@ from ...recording.snapshot import as_tensor
 from ...recording.steps import Dropped, Local, Step, Walk
 from ..graph import module_names, places
 from ..ledger import NAMELESS, Names as TensorNames
-from ..seeds import is_one
+from ..seeds import is_one, symbol_of
 
 NUMBERS = {numpy.float32: "float32", numpy.float64: "float64"}
 SHORT = 14  # characters of a factor that stands before its value
@@ -392,7 +392,8 @@ def walk_fact(
         value = told._value(seed)
         if value is not None:
             one = value.shape in ((), (1,)) and is_one(numbers(as_tensor(seed)))
-            roots.append(RootFact(namer.root(root), value, one))
+            symbol = "" if one else symbol_of(ran, walk.seeds)
+            roots.append(RootFact(namer.root(root), value, one, symbol))
     places = walk.numbers | {id(step.variable): number for number, step in enumerate(walk.steps, 1)
                              if step.variable is not None}  # fmt: skip
     return WalkFact(

@@ -234,7 +234,8 @@ def _pointwise(
         local = None
         if answer is not None and answer.shape == probe.shape and answer.dtype.kind == "f":
             xp = module_of(probe)
-            scale = TOLERANCE.get(dtype or probe.dtype.name, 1e-2)
+            kinds = dtype or probe.dtype.name, answer.dtype.name  # of an input that was promoted
+            scale = max(TOLERANCE.get(kind, 1e-2) for kind in kinds)
             if bool(xp.allclose(other, answer * probe, rtol=scale, atol=scale, equal_nan=True)):
                 local = Local("elementwise", answer)
         found.append(local)

@@ -10,7 +10,8 @@ class SeedFact(NamedTuple):
     """The gradient that a pass begins with at one root: the v of a vector-Jacobian product.
 
     `name` is the root's, `shape` that of both. `is_one` says that it is the single number 1, with
-    which `y.backward()` begins. A large one has no text and no value, only a range.
+    which `y.backward()` begins. A large one has no text and no value, only a range. `symbol` is
+    what pages call it, where it is not 1: no name of the program.
     """
 
     name: str
@@ -20,3 +21,4 @@ class SeedFact(NamedTuple):
     range: Spread | None
     value: Nested | None
     is_one: bool
+    symbol: str = "v"

@@ -105,6 +105,7 @@ class RootFact(NamedTuple):
     name: str
     value: ValueFact
     is_one: bool = True
+    symbol: str = "v"
 
 
 class WalkFact(NamedTuple):

@@ -26,9 +26,9 @@ from .words import (
 )
 
 PRODUCT = (
-    "This is a vector-Jacobian product. v stands as a row of numbers; each edge multiplies the row "
-    "by the Jacobian of its step, rows for the result and columns for the input, and the numbers "
-    "beside the edge are the row that this gives."
+    "This is a vector-Jacobian product. {} stands as a row of numbers; each edge multiplies the "
+    "row by the Jacobian of its step, rows for the result and columns for the input, and the "
+    "numbers beside the edge are the row that this gives."
 )
 
 
@@ -253,8 +253,8 @@ def _notes(report: PathsReport, look: Look) -> list[Line]:
     lines: list[Line] = []
     if report.reason and report.path_count:
         lines += sentence_lines(report.reason, "dim", look)
-    if report.paths and not report.single and seeds.names_of(report.seeds) == ("v",):
-        lines += [BLANK, *sentence_lines(PRODUCT, "dim", look)]
+    if report.paths and not report.single and (vector := seeds.vector_of(report.seeds)):
+        lines += [BLANK, *sentence_lines(PRODUCT.format(vector), "dim", look)]
     if report.equal is False and report.hooked:
         names = ", ".join(report.hooked[:4])
         have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"

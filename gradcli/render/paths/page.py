@@ -71,9 +71,11 @@ def _table(report: PathsReport, single: bool, given: Sequence[SeedFact]) -> list
 
 def _product(path: PathFact, single: bool, given: Sequence[SeedFact]) -> str:
     """-1 · 7 · 5 = -35, or the structures of matrices."""
-    vector = seeds.names_of(given) == ("v",)
+    vector = seeds.vector_of(given)
     if not single:
-        return " · ".join(_short(["v"] * vector + [_step(step) for step in path.steps], "…"))
+        return " · ".join(
+            _short([vector] * bool(vector) + [_step(step) for step in path.steps], "…")
+        )
     factors = [given[0].value] if vector else []
     factors += [step.derivative for step in path.steps]
     value = "?" if path.product is None else number(path.product)
@@ -135,7 +137,8 @@ def _math(report: PathsReport, name: str) -> str:
 
 def _seed_names(report: PathsReport) -> list[str]:
     """The v that the program gave in place of 1."""
-    return ["v"] if seeds.names_of(report.seeds) == ("v",) else []
+    vector = seeds.vector_of(report.seeds)
+    return [vector if len(vector) == 1 else f"\\mathrm{{{vector}}}"] if vector else []
 
 
 def _derivative(report: PathsReport, of: str, wrt: str) -> str:

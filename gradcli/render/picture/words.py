@@ -11,7 +11,7 @@ from ...recording.facts.picture import FrameFact
 from ...recording.facts.steps import EdgeFact, StepFact, ValueFact
 from ..escape import line as harmless
 from ..graph import Graph
-from ..steps.values import lines_of, size_of
+from ..steps.values import WHATEVER, is_masked, lines_of, size_of
 from ..table import between, summary
 from ..text import cut, one_line, width_of
 from .scene import Row
@@ -309,8 +309,9 @@ class Words:
         factor = small(local.value)
         start = small(given) if given is not None else "incoming"
         whole = f"{start} {sign} {factor} = {handed}"
-        if local.words:
-            return (*_broken(start, sign, factor, ""), *balanced(local.words),
+        words = local.words or (is_masked(given, product) and WHATEVER)
+        if words:
+            return (*_broken(start, sign, factor, ""), *balanced(words),
                     cut(f"= {handed}", WIRE))  # fmt: skip
         if width_of(whole) <= WIRE:
             return (whole,)

@@ -9,7 +9,7 @@ from ...recording.facts.steps import StepsReport, WalkFact
 from ..escape import Terminal
 from ..fold import repeats
 from ..folds import Expand, Folds, unfolded
-from ..seeds import gradient, names_of
+from ..seeds import gradient, names_of, vector_of
 from ..text import BLANK, Cell, Line, Look, after, cell, counted, ellipsis, paint, wrap
 from .block import Blocks, is_plain
 from .values import lines_of
@@ -97,9 +97,9 @@ def opening(walk: WalkFact, report: StepsReport, look: Look) -> list[Line]:
             name = f" for {look.fit(cell(root.name).text, room)}"
         lines.append((cell(head, "dim"), cell(first), Cell(name, "dim")))
         lines.extend((Cell(" " * len(head)), cell(other)) for other in others)
-    if names_of(walk.roots) == ("v",) and walk.roots[0].value.shape:
-        name = gradient(walk.roots, "w", look.times)
-        words = f"each step multiplies what came by its Jacobian: at a leaf w that makes {name}"
+    if vector_of(walk.roots) and walk.roots[0].value.shape:
+        name = gradient(walk.roots, "LEAF", look.times)
+        words = f"each step multiplies what came by its Jacobian: at a leaf that makes {name}"
         rows = [words] if look.whole else wrap(words, look.width - 2)
         lines.extend((cell(f"  {row}", "dim"),) for row in rows)
     return lines

@@ -8,9 +8,9 @@ from math import inf
 
 from ...recording.facts import EventFact
 from ...recording.facts.steps import EdgeFact, PartFact, StepFact, ValueFact, WalkFact
-from ..seeds import gradient, names_of
+from ..seeds import gradient, vector_of
 from ..text import Cell, Line, Look, bare, broken, cell, listed, one_line, pad, width_of, wrap
-from .values import SMALL, beside, is_small, lines_of
+from .values import SMALL, WHATEVER, beside, is_masked, is_small, lines_of
 
 _MEASURES = re.compile(r", mean \S+, norm \S+$")
 _RANGE = re.compile(r"\] (all|from|with nan)\b")
@@ -34,7 +34,7 @@ class Blocks:
         self.times = look.times
         self.arrow = "→" if look.unicode else "->"
         self.room = look.width - len(self.indent) - LABEL
-        self.vector = names_of(walk.roots)[0] if len(walk.roots) == 1 else ""
+        self.vector = vector_of(walk.roots)
 
     def lines(self, step: StepFact) -> list[Line]:
         """The whole block."""
@@ -252,6 +252,8 @@ class Blocks:
         told = f"product {lines_of(given, self.most)[0]} {self.times} {number} = {product}"
         if local.words:
             told = f"product {product}, {local.words}"
+        elif is_masked(given, edge.product):
+            told = f"product {product}: {WHATEVER}"
         return said, told
 
     def _row(
@@ -299,16 +301,18 @@ class Blocks:
             return None
         if not is_small(given, self.most):
             return None
+        masked = is_masked(given, edge.product)
         blocks = [
             ("", lines_of(given, self.most)),
             (self.times, lines_of(local.value, self.most)),
-            (self.arrow if local.words else "=", lines_of(edge.product, self.most)),
+            (self.arrow if local.words or masked else "=", lines_of(edge.product, self.most)),
         ]
         rows = beside(blocks, room)
         if rows is None:
             return None
         tail = [", element by element"] if local.kind == "elementwise" else []
         tail += [f", {local.words}"] if local.words else []
+        tail += [f", {WHATEVER}"] if masked else []
         factor = f"local ({local.text})" if local.text else "local"
         head = f"incoming {self.times} {factor} = product{''.join(tail)}"
         return [(head, "dim"), *((row, "") for row in rows)]

@@ -11,6 +11,8 @@ from ..text import width_of
 
 SMALL = 64  # elements of a tensor that is written out
 TALL = 8  # lines of a tensor that is written out
+_ELEMENT = re.compile(r"(?<![\w.])-?(?:nan|inf|\d[\d.]*(?:e[+-]\d+)?)(?![\w])")
+WHATEVER = "local 0 gives 0, whatever comes"
 _NUMBER = re.compile(r"tensor\((.*?)(?:, (?:dtype|device)=.*)?\)", re.DOTALL)
 
 
@@ -69,6 +71,18 @@ def size_of(value: ValueFact) -> str:
     mean, norm = measures(value.range, 4)
     more = (f", mean {mean}" if mean else "") + (f", norm {norm}" if norm else "")
     return f"{shape} from {low} to {high}{more}"
+
+
+def is_masked(given: ValueFact | None, product: ValueFact) -> bool:
+    """Whether a NaN or an infinity came somewhere, and a 0 went on: no product is that."""
+    if given is None or given.text is None or product.text is None:
+        return False
+    if "nan" not in given.text and "inf" not in given.text:
+        return False
+    came, went = _ELEMENT.findall(given.text), _ELEMENT.findall(product.text)
+    came = came * len(went) if given.is_number else came
+    pairs = zip(came, went, strict=False) if len(came) == len(went) else ()
+    return any("n" in one and other.strip("-0.e+") == "" for one, other in pairs)
 
 
 def beside(blocks: list[tuple[str, list[str]]], room: int) -> list[str] | None:
