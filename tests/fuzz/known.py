@@ -58,9 +58,11 @@ KNOWN: tuple[Known, ...] = (
         r"expand",
     ),
     Known(
-        "output|error",
-        r"(Backwards?\d?|CopySlices|NotImplemented)' object is not callable",
-        "a node can't be called: nothing runs one node outside of a pass here",
+        "output",
+        r"here '\(?tensor.*PyTorch '\(?tensor",
+        "what a node gives that a program calls is summed to the shapes of its inputs already; in "
+        "PyTorch the pass sums",
+        r"\.grad_fn\(",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
     Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),

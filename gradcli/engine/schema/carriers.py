@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from .run_state import run_state
@@ -76,6 +77,15 @@ class _Transformations:
         self.forbid: Body | None = None  # raises for what a transformed function must not call
         self.gradients: Body | None = None  # of tensors that have tangents
         self.text: Body | None = None  # how a tensor prints inside
+
+    @contextmanager
+    def unasked(self) -> Iterator[None]:
+        """What is written in here is no operation in place to torch.func."""
+        change, self.change = self.change, None
+        try:
+            yield
+        finally:
+            self.change = change
 
 
 TRANSFORMS = run_state(_Transformations())

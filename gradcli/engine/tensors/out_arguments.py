@@ -159,12 +159,9 @@ def _into(
                 refuse_shared(before, operand, True)
         if memory not in (Memory.ITERATED, Memory.APART):
             _check_memory(memory, [place], looked_at)
-    change, TRANSFORMS.change = TRANSFORMS.change, None  # to torch.func it is none in place
-    try:
+    with TRANSFORMS.unasked():
         for place, value in zip(outs, results, strict=True):
             _write(place, value, memory, function)
-    finally:
-        TRANSFORMS.change = change
     if isinstance(result, Tensor):
         return out
     if isinstance(result, Named):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.schema.carriers import TRANSFORMS
 from ...engine.schema.mode import no_grad
 from ...engine.schema.operator import catalogue, composite, operator
 from ..conventions import size_at
@@ -247,7 +248,9 @@ def _looked_up(weight: Any, indices: Any, place: int, scales: bool, sparse: bool
 def renormalise(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     """Scales the rows that are looked up down to the norm that is allowed, in place."""
     table = weight.detach()  # without a tangent: the norm is no part of the derivative
-    with no_grad():
+    if TRANSFORMS.change is not None:
+        TRANSFORMS.change("embedding_renorm_", weight)
+    with no_grad(), TRANSFORMS.unasked():
         for index in sorted({int(i) for i in input.reshape([-1]).tolist()}):
             norm = table[index].norm(norm_type).item()
             if norm > max_norm:

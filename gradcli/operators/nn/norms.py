@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.schema.carriers import TRANSFORMS
 from ...engine.schema.dtypes import FLOATING
 from ...engine.schema.mode import no_grad
 from ...engine.schema.operator import catalogue, composite
@@ -103,7 +104,8 @@ def _move(running: Any, batch: Any, momentum: float, *, once: bool = False) -> N
     if running.dtype.is_reduced:
         old, batch = running.float(), batch.float()
     kept = old * (1 - momentum)
-    running.data.copy_(kept.add(batch, alpha=momentum) if once else batch * momentum + kept)
+    with TRANSFORMS.unasked():  # as a part of its own kernel
+        running.data.copy_(kept.add(batch, alpha=momentum) if once else batch * momentum + kept)
 
 
 composite(
@@ -156,7 +158,7 @@ def _instance_norm(
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if use_input_stats and running_mean is not None:
         _track(flat, repeated[2], repeated[3], mean, momentum)
-        with no_grad():
+        with no_grad(), TRANSFORMS.unasked():
             running_mean.copy_(repeated[2].view([batch, channels]).mean(0))
             running_var.copy_(repeated[3].view([batch, channels]).mean(0))
     return out.view(list(input.shape))

@@ -70,7 +70,7 @@ def _average(xp: Any, x: Any, output_size: Any, settle: Any = None) -> Any:
     out = xp.empty((*x.shape[:-ndim], *output_size), dtype=x.dtype)
     bounds = [_bounds(*pair) for pair in zip(x.shape[-ndim:], output_size, strict=True)]
     for places, starts, lengths in _groups(xp, bounds):
-        disjoint = out.size > 1 and out.size * prod(lengths) == x.size
+        disjoint = out.size > 1 and out.size * prod(lengths) == x.size and xp.__name__ == "numpy"
         if disjoint and settle is None and prod(lengths) <= ONE_BY_ONE:
             apart = xp.ascontiguousarray(_side_by_side(x, output_size, lengths))
             total = xp.add.reduce(apart, axis=0, initial=-0.0).reshape(out.shape)  # in turn

@@ -43,7 +43,7 @@ def _stable_order(xp: Any, self: Any, dim: int) -> Any:
     if FEW_TIES * places.size > self.size:
         return xp.argsort(self, axis=dim, kind="stable")
     found, run = order.reshape(-1)[places], xp.cumsum(~follows.reshape(-1)[places])
-    order.reshape(-1)[places] = found[xp.lexsort((found, run))]
+    order.reshape(-1)[places] = found[xp.lexsort(xp.stack((found, run)))]
     return xp.moveaxis(order, -1, dim)
 
 
