@@ -129,7 +129,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             passes=tuple(_passes(ran, chosen, found, options)),
             constants=_constants(recording, found, orders) if texts or options.detail else (),
             freed=len(gone),
-            freeing=tuple(sorted({line for node in gone if (line := frees.of(node))})),
+            freeing=tuple(sorted(frees.lines_of(gone) - {0})),
             saving=inner,
             backwards=tuple(recording.ends.backwards),
             events=recording.hooks.facts(names),

@@ -5,7 +5,8 @@ Of a pass that is kept other parts noted what they know: values, gradients, step
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from array import array
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, ref
 
@@ -201,17 +202,39 @@ class Frees(Spectator):
     """The line of the call that freed what a node had saved."""
 
     def __init__(self) -> None:
-        self.lines: dict[int, int] = {}  # by the identity of a node's mark
+        # Of each call its line and the identities of the nodes' marks: a table of all nodes would
+        # take ten times the memory.
+        self.calls: list[tuple[int, array[int]]] = []
+        self.count = 0
+        self.lines: dict[int, int] | None = None  # by identity, once a node was asked about
 
     def of(self, node: Any) -> int | None:
         """The line that freed what a node had saved."""
+        if self.lines is None:
+            self.lines = {key: line for line, keys in self.calls for key in keys}
         return self.lines.get(id(mark_of(node)))
+
+    def lines_of(self, nodes: Iterable[Any]) -> set[int]:
+        """The lines that freed what these had saved. A node that is gone left its identity to a
+        younger one, so the last call counts."""
+        left, lines = set(map(id, map(mark_of, nodes))), set()
+        for line, keys in reversed(self.calls):
+            before = len(left)
+            left.difference_update(keys)
+            if len(left) < before:
+                lines.add(line)
+            if not left:
+                break
+        return lines
 
     def over(self, one: Pass, freed: list[Any]) -> None:
         if freed:
-            if len(self.lines) > FREED:
-                self.lines.clear()  # of nodes that a run had so long ago, few are left
-            self.lines.update(dict.fromkeys(map(id, map(mark_of, freed)), one.line or 0))
+            if self.count > FREED:
+                self.calls.clear()  # of nodes that a run had so long ago, few are left
+                self.count = 0
+            self.calls.append((one.line or 0, array("Q", map(id, map(mark_of, freed)))))
+            self.count += len(freed)
+            self.lines = None
 
 
 def frees_of(recording: Recording) -> Frees:
