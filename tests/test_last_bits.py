@@ -178,6 +178,7 @@ CONVOLUTIONS = {
         "conv2d", (2, 4, 8, 8), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1},
     ),
     "strides that do not": ("conv2d", (2, 4, 9, 9), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1}),
+    "strides beyond the kernel": ("conv2d", (2, 3, 11, 11), (5, 3, 2, 2), 5, {"stride": 3}),
     "kernels of one place": ("conv2d", (3, 20, 6, 6), (5, 20, 1, 1), 5, {"stride": 2}),
     "lines": ("conv1d", (3, 4, 20), (6, 4, 3), 6, {"padding": 1}),
     "one large image": ("conv2d", (1, 3, 90, 90), (2, 3, 3, 3), 2, {}),

@@ -23,6 +23,7 @@ Part = tuple[slice, slice]
 CHANNELS = 16
 FEW = 8  # channels: of fewer, windows are copied in longer runs along the image
 CARRIED = 64  # sums that go on from one product to the next, at little cost beside it
+SETS = 16  # of places that are a stride apart; each is a convolution of its own
 SMALL = 20_480  # elements of a single example, which PyTorch does not hand to oneDNN
 
 
@@ -49,7 +50,7 @@ def correlated(
 
 def is_spread_quickly(x: Any, weight: Any, stride: Any, dilation: Any, shape: Any) -> bool:
     """Is the adjoint, as convolutions of x, known and little slower than scattered products?"""
-    if prod(stride) > 1 and prod(dilation) > 1:
+    if prod(stride) > SETS or (prod(stride) > 1 and prod(dilation) > 1):
         return False
     held = len(x) * prod(shape) * prod(weight.shape[2:]) * x.shape[1]
     if held <= WINDOWS * prod(stride):
@@ -69,12 +70,10 @@ def spread(
     out = xp.zeros((len(x), weight.shape[1], *shape), x.dtype)
     along, filters = _lies_along(*weight.shape[:2]), weight.swapaxes(0, 1)
     every = (slice(None),) * 2
-    for first in product(*[range(min(s, n)) for s, n in zip(stride, shape, strict=True)]):
+    for first in product(*map(_first_places, stride, padding, weight.shape[2:], shape)):
         near = [(f + p) % s for f, p, s in zip(first, padding, stride, strict=True)]
         taken = filters[(*every, *(slice(n, None, s) for n, s in zip(near, stride, strict=True)))]
         kernel = taken.shape[2:]
-        if 0 in kernel:
-            continue
         places = (*every, *(slice(f, None, s) for f, s in zip(first, stride, strict=True)))
         count = out[places].shape[2:]
         starts, sizes = [], []
@@ -91,6 +90,12 @@ def spread(
             parts = _by_columns(kernel[-1] if shape[-1] % stride[-1] == 0 else 1)
         out[places] = _products(xp, view, taken, None, along, parts)
     return out
+
+
+def _first_places(stride: int, padding: int, kernel: int, size: int) -> list[int]:
+    """Of places that are a stride apart the first, where an element of the kernel comes to them."""
+    found = {(near - padding) % stride for near in range(min(stride, kernel))}
+    return sorted(place for place in found if place < size)
 
 
 def weight_gradient(
