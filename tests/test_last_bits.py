@@ -308,7 +308,33 @@ def kernels(torch: Any) -> dict[str, bool]:
         < torch.tensor(1.0169999599456787).double().sqrt().float().item()
     )
     # Added one after another, products would be 1.
-    return {"vectors": wide, "products": sums == 2.0, "tanh": tanh, "roots": root}
+    return {
+        "vectors": wide, "products": sums == 2.0, "tanh": tanh, "roots": root,
+        "convolutions": swallowed(torch) == [36.0, 36.0, 0.0, 40.0],
+    }  # fmt: skip
+
+
+def swallowed(torch: Any) -> list[float]:
+    """What is left of the ones that a convolution adds to 2 ** 24, which swallows each that is
+    added to it alone: forward, to the input, to the weight, to the input with a stride."""
+    most, conv = 2.0**24, torch.nn.functional.conv2d
+    x, weight = torch.ones(2, 20, 5, 5), torch.ones(20, 20, 3, 3)
+    x[:, 0, 0, 0] = most
+    found = [conv(x, weight)[0, 0, 0, 0]]
+    x = torch.ones(2, 20, 5, 5, requires_grad=True)
+    grad = torch.ones(2, 20, 3, 3)
+    grad[:, 0, 2, 2] = most
+    found.append(torch.autograd.grad(conv(x, weight), x, grad)[0][0, 0, 2, 2])
+    weight.requires_grad_()
+    grad = torch.ones(2, 20, 3, 3)
+    grad[0, :, 0, 0] = most
+    found.append(torch.autograd.grad(conv(x, weight), weight, grad)[0][0, 0, 0, 0])
+    x = torch.ones(2, 20, 6, 6, requires_grad=True)
+    grad = torch.ones(2, 20, 3, 3)
+    grad[:, 0, 1, 1] = most
+    y = conv(x, weight, stride=2, padding=1)
+    found.append(torch.autograd.grad(y, x, grad)[0][0, 0, 1, 1])
+    return [(number - most).item() for number in found]
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 4.0])
@@ -324,7 +350,7 @@ def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
 
 
 def skip_without_vectors() -> None:
-    if not (oracle.ask("kernels")["vectors"] and in_turn.adds_in_turn()):
+    if not (oracle.ask("kernels")["convolutions"] and in_turn.adds_in_turn()):
         pytest.skip("one of the two libraries has other routines on this processor")
 
 
