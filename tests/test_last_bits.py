@@ -365,6 +365,15 @@ def test_a_network_of_pictures_learns_to_the_last_bit() -> None:
     assert trained(gradcli) == oracle.ask("trained")
 
 
+def test_a_bias_whose_sum_overflows_leaves_the_others_alone() -> None:
+    x, w = gradcli.full((2, 1, 80, 80), 1e-30), gradcli.ones(2, 1, 3, 3, requires_grad=True)
+    b = gradcli.zeros(2, requires_grad=True)
+    grad = gradcli.ones(2, 2, 78, 78)
+    grad[:, 0] = 1e38
+    gradcli.nn.functional.conv2d(x, w, b).backward(grad)
+    assert b.grad.tolist() == [numpy.inf, 2.0 * 78 * 78] and w.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions_are_the_same_within_rounding(
     name: str, monkeypatch: pytest.MonkeyPatch

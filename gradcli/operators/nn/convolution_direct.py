@@ -117,7 +117,8 @@ def weight_gradient(
         total, sums = _added_examples(xp, grad.reshape(len(x), -1, out), view, channels), None
     else:
         total, sums = _added_places(xp, grad, view, held, along)
-    if not xp.isfinite(total).all():  # what carries a sum on multiplies the others by 0
+    finite = xp.isfinite(total).all() and (sums is None or xp.isfinite(sums).all())
+    if not finite:  # what carries a sum on multiplies the others by 0
         return None
     return row_major(xp.moveaxis(total.reshape(out, *kernel, channels), -1, 1)), sums
 
