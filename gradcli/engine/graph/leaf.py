@@ -80,7 +80,7 @@ type(state).mark_inference = staticmethod(mark_inference)
 
 
 def refuse_inference(storage: Storage) -> None:
-    """Where torch.func differentiates, it is a wrapper that is saved, and none of inference mode."""
+    """Where torch.func differentiates, wrappers are saved, which are not of inference mode."""
     if isinstance(storage, _InferenceStorage) and TRANSFORMS.change is None:
         raise RuntimeError(INFERENCE_SAVED)
 
