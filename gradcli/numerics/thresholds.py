@@ -14,7 +14,7 @@ from ..engine.schema.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
     "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "GROUPED", "IN_LANES", "LAYER",
-    "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW",
+    "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED",
     "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
 ]  # fmt: skip
 
@@ -125,10 +125,7 @@ SOFTMAX = 1 << 16
 # Elements that are normalised (moments.py, normalization.py). Where a gradient is zero
 # in exact arithmetic, the roundings of this order are what is printed. Cost: 207 µs for the
 # moments of four rows, 14 without.
-NORMALISED = 512
-
-# Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.
-ROW = 128
+NORMALISED = 1 << 17
 
 # Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they
 # are the inverse of. Cost: 220 µs for 8 by 8 (elimination not counted), 6 without.
