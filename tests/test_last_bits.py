@@ -81,7 +81,7 @@ PROGRAMS = {
     "batch_norm of many": (
         "torch.cat([back(lambda x: F.batch_norm(x, None, None, training=True), "
         "x.detach().repeat(4)[:m].view(s)).view(-1) "
-        "for m, s in ((1280, (64, 20)), (3200, (400, 8)), (396, (3, 4, 33)), (588, (4, 3, 7, 7)))])"
+        "for m, s in ((1280, (64, 20)), (1040, (130, 8)), (396, (3, 4, 33)), (588, (4, 3, 7, 7)))])"
     ),
     "batch_norm, flat": (
         "flat(lambda x: F.batch_norm(x, *2 * [None], training=True), x[:20].view(5, 4))"
