@@ -276,6 +276,7 @@ def _check_bytes(self: Any, dtype: Any) -> None:
 view_dtype = operator(
     "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
     where="method",
+    shares=True,
     dtype=lambda self, dtype: dtype,
     check=_check_bytes,
     forward=lambda xp, self, dtype: read_as(self, dtype),
