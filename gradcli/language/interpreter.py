@@ -167,6 +167,10 @@ class Machine:
         yield self.globals.values
         yield from reversed(list(running()))
 
+    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
+        """A hook of an option."""
+        tensor.register_hook(hook)
+
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""
         from .tracing import TracingCompiler

@@ -154,6 +154,11 @@ class LiveMachine(Listeners):
         frames = list(self.text.frames(sys._getframe(1)))
         yield from (one.f_locals for one in reversed(frames) if one.f_code.co_name != "<module>")
 
+    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
+        """A hook of an option, which no call of the program reports."""
+        handle = tensor.register_hook(hook)
+        self.recorder.passes.hooks.registered("register_hook", (tensor, hook), handle)
+
     # ------------------------------------------------------------ the run
 
     def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:
