@@ -31,7 +31,7 @@ from ..calls import call, called_back
 from ..libraries import published, twin
 from ..members import TABLES, Members, members_of_type
 from ..operations import type_handlers, type_name
-from ..values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
+from ..values import Bound, Builtin, ErrorValue, Function, Instance, Type, adopted, stands_for
 from .instances import (
     OPERATORS,
     ClassMethod,
@@ -61,6 +61,7 @@ class ClassValue(Joined):
         "kind", "make", "meta", "mixed", "name", "native", "order", "qualified", "registered",
         "slots", "special", "table", "whole", "__weakref__",
     )  # fmt: skip
+    is_class = True
 
     def __init__(
         self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any],
@@ -116,6 +117,9 @@ class ClassValue(Joined):
     @property
     def text(self) -> str:
         return f"<class '__main__.{self.qualified}'>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return called_back(self, *adopted(args, kwargs))
 
     def __deepcopy__(self, memo: Any) -> ClassValue:
         return self  # a copy of an object is of the same class
@@ -217,7 +221,7 @@ class ProgramModule:
     def extra_repr(self) -> str:
         method = kind_of(self).find("extra_repr")
         if method is MISSING:
-            return super().extra_repr()  # type: ignore[misc, no-any-return]
+            return super().extra_repr()  # type: ignore[misc]
         return str(call(method, (self,), {}))
 
     def _get_name(self) -> str:
@@ -226,10 +230,10 @@ class ProgramModule:
 
 def kind_of(value: Any) -> ClassValue:
     if isinstance(value, Instance):
-        return value.kind  # type: ignore[no-any-return]
+        return value.kind
     if type(value) is ErrorValue:
         return ERROR_CLASSES[value.kind]
-    return value.__dict__["_program_class"]  # type: ignore[no-any-return]
+    return value.__dict__["_program_class"]
 
 
 def is_instance(value: Any) -> bool:
