@@ -21,4 +21,4 @@ class _Pattern:
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """`re.compile`, later."""
     made: Any = _Pattern(text, flags)
-    return made  # type: ignore[no-any-return]
+    return made

@@ -207,7 +207,7 @@ def _tensor(results: Results) -> Iterator[str]:
     for name in ("lt", "le", "gt", "ge"):
         yield f"    def __{name}__(self, other: _Tensor | _Number) -> Tensor: ..."
     for name in ("eq", "ne"):
-        yield f"    def __{name}__(self, other: object) -> Tensor: ...  # type: ignore[override]"
+        yield f"    def __{name}__(self, other: object) -> Tensor: ..."
     yield "    def __hash__(self) -> _int: ..."
     yield "    def __getitem__(self, index: Any) -> Tensor: ..."
     yield "    def __setitem__(self, index: Any, value: Any) -> None: ..."

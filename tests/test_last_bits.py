@@ -183,6 +183,33 @@ CONVOLUTIONS = {
     "lines": ("conv1d", (3, 4, 20), (6, 4, 3), 6, {"padding": 1}),
     "one large image": ("conv2d", (1, 3, 90, 90), (2, 3, 3, 3), 2, {}),
     "transposed": ("conv_transpose2d", (2, 6, 4, 4), (6, 4, 4, 4), 4, {"stride": 2, "padding": 1}),
+    "each channel alone": (
+        "conv2d", (2, 18, 8, 8), (18, 1, 3, 3), 18, {"padding": 1, "groups": 18},
+    ),
+    "each channel alone, strides": (
+        "conv2d", (3, 5, 9, 9), (5, 1, 3, 3), 5, {"stride": 2, "groups": 5},
+    ),
+    "each channel alone, wide": (
+        "conv2d", (2, 3, 9, 9), (3, 1, 5, 5), 3, {"padding": 2, "groups": 3},
+    ),
+    "channels alone, in lines": ("conv1d", (2, 4, 20), (4, 1, 3), 4, {"padding": 1, "groups": 4}),
+    "groups of sixteen": ("conv2d", (2, 32, 7, 7), (64, 16, 3, 3), 64, {"padding": 1, "groups": 2}),
+    "groups of eight, strides": (
+        "conv2d", (2, 24, 8, 8), (48, 8, 3, 3), 48, {"stride": 2, "padding": 1, "groups": 3},
+    ),
+    "groups of four, dilated": (
+        "conv2d", (2, 8, 8, 8), (16, 4, 3, 3), 16, {"dilation": 2, "groups": 2},
+    ),
+    "groups of three": ("conv2d", (2, 6, 8, 8), (10, 3, 3, 3), 10, {"groups": 2}),
+    "many kernels": ("conv2d", (2, 6, 22, 22), (36, 3, 2, 2), 36, {"groups": 2}),
+    "few groups of few": ("conv2d", (2, 4, 6, 6), (16, 2, 3, 3), 16, {"groups": 2}),
+    "groups of one place": ("conv2d", (3, 6, 4, 4), (9, 2, 1, 1), 9, {"groups": 3}),
+    "dilated": ("conv2d", (2, 6, 9, 9), (4, 6, 3, 3), 4, {"dilation": 2}),
+    "dilated, strides": ("conv2d", (2, 4, 9, 9), (1, 4, 3, 3), 1, {"dilation": 2, "stride": 2}),
+    "planes": ("conv3d", (2, 5, 4, 5, 5), (6, 5, 3, 3, 3), 6, {"padding": 1}),
+    "groups transposed": (
+        "conv_transpose2d", (2, 6, 5, 5), (6, 2, 3, 3), 4, {"stride": 2, "groups": 2},
+    ),
 }  # fmt: skip
 # On Intel's processors these go ways that are not known here.
 NOT_FUSED = {
@@ -269,7 +296,7 @@ def convolved(torch: Any, name: str) -> list[int]:
     x, w = (numbers_of(torch, *sizes).requires_grad_() for sizes in (input, weight))
     b = numbers_of(torch, bias).requires_grad_() if bias else None
     y = getattr(torch.nn.functional, function)(x, w, b, **settings)
-    wanted = (x, w) if b is None or function == "conv_transpose2d" else (x, w, b)
+    wanted = (x, w) if b is None else (x, w, b)
     grads = torch.autograd.grad(y, wanted, numbers_of(torch, *y.shape))
     every = torch.cat([part.detach().reshape(-1) for part in (y, *grads)])
     return list(torch.cat([every[::11], every[-5:]]).view(torch.int32).tolist())

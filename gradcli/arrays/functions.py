@@ -190,7 +190,7 @@ def numpys_own(home: Any, name: str) -> Callable[..., Any]:
     """NumPy's object of a name that is in the table."""
     for part in name.split("."):
         home = getattr(home, part)
-    return home  # type: ignore[no-any-return]
+    return home
 
 
 # ---------------------------------------------------------------- what is ours

@@ -198,5 +198,5 @@ def format_float_scientific(
 
 def attach() -> None:
     for kind in (Array, Number):
-        kind.__repr__ = _represented  # type: ignore[method-assign, assignment]
-        kind.__str__ = _text  # type: ignore[method-assign, assignment]
+        kind.__repr__ = _represented  # type: ignore[method-assign]
+        kind.__str__ = _text  # type: ignore[method-assign]

@@ -320,7 +320,7 @@ def _check_batched(inputs: Sequence[Any], output: Any, place: int) -> None:
             wanted = grad(output, tracked, seeds[at], True, False, True)[number]  # type: ignore[index]
             if wanted is None or found is None:
                 continue
-            part = found[at]  # type: ignore[index]
+            part = found[at]
             if not numerical.close(part._data, wanted._data, 1e-5, 1e-8):
                 raise GradcheckError(
                     f"For output {place} and input {number}:\n\ngradcheck or gradgradcheck failed "

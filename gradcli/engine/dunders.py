@@ -137,7 +137,7 @@ def _arithmetic(name: str, key: str) -> None:
                 return catalogue.rows["rsub.Scalar"].run(self, other, 1)
             return catalogue.functions["rsub"](self, other)
         if key == "div":
-            return self.reciprocal() * other  # type: ignore[attr-defined]
+            return self.reciprocal() * other
         if not isinstance(self, Tensor):
             raise TypeError(unbound(f"__r{name}__", self))
         if other.__class__ in COMMON and not state.formula:

@@ -222,7 +222,7 @@ def batched(value: Any, place: int, level: int) -> Batched:
 def become_batched(tensor: Tensor, whole: Any, level: int) -> None:
     """The tensor itself stands for the samples of `whole` from now on."""
     sample = batched(whole, 0, level)
-    tensor.__class__ = Batched  # type: ignore[assignment]
+    tensor.__class__ = Batched
     fill(tensor, sample)
 
 

@@ -140,7 +140,7 @@ def _samples(values: Sequence[Any], level: int) -> list[list[Any]]:
             continue
         part = split(value, level)
         count = count if part is None else len(part)
-        columns.append(part if part is not None else value)  # type: ignore[arg-type]
+        columns.append(part if part is not None else value)
     return [
         [
             column[at] if _is_column(value, level) else column
@@ -372,9 +372,9 @@ def rule_of(row: Row) -> Rule | None:
 def _rule(row: Row) -> Rule | None:
     key = row.signature.name + ("." + row.signature.overload if row.signature.overload else "")
     if key in batching_rules.OWN:
-        return batching_rules.OWN[key]  # type: ignore[no-any-return]
+        return batching_rules.OWN[key]
     if row.copies_view and (own := batching_rules.OWN.get(key.replace("_copy", "", 1))):
-        return batching_rules.copying(own)  # type: ignore[no-any-return]
+        return batching_rules.copying(own)
     return _BY_ACTS.get(row.acts)
 
 

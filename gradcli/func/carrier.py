@@ -159,7 +159,7 @@ def _note_change(overload: Any, values: Sequence[Any]) -> None:
 def straight(overload: Any) -> Callable[..., Any]:
     """The function of an overload for ordinary tensors."""
     function = overload.run
-    return getattr(function, "straight", function)  # type: ignore[no-any-return]
+    return getattr(function, "straight", function)
 
 
 # ---- from here on declarations meet carriers
@@ -322,5 +322,5 @@ for _known in (catalogue.functions, catalogue.methods):
         if _name.endswith("_"):  # the lanes that calls noted lead past the guards
             _function.settle()
 RUNTIME.call = call
-Carrier.run_overload = staticmethod(run)  # type: ignore[method-assign]
+Carrier.run_overload = staticmethod(run)
 RUNTIME.factory = manufacture

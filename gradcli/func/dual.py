@@ -54,18 +54,18 @@ class Dual(Carrier):
 
     def bare(self) -> Tensor:
         primal = self._meta.primal
-        return primal.bare() if isinstance(primal, Carrier) else primal  # type: ignore[no-any-return]
+        return primal.bare() if isinstance(primal, Carrier) else primal
 
     def stand_in(self) -> Tensor:
         primal = self._meta.primal
         return primal.stand_in() if isinstance(primal, Carrier) else plain(primal._data, self._kind)
 
     def detach(self) -> Tensor:
-        return self._meta.primal.detach()  # type: ignore[no-any-return]
+        return self._meta.primal.detach()
 
     @property
     def data(self) -> Tensor:
-        return self._meta.primal.data  # type: ignore[no-any-return]
+        return self._meta.primal.data
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -74,7 +74,7 @@ class Dual(Carrier):
 
     @property
     def _base(self) -> Tensor | None:
-        return self._meta.primal._base  # type: ignore[no-any-return]
+        return self._meta.primal._base
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         self._meta.primal.requires_grad_(requires_grad)
@@ -94,7 +94,7 @@ class Dual(Carrier):
         return bool(self._meta.primal)
 
     def __index__(self) -> int:
-        return self._meta.primal.__index__()  # type: ignore[no-any-return]
+        return self._meta.primal.__index__()
 
     def __format__(self, spec: str) -> str:
         if self._data.ndim == 0:
@@ -155,7 +155,7 @@ def _strides(tangent: Any) -> Sequence[int]:
     if tangent.__class__ is Batched:
         steps = _strides(tangent.value)
         return (*steps[: tangent.place], *steps[tangent.place + 1 :])
-    return tangent._data.strides  # type: ignore[no-any-return]
+    return tangent._data.strides
 
 
 def mirror(tensor: Dual) -> None:

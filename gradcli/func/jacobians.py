@@ -142,8 +142,8 @@ def jacfwd(func: F, argnums: Any = 0, has_aux: bool = False, *, randomness: str 
 def _column(part: Tensor, leaf: Tensor) -> Tensor:
     """A part of the last dimension in the shape of the leaf that it belongs to."""
     if not leaf.ndim:
-        return catalogue.methods["squeeze"](part, -1)  # type: ignore[no-any-return]
-    return catalogue.methods["unflatten"](part, -1, tuple(leaf.shape))  # type: ignore[no-any-return]
+        return catalogue.methods["squeeze"](part, -1)
+    return catalogue.methods["unflatten"](part, -1, tuple(leaf.shape))
 
 
 def hessian(func: F, argnums: Any = 0) -> F:

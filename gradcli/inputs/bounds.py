@@ -64,7 +64,7 @@ def filled(
     flat: Any = raw.view(kind)
     if not kind.isnative:
         flat = flat.byteswap(inplace=True).view(kind.newbyteorder("="))
-    whole: numpy.ndarray = numpy.ascontiguousarray(flat.reshape(shape, order=order))  # type: ignore[call-overload]
+    whole: numpy.ndarray = numpy.ascontiguousarray(flat.reshape(shape, order=order))
     return whole.reshape(shape)  # a single number stays one
 
 

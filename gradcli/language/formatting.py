@@ -61,7 +61,7 @@ def text(value: Any) -> str:
     """str(value)"""
     kind: Any = type(value)
     if kind is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if kind in PLAIN:
         return quoted(value) if kind is bytes else str(value)
     if kind is Tensor:
@@ -488,5 +488,5 @@ def _padded(spec: str, shown: str) -> str:
 
 # The library's own messages show a value of the program with !r or as a part of a text.
 for _record in (Function, Builtin, Bound, Type, Namespace, Lazy, ErrorValue, Instance, Plain):
-    _record.__repr__ = quoted  # type: ignore[method-assign, assignment]
-Instance.__str__ = ErrorValue.__str__ = text  # type: ignore[method-assign, assignment]
+    _record.__repr__ = quoted  # type: ignore[method-assign]
+Instance.__str__ = ErrorValue.__str__ = text  # type: ignore[method-assign]

@@ -267,7 +267,7 @@ def iterate(value: Any) -> Iterator[Any]:
     if kind in PLAIN_ITERABLES:
         return iter(value)
     if kind is Lazy and value.kind not in NOT_WALKED:
-        return value.items  # type: ignore[no-any-return]
+        return value.items
     if isinstance(value, tuple):
         return iter(value)
     found = type_handlers.iterate(value)

@@ -98,7 +98,7 @@ class FrozenSet(Set):
 
     def __hash__(self) -> int:  # type: ignore[override]
         try:
-            return self.hashed  # type: ignore[has-type, no-any-return]
+            return self.hashed  # type: ignore[has-type]
         except AttributeError:
             # Kept: sets within sets would be hashed once more on each level.
             self.hashed = hash(frozenset(self.items))

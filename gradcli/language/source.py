@@ -134,7 +134,7 @@ class Source:
         named = getattr(node, "func", node)
         if not isinstance(named, ast.Attribute) or named.end_lineno in (None, span.line):
             return span
-        line: int = named.end_lineno  # type: ignore[assignment]
+        line: int = named.end_lineno
         end = self.column(line, named.end_col_offset or 0)
         return Span(line, end - len(named.attr), span.end_line, span.end_column)
 

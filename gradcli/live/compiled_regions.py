@@ -26,7 +26,7 @@ def is_compiling() -> bool:
 
 def uncompiled(function: Any) -> Any:
     """The same function, which compiled code calls as it is."""
-    return sys.modules[DYNAMO].disable(function)  # type: ignore[attr-defined]
+    return sys.modules[DYNAMO].disable(function)
 
 
 class Trained(NamedTuple):

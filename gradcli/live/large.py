@@ -172,7 +172,7 @@ class Before:
 
 def version_of(tensor: Any) -> int:
     try:
-        return tensor._version  # type: ignore[no-any-return]
+        return tensor._version
     except RuntimeError:  # made in inference mode
         return -1
 

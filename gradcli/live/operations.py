@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Enough
 from ..engine.schema.mode import state
+from ..engine.tensors import metadata
 from ..language.tracing import Inner
 from .again import LOST
 from .causes import SCALAR, Change, Refusal
@@ -17,17 +18,10 @@ from .causes import SCALAR, Change, Refusal
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-# Read off a tensor without its values: nothing is created, nothing is reported.
-QUIET = frozenset(
-    "requires_grad shape grad_fn is_leaf device dtype ndim layout retains_grad output_nr _version "
-    "_base names itemsize nbytes is_sparse is_cuda is_quantized is_meta is_nested".split()
-)
-# Numbers of a tensor's shape and memory, and its text: none of them came from its elements.
-SHAPES = frozenset(
-    "size dim ndimension numel nelement stride storage_offset data_ptr element_size get_device "
-    "is_floating_point is_complex is_contiguous __len__ __repr__ __format__ type".split()
-)
+QUIET = metadata.ATTRIBUTES | {"_base", "names"}  # nothing is created, nothing is reported
 PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed tensor for its node
+# Numbers of a tensor's shape and memory, and its text: none of them came from its elements.
+SHAPES = metadata.METHODS | PRINTING | {"__len__", "type"}
 # What gives the memory of a tensor away: who has it can change elements and no version.
 SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
 FUSED = "_fused_"  # begins the names of steps that change their first argument, and no version

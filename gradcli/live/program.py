@@ -297,7 +297,7 @@ class _Printer:
 
 @contextmanager
 def _printing(write: Callable[[str], None]) -> Iterator[None]:
-    with contextlib.redirect_stdout(_Printer(sys.stdout, write)):  # type: ignore[type-var]
+    with contextlib.redirect_stdout(_Printer(sys.stdout, write)):
         yield
 
 

@@ -62,7 +62,7 @@ class TorchSide(Live):
         transformed = self.transformed = Transformed(torch)
         self.levels, self.all_bare = transformed.levels, transformed.all_bare
         self.given: tuple[Any, ...] = ()  # the gradients that a node was given last
-        self.bare = transformed.bare  # type: ignore[method-assign]
+        self.bare = transformed.bare
         self.homes = Homes()
         self.objects = ProgramObjects(torch, self.homes)
         self.bindings = self.objects.bindings
@@ -175,7 +175,7 @@ class TorchSide(Live):
             found = found if isinstance(found, tuple) else (found,)
             return [None if one is None else self.array(one) for one in found]
 
-    def passed_again(self, node: Any, grads: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+    def passed_again(self, node: Any, grads: Sequence[Any]) -> Sequence[Any]:
         """As the engine does it, which brings gradients to the shapes and types of the edges."""
         following = node.next_functions
         if all(grad is None for grad in grads):
@@ -196,7 +196,7 @@ class TorchSide(Live):
                 found[place] = grad.to(about.dtype)
             return found
 
-    def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:  # type: ignore[override]
+    def given_shapes(self, node: Any) -> tuple[tuple[int, ...] | None, ...]:
         """The shapes of the inputs that gradients go to: the engine sums up to them. Samples of a
         node that runs for all of them lie in front."""
         samples = self.transformed.samples(*self.given[:1])
@@ -224,7 +224,7 @@ class TorchSide(Live):
         )
         return found
 
-    def made_again(self, node: Any, output_nr: int, known: Known, operand: Known) -> Any:  # type: ignore[override]
+    def made_again(self, node: Any, output_nr: int, known: Known, operand: Known) -> Any:
         """What it made, where nobody saw that: from what it made it of."""
         with self.hands_off(), self.torch.no_grad():
             return made_again(self.torch, node, output_nr, known, operand)
@@ -259,7 +259,7 @@ class TorchSide(Live):
                 return NAN * bool(held.isnan().any()) | INF * bool(held.isinf().any())
         return 0
 
-    def all_finite(self, tensors: Sequence[Any]) -> set[int]:  # type: ignore[override]
+    def all_finite(self, tensors: Sequence[Any]) -> set[int]:
         """The identities of small ones where all of these are finite: one look for many."""
         small = [one for one in tensors if one.numel() <= WHOLE and self.has_numbers(one)]
         flatten = self.torch._C._nn.flatten_dense_tensors
@@ -353,7 +353,7 @@ class TorchSide(Live):
                 continue
         return False
 
-    def is_number(self, value: Any) -> bool:  # type: ignore[override]
+    def is_number(self, value: Any) -> bool:
         """A number of Python becomes a tensor without dimensions, of the type that Python has. It
         is not strong: beside another such tensor of a smaller type the other type wins."""
         if not isinstance(value, self.tensor) or value.dim():
@@ -398,11 +398,11 @@ class TorchSide(Live):
     def standing(self, tensor: Any) -> int | None:
         return None if self.is_shared else version_of(tensor)
 
-    def snapshot(self, value: Any, largest: float) -> Any:  # type: ignore[override]
+    def snapshot(self, value: Any, largest: float) -> Any:
         is_leaf = value.requires_grad and value.grad_fn is None and not self.is_shared
         return (self._of_leaf if is_leaf else self._snapshot)(value, largest)
 
-    def packed(self, tensors: Sequence[Any]) -> Sequence[Any]:  # type: ignore[override]
+    def packed(self, tensors: Sequence[Any]) -> Sequence[Any]:
         with self.hands_off(), self.torch.no_grad():
             return packed(tensors, self.torch._C._nn.flatten_dense_tensors)
 

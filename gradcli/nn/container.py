@@ -118,7 +118,7 @@ class Sequential(Module):
     def pop(self, key: Any) -> Module:
         module = self[key]
         del self[key]
-        return module  # type: ignore[no-any-return]
+        return module
 
     def forward(self, input: Any) -> Any:
         for module in self:
@@ -194,7 +194,7 @@ class ModuleList(Module):
     def pop(self, key: Any) -> Module:
         module = self[key]
         del self[key]
-        return module  # type: ignore[no-any-return]
+        return module
 
     def __repr__(self) -> str:
         """Equal neighbours are printed once, with their numbers and how many they are."""
@@ -225,7 +225,7 @@ class ModuleDict(Module):
             self.update(modules)
 
     def __getitem__(self, key: str) -> Module:
-        return self._modules[key]  # type: ignore[no-any-return]
+        return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
@@ -255,7 +255,7 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        return self._modules.pop(key)  # type: ignore[no-any-return]
+        return self._modules.pop(key)
 
     def update(self, modules: Any) -> None:
         pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
@@ -313,7 +313,7 @@ class ParameterList(_Parameters):
         self._put(str(index % self._size), value)
 
     def __len__(self) -> int:
-        return self._size  # type: ignore[no-any-return]
+        return self._size
 
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(self._size)])

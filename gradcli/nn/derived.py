@@ -25,7 +25,7 @@ def show(module: Any, name: str, value: Any) -> None:
 def parametrizations(module: Any) -> dict[str, Any]:
     """What computes the names of a module that are computed when they are read."""
     held = (module.__dict__.get("_modules") or {}).get("parametrizations")
-    return held._modules if held is not None and COMPUTES in held.__dict__ else {}  # type: ignore[no-any-return]
+    return held._modules if held is not None and COMPUTES in held.__dict__ else {}
 
 
 def is_derived(module: Any, name: str) -> bool:

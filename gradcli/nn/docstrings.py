@@ -30,7 +30,7 @@ class Description:
 def describe(found: Any) -> None:
     """Gives a class of torch.nn its docstring."""
     if isinstance(found, type):
-        found.__doc__ = Description(found)  # type: ignore[assignment]
+        found.__doc__ = Description(found)
 
 
 def described(cls: type) -> str:

@@ -84,7 +84,7 @@ def table_of(module: Module, kind: str) -> dict[str, Any]:
     """One of a module's tables; there is none before Module.__init__."""
     if kind not in module.__dict__:
         raise missing_attribute(module, kind)
-    return module.__dict__[kind]  # type: ignore[no-any-return]
+    return module.__dict__[kind]
 
 
 def ready(module: Module, what: str) -> None:
@@ -116,7 +116,7 @@ def check_name(module: Module, name: Any, what: str, kind: str) -> None:
 def typename(value: Any) -> str:
     """torch.typename: a class or a function by its full name, anything else by its type's."""
     if isinstance(value, Tensor):
-        return value.type()  # type: ignore[attr-defined,no-any-return]
+        return value.type()  # type: ignore[attr-defined]
     if path := getattr(value, "path", ""):
         return str(path)
     if own := getattr(getattr(value, "code", None), "qualified", ""):
@@ -134,14 +134,14 @@ class Registered(metaclass=NamedInC):
     __slots__ = ("_module", "_kind", "__weakref__")
     _torch_name = "dict"
     PUBLIC = ("keys", "values", "items", "get", "pop", "copy")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, module: Module, kind: str) -> None:
         self._module, self._kind = module, kind
 
     @property
     def _table(self) -> dict[Any, Any]:
-        return self._module.__dict__[self._kind]  # type: ignore[no-any-return]
+        return self._module.__dict__[self._kind]
 
     def __getitem__(self, name: str) -> Any:
         return self._table[name]
@@ -243,7 +243,7 @@ class Hooks(Registered):
 
     @property
     def _entries(self) -> dict[Any, Any]:
-        return self._module.__dict__[self._kind]  # type: ignore[no-any-return]
+        return self._module.__dict__[self._kind]
 
     def __setitem__(self, number: Any, hook: Any) -> None:
         self._entries[number] = (hook, False)

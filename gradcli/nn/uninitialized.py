@@ -38,10 +38,10 @@ class Uninitialized(Tensor):
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         changed = catalogue.methods["to"](plain(self._data, self._kind), *args, **kwargs)
         changed.__class__ = Uninitialized
-        return changed  # type: ignore[no-any-return]
+        return changed
 
     def materialize(self, shape: Sequence[int]) -> None:
-        self.__class__ = Tensor  # type: ignore[assignment]
+        self.__class__ = Tensor
         self.data = empty(tuple(shape), self.device, self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

@@ -10,7 +10,6 @@ which others were added between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -20,6 +19,7 @@ from .in_turn import (
     Laid,
     added_in_blocks,
     adds_in_turn,
+    blocks,
     by_columns,
     multiplied_in_turn,
 )
@@ -130,18 +130,7 @@ def _way_of(a: Laid, b: Laid) -> Any:
 
 def _in_blocks(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
     wide = b.shape[1] >= WIDE and (len(a) >= WIDE or by_columns((b.shape, b.strides)))
-    return added_in_blocks(xp, a, b, _sizes(a.shape[1], wide), start, alpha)
-
-
-def _sizes(left: int, wide: bool) -> Iterator[int]:
-    """Blocks of 384 products; what is more than one block and less than two is halved, but where
-    a wide result leaves it behind whole blocks."""
-    first = True
-    while left:
-        halved = BLOCK < left < 2 * BLOCK and (first or not wide)
-        size = (left + 1) // 2 if halved else min(left, BLOCK)
-        yield size
-        left, first = left - size, False
+    return added_in_blocks(xp, a, b, blocks(a.shape[1], wide), start, alpha)
 
 
 def _onto_matrix(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:

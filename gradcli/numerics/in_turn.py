@@ -7,7 +7,7 @@ depend on the processor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -69,6 +69,17 @@ def by_columns(matrix: Laid) -> bool:
     return not by_rows and down == SINGLE and (across == 0 or across >= SINGLE * rows)
 
 
+def blocks(left: int, wide: bool = False) -> Iterator[int]:
+    """Of the inner dimension: whole blocks, in which Intel's libraries add to one sum; what is more
+    than one and less than two is halved, but where a wide result leaves it behind whole ones."""
+    first = True
+    while left:
+        halved = DEPTH < left < 2 * DEPTH and (first or not wide)
+        size = (left + 1) // 2 if halved else min(left, DEPTH)
+        yield size
+        left, first = left - size, False
+
+
 def added_in_blocks(
     xp: Any, a: Any, b: Any, sizes: Iterable[int], start: Any = None, alpha: Any = 1
 ) -> Any:
@@ -93,22 +104,25 @@ def depth(rows: int, columns: int) -> int:
 
 
 def multiplied_as_one_sum(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b of any inner dimension, each element one sum, where NumPy's library adds in turn. The
-    sum so far goes into the next product, where an identity multiplies it first."""
-    rows, (inner, columns) = len(a), b.shape
+    """a @ b of any inner dimension, each element one sum, where NumPy's library adds in turn; of
+    one pair of matrices or of many. The sum so far goes into the next product, where an identity
+    multiplies it first."""
+    rows, (inner, columns) = a.shape[-2], b.shape[-2:]
     few, most = min(rows, columns), depth(max(rows, 2), -(-columns // VECTOR) * VECTOR)
     if not adds_in_turn() or (inner > most and few > most // 2):
         return xp.matmul(a, b)
-    total = multiplied_in_turn(xp, a[:, :most], b[:most])
-    identity = xp.eye(few, dtype=a.dtype) if inner > most else None
+    total = multiplied_in_turn(xp, a[..., :most], b[..., :most, :])
+    if inner <= most:
+        return total
+    identity = xp.broadcast_to(xp.eye(few, dtype=a.dtype), (*a.shape[:-2], few, few))
     for first in range(most, inner, most - few):
         block = slice(first, first + most - few)
         left, right = (identity, total) if rows == few else (total, identity)
         total = multiplied_in_turn(
             xp,
-            xp.concatenate([left, a[:, block]], axis=1),
-            xp.concatenate([right, b[block]], axis=0),
+            xp.concatenate([left, a[..., block]], axis=-1),
+            xp.concatenate([right, b[..., block, :]], axis=-2),
         )
-    if identity is not None and not xp.isfinite(total).all():  # it multiplies others by 0
+    if not xp.isfinite(total).all():  # the identity multiplies others by 0
         return xp.matmul(a, b)
     return total

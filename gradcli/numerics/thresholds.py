@@ -13,8 +13,8 @@ from __future__ import annotations
 from ..engine.schema.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
-    "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "IN_LANES", "LAYER", "LOGS",
-    "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW",
+    "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "GROUPED", "IN_LANES", "LAYER",
+    "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW",
     "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
 ]  # fmt: skip
 
@@ -103,6 +103,10 @@ PACKED = 1 << 27
 # convolution itself, whose last digits are PyTorch's. Beyond, few channels that come from many are
 # scattered as products of their own. Cost: as without up to 2 ms; beyond, three times as long.
 WINDOWS = 1 << 20
+
+# Elements of windows that lie a place apart, of a convolution in groups (convolution_groups.py).
+# Cost: at most twice the time without, 5 ms at half of the bound.
+GROUPED = 1 << 22
 
 # No rule: the products of an LSTM (recurrent_fused.py) are added in the order of NumPy's library,
 # and over all its steps at once. PyTorch has oneDNN multiply there; four outputs of five differ

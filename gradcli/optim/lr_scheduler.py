@@ -276,7 +276,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             else:
                 n = int(math.log((epoch / self.T_0 * (self.T_mult - 1) + 1), self.T_mult))
                 done = self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
-                self.T_cur = epoch - done  # type: ignore[assignment]
+                self.T_cur = epoch - done
                 self.T_i = self.T_0 * self.T_mult**n
         self.last_epoch = math.floor(epoch)
 

@@ -160,8 +160,8 @@ def find(bindings: Mapping[str, Any], name: str) -> AnyTensor | None:
     if first in bindings:
         for known, tensor in tensors_in(first, bindings[first], AnyTensor):
             if known == name:
-                return tensor  # type: ignore[no-any-return]
+                return tensor
     for known, tensor in parameters(bindings, AnyTensor):
         if known == name:
-            return tensor  # type: ignore[no-any-return]
+            return tensor
     return None

@@ -191,10 +191,10 @@ def drawing(interventions: Interventions = NO_INTERVENTIONS, *, thorough: bool =
     shows."""
     recording = watching(interventions, values=True)
     steps = Steps(recording.passes, recording.hooks)
-    steps.local = local_derivatives  # type: ignore[method-assign]
+    steps.local = local_derivatives
     if not thorough:
         turns = Turns()
-        steps.local = turns.local  # type: ignore[method-assign]
+        steps.local = turns.local
         recording.attach(turns)
     recording.attach(recording.buffers, steps, Frames())
     return recording

@@ -126,7 +126,7 @@ def _inner(
         if isinstance(value, (list, tuple, dict)):
             return value[key], shown
         if is_module(value) and isinstance(key, int):
-            return list(value)[key], shown  # type: ignore[call-overload]
+            return list(value)[key], shown
     except (KeyError, IndexError, TypeError):
         pass
     raise UsageError(f"{text}: {name} has no item {part[2]}", _near(text, bindings, others))

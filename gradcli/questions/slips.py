@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..engine.tensors import metadata
 from ..pipeline.request import Ran
 from ..recording.holding import LOOKED, Inside, modules_first
 from ..recording.modules import has_own, is_module
@@ -19,7 +20,6 @@ HOOKS = frozenset(
 )
 MISSPELT = re.compile(r"requires?d?_?grad(s|ient|ients)?")
 DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[1-3]?d?")
-ABOUT = frozenset("numel shape size dim ndim dtype device requires_grad is_leaf".split())
 
 
 class Slip(NamedTuple):
@@ -242,7 +242,7 @@ def _names(*nodes: ast.AST) -> set[str]:
 def _computed(node: ast.expr) -> set[str]:
     """The names whose numbers an expression takes, and not only their shape or type."""
     about = {id(part.value) for part in ast.walk(node) if isinstance(part, ast.Attribute)
-             and part.attr in ABOUT}  # fmt: skip
+             and part.attr in metadata.NAMES}  # fmt: skip
     return {part.id for part in ast.walk(node)
             if isinstance(part, ast.Name) and id(part) not in about}  # fmt: skip
 

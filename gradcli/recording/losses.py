@@ -192,7 +192,7 @@ def together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     """What two shapes broadcast to."""
     most = max(len(one), len(other))
     padded = ((1,) * (most - len(shape)) + shape for shape in (one, other))
-    return tuple(map(max, zip(*padded, strict=True)))  # type: ignore[arg-type]
+    return tuple(map(max, zip(*padded, strict=True)))
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:

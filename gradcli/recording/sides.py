@@ -173,7 +173,7 @@ def saved_by(node: Any) -> Any:
 def probed(node: Any, *grads: Any) -> Sequence[Any]:
     """What a node that is about to run makes of gradients, as arrays; nothing is dropped."""
     if node.__class__ is Node:
-        return node.row.backward(node, *grads)  # type: ignore[no-any-return]
+        return node.row.backward(node, *grads)
     return side_of_node(node).probed(node, *grads)
 
 

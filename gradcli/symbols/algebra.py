@@ -96,7 +96,7 @@ class Algebra:
         if function == "t" and isinstance(first, Expr) and first.kind == "call" and (
             first.data[:2] == ("t", "method")
         ):  # fmt: skip
-            return first.data[2][0][1]  # type: ignore[no-any-return]
+            return first.data[2][0][1]
         key = (function, style,
                tuple((k, a if isinstance(a, str) else a.serial) for k, a in args))  # fmt: skip
         weight = 1 + sum(1 if isinstance(a, str) else a.weight for _, a in args)
@@ -115,7 +115,7 @@ class Algebra:
         if expr.kind == "number":
             return ((expr.data, self.one),)
         if expr.kind == "sum":
-            return expr.data  # type: ignore[no-any-return]
+            return expr.data
         if expr.kind == "product":
             factor, factors = expr.data
             if len(factors) == 1 and factors[0][1] == 1 and factors[0][0].kind == "sum" and (
@@ -131,7 +131,7 @@ class Algebra:
         if expr.kind == "number":
             return expr.data, ()
         if expr.kind == "product":
-            return expr.data  # type: ignore[no-any-return]
+            return expr.data
         return 1, ((expr, 1),)
 
     def add(self, *parts: Expr) -> Expr:
@@ -197,9 +197,9 @@ class Algebra:
         whole = isinstance(to, int)
         if whole and (factor in (1, -1) or to > 0 or isinstance(factor, int)):
             if factor != 1 and isinstance(factor, int) and to < 0:
-                scale: Number = Fraction(factor) ** to  # type: ignore[assignment,operator]
+                scale: Number = Fraction(factor) ** to
             else:
-                scale = factor**to  # type: ignore[operator]
+                scale = factor**to
             return self._product(
                 number_of(scale), tuple((e, number_of(x * to)) for e, x in factors)
             )

@@ -52,7 +52,7 @@ def on_arrays(formula: Formula) -> Callable[..., Any]:
     named = {name: known[name] for name in function.__code__.co_names if name in known}
     rows = {name: value.on_arrays for name, value in named.items() if isinstance(value, Row)}
     if not rows:
-        return function  # type: ignore[no-any-return]
+        return function
     scope = {"__builtins__": known["__builtins__"], **named, **rows}
     return FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__

@@ -378,7 +378,7 @@ def apply(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
     if tensors:
         return apply_tensors(node, grads)
     one = len(grads) == 1 and not node.row.listed
-    return node.row.backward(node, grads[0] if one else grads)  # type: ignore[no-any-return]
+    return node.row.backward(node, grads[0] if one else grads)
 
 
 def apply_reduced(node: Node, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:

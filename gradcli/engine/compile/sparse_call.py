@@ -333,18 +333,18 @@ def accumulated(held: Tensor | None, new: Tensor, graph: bool, alone: bool) -> T
     """What `.grad` becomes where one of the two is sparse."""
     if held is None:
         if graph or not alone:
-            return catalogue.functions["clone"](new)  # type: ignore[no-any-return]
+            return catalogue.functions["clone"](new)
         if not _is_sparse(new):
             return new
         held_as = new._data
         if not (held_as.values.flags.c_contiguous and held_as.is_packed):
-            return catalogue.functions["clone"](new)  # type: ignore[no-any-return]
+            return catalogue.functions["clone"](new)
         return around(held_as.with_values(held_as.values, False), new._kind)
     if _is_sparse(held) and not _is_sparse(new):
-        return new + held  # type: ignore[operator,no-any-return]
+        return new + held  # type: ignore[operator]
     if graph:
-        return held + new  # type: ignore[operator,no-any-return]
-    return catalogue.methods["add_"](held, new)  # type: ignore[no-any-return]
+        return held + new  # type: ignore[operator]
+    return catalogue.methods["add_"](held, new)
 
 
 # ---- Python's operators

@@ -60,7 +60,7 @@ class _InferenceStorage(Storage):
         """It counts nothing."""
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         return -1
 
     @version.setter

@@ -51,11 +51,11 @@ class SparsePayload:
 
     __array_ufunc__ = None
     __array__ = __iter__ = __len__ = __getitem__ = __bool__ = _refused
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refused
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refused
     __neg__ = __pos__ = __abs__ = _refused
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     layout = ""
     word = ""  # what PyTorch's complaints call the layout

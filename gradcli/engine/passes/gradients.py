@@ -71,7 +71,7 @@ class PassGradients:
         if 0 in array.strides and is_expanded(array):  # what a sum spread out stays spread out
             first = tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])
             inner = plain(array[first], kind)
-            return catalogue.rows["expand"].run(inner, array.shape, False)  # type: ignore[no-any-return]
+            return catalogue.rows["expand"].run(inner, array.shape, False)
         taken = plain(array, kind)
         if array is value and not _is_whole(array) and _is_writeable(array):
             taken._storage = self._counter(array)

@@ -184,7 +184,7 @@ def copied(new: Tensor, like: Tensor) -> Tensor:
     it was used, which `.data` may have changed since."""
     kind = new._kind
     if new.__class__ is not Tensor:
-        return RUNTIME.around(new._data.copy(), kind)  # type: ignore[no-any-return]
+        return RUNTIME.around(new._data.copy(), kind)
     own = like._data
     if not own.flags.c_contiguous and is_dense(own.shape, element_strides(own)):
         data = empty_like(kind.xp, own, kind.array_dtype)

@@ -53,7 +53,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         same = (wanted is None or data.dtype is wanted) and (
             device is None or as_device(device) == data.device
         )
-        return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined,no-any-return]
+        return data if same else data.to(device=device, dtype=wanted)  # type: ignore[attr-defined]
     return tensor_from(data, wanted, device, False, copy=False)
 
 
@@ -78,7 +78,7 @@ def asarray(
 
         raise no_alias(obj, wanted)
     if not isinstance(obj, Tensor):
-        return out  # type: ignore[no-any-return]
+        return out
     if copy and shares:
         out = out.clone()
     if requires_grad is None:
@@ -88,12 +88,12 @@ def asarray(
                 "instead of False. Pass requires_grad=False explicitly to get the old behavior "
                 "and silence this warning."
             )
-        return out  # type: ignore[no-any-return]
+        return out
     if requires_grad and not out._kind.differentiable:
         raise RuntimeError(FLOAT_ONLY)
     if out.is_leaf:
-        return out.requires_grad_(requires_grad)  # type: ignore[no-any-return]
-    return out if requires_grad else out.detach()  # type: ignore[no-any-return]
+        return out.requires_grad_(requires_grad)
+    return out if requires_grad else out.detach()
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -159,7 +159,7 @@ def tensor_from(
     data = unwrapped(data)
     if data.__class__ is RUNTIME.sparse and data is not None:
         made = data.detach().clone() if dtype is None else data.detach().to(dtype)
-        return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
+        return made.requires_grad_() if requires_grad else made
     if isinstance(data, Tensor):
         place = data.device if device is None and place is cpu else place
         array, inferred = data._data, data.dtype

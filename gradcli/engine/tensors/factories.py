@@ -91,7 +91,7 @@ def _absent_dtype(row: Factory, arguments: dict[str, Any]) -> DType:
         return dtypes.default_dtype()
     if policy == "like":
         first = arguments["self"]
-        return first.dtype  # type: ignore[no-any-return]
+        return first.dtype
     if isinstance(policy, str):
         return BY_NAME[policy]
-    return policy(*arguments.values())  # type: ignore[no-any-return]
+    return policy(*arguments.values())

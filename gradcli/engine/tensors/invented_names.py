@@ -22,13 +22,13 @@ def kept_on(value: Any) -> dict[str, Any]:
     if isinstance(value, Tensor):
         found = _ON_TENSORS.get(id(value))
         return _NOTHING if found is None else found[1]
-    return value.__dict__.get(KEPT, _NOTHING)  # type: ignore[no-any-return]
+    return value.__dict__.get(KEPT, _NOTHING)
 
 
 def kept(value: Any) -> dict[str, Any]:
     """The same to be written to."""
     if not isinstance(value, Tensor):
-        return value.__dict__.setdefault(KEPT, {})  # type: ignore[no-any-return]
+        return value.__dict__.setdefault(KEPT, {})
     number = id(value)
     if number not in _ON_TENSORS:
         _ON_TENSORS[number] = (ref(value, lambda _: _ON_TENSORS.pop(number, None)), {})

@@ -55,7 +55,7 @@ def _mapped(
     if not callable(function):
         raise TypeError(f"'{type_name(function)}' object is not callable")
     with no_grad():
-        given: list[Any] = [tensor, *[other.expand_as(tensor) for _, other in others]]  # type: ignore[attr-defined]
+        given: list[Any] = [tensor, *[other.expand_as(tensor) for _, other in others]]
     state.reserve(ITEM_BYTES * tensor.numel() * (len(given) + 1))
     state.charge(tensor.numel())
     columns = [one.reshape(-1).tolist() for one in given]

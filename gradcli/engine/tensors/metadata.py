@@ -13,6 +13,18 @@ from ..schema.mode import state
 from ..schema.size import Size
 from .tensor_type import Array, Layout, TensorType, offset_in, strided, wrap_dim
 
+# What is read off a tensor and does not depend on its elements: attributes, and methods.
+ATTRIBUTES = frozenset(
+    "dtype device shape ndim layout itemsize nbytes requires_grad grad_fn output_nr is_leaf "
+    "retains_grad _version is_cuda is_cpu is_sparse is_sparse_csr is_quantized is_mps is_meta "
+    "is_nested".split()
+)
+METHODS = frozenset(
+    "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
+    "is_floating_point is_complex is_signed is_inference data_ptr get_device".split()
+)
+NAMES = ATTRIBUTES | METHODS
+
 
 class Metadata:
     """What PyTorch can tell of a tensor from its array and its type."""

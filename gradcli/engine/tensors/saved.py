@@ -264,7 +264,7 @@ def kept_result(tensor: Tensor) -> SavedOutput | None:
 def _around(data: Any, kind: TensorType) -> Tensor:
     """A tensor around what was saved of one, of whatever layout."""
     make = plain if data.__class__ in RUNTIME.arrays else RUNTIME.around
-    return make(data, kind)  # type: ignore[no-any-return]
+    return make(data, kind)
 
 
 def _restored(node: Node, value: SavedOutput) -> Tensor:
@@ -407,14 +407,14 @@ def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor
     """It again, unless it was changed in place since."""
     if value.__class__ is Packed:
         assert node is not None
-        return _unpacked(node, value, 0, True, 0)  # type: ignore[no-any-return]
+        return _unpacked(node, value, 0, True, 0)
     found = _version_of(value)
     if found != version:
         raise _damaged(node, origin, None, value, found, version)
     if isinstance(value, SavedOutput):
         assert node is not None
         return _restored(node, value)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def kept_array(value: Any) -> Any:

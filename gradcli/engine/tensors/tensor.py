@@ -13,13 +13,13 @@ from ..schema.carriers import RUNTIME, TRANSFORMS
 from ..schema.class_name import Named
 from ..schema.errors import type_name
 from ..schema.mode import as_bool, state
+from . import metadata
 from .autograd_meta import AutogradMeta, mark_of_base, set_mark
-from .metadata import Metadata
 from .tensor_type import Array, FastShape, TensorType, form_of, kind_of_array
 from .values import Values
 
 
-class Tensor(Values, Metadata, metaclass=Named):
+class Tensor(Values, metadata.Metadata, metaclass=Named):
     """PyTorch's tensor. `assembly` adds the operators, and the methods that are only named here."""
 
     _torch_name = "torch.Tensor"
@@ -343,15 +343,9 @@ def from_array(array: Array) -> Tensor:
 RUNTIME.tensor = Tensor
 RUNTIME.tensors.add(Tensor)
 
-PROPERTIES = frozenset(
-    "dtype device shape ndim requires_grad grad_fn output_nr is_leaf retains_grad grad data layout "
-    "itemsize nbytes is_cuda is_cpu is_sparse is_sparse_csr is_quantized is_mps is_meta "
-    "is_nested _version _base _grad volatile".split()
-)
-METHODS = frozenset(
-    "size dim ndimension numel nelement stride storage_offset element_size is_contiguous "
-    "is_floating_point is_complex is_signed data_ptr get_device requires_grad_ detach detach_ "
-    "backward register_hook register_post_accumulate_grad_hook retain_grad item tolist _is_view "
-    "is_inference new numpy storage untyped_storage share_memory_ "
-    "is_nonzero apply_ map_ map2_ indices values".split()
+PROPERTIES = metadata.ATTRIBUTES | {"grad", "data", "_base", "_grad", "volatile"}
+METHODS = metadata.METHODS | frozenset(
+    "requires_grad_ detach detach_ backward register_hook register_post_accumulate_grad_hook "
+    "retain_grad item tolist _is_view new numpy storage untyped_storage share_memory_ is_nonzero "
+    "apply_ map_ map2_ indices values".split()
 )

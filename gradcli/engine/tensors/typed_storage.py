@@ -42,7 +42,7 @@ class UntypedStorage(metaclass=NamedInC):
 
     def tolist(self) -> list[Any]:
         state.reserve(SHOWN * self.size())
-        return self._elements.tolist()  # type: ignore[no-any-return]
+        return self._elements.tolist()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())

@@ -42,7 +42,7 @@ class _SparseTensorType(_TypedTensorType):
             f"torch.sparse_coo_tensor({parts}, dtype=, device=)."
         )
         make = catalogue.functions["sparse_coo_tensor"]
-        return make(*given, dtype=cls.dtype, check_invariants=False)  # type: ignore[no-any-return]
+        return make(*given, dtype=cls.dtype, check_invariants=False)
 
 
 @cache

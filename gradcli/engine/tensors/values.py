@@ -141,7 +141,7 @@ class Values:
 
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, Values) or type(value) in (int, float, bool, complex):
-            return bool((self == value).any())  # type: ignore[attr-defined]
+            return bool((self == value).any())
         raise RuntimeError(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(value)}."

@@ -141,7 +141,7 @@ def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
     """The same with operators that record: PyTorch takes out what holds no memory of its own."""
     functions, methods = catalogue.functions, catalogue.methods
     if 0 in geometry.base_shape or 0 in geometry.shape:
-        return functions["zeros"](geometry.base_shape, dtype=grad.dtype)  # type: ignore[no-any-return]
+        return functions["zeros"](geometry.base_shape, dtype=grad.dtype)
     flat = functions["zeros"]((prod(geometry.base_shape),), dtype=grad.dtype)
     for dim in range(len(geometry.shape) - 1, -1, -1):
         if geometry.shape[dim] == 1:
@@ -155,7 +155,7 @@ def _scattered(grad: Tensor, geometry: Geometry) -> Tensor:
     else:
         place = methods["as_strided"](flat, geometry.shape, geometry.strides, geometry.offset)
         methods["copy_"](place, grad)
-    return methods["as_strided"](flat, geometry.base_shape, geometry.base_strides, 0)  # type: ignore[no-any-return]
+    return methods["as_strided"](flat, geometry.base_shape, geometry.base_strides, 0)
 
 
 class CopySlices(CustomNode):

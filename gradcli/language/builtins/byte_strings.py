@@ -60,7 +60,7 @@ def make_bytes(source: Any = b"", encoding: Any = UNBOUND, errors: Any = "strict
             raise TypeError("string argument without an encoding")
         return encode(source, encoding, errors)
     if kind is bytes:
-        return source  # type: ignore[no-any-return]
+        return source
     if kind is int or kind is bool:
         if source < 0:
             raise ValueError("negative count")

@@ -176,7 +176,7 @@ def make_iterator(value: Any, sentinel: Any = UNBOUND, /) -> Lazy:
         return Lazy("callable_iterator", takewhile(lambda one: not equal(one, sentinel), answers))
     kind = type(value)
     if kind is Lazy and value.kind not in NOT_WALKED:
-        return value  # type: ignore[no-any-return]
+        return value
     name = ITERATORS.get(kind, "iterator")
     if kind is str:
         name = type(iter(value)).__name__

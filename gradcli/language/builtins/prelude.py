@@ -107,7 +107,7 @@ def make_int(value: Any = 0, /, base: Any = UNBOUND) -> int:
     if type(value) in (int, float, bool, str) or type(value) in TENSORS or type(value) in NUMBERS:
         return int(value)
     if isinstance(value, Instance):
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        return int(value)  # type: ignore[call-overload]
     raise TypeError(
         "int() argument must be a string, a bytes-like object or a real number, "
         f"not '{type_name(value)}'"
@@ -244,7 +244,7 @@ def vars_(value: Any = UNBOUND, /) -> dict[str, Any]:
     if isinstance(value, Module):
         return {name: adopt(held) for name, held in contents(value).items()}
     try:
-        return get_attribute(value, "__dict__")  # type: ignore[no-any-return]
+        return get_attribute(value, "__dict__")
     except AttributeError:
         raise TypeError("vars() argument must have __dict__ attribute") from None
 

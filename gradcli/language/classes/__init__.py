@@ -217,7 +217,7 @@ class ProgramModule:
     def extra_repr(self) -> str:
         method = kind_of(self).find("extra_repr")
         if method is MISSING:
-            return super().extra_repr()  # type: ignore[misc, no-any-return]
+            return super().extra_repr()  # type: ignore[misc]
         return str(call(method, (self,), {}))
 
     def _get_name(self) -> str:
@@ -226,10 +226,10 @@ class ProgramModule:
 
 def kind_of(value: Any) -> ClassValue:
     if isinstance(value, Instance):
-        return value.kind  # type: ignore[no-any-return]
+        return value.kind
     if type(value) is ErrorValue:
         return ERROR_CLASSES[value.kind]
-    return value.__dict__["_program_class"]  # type: ignore[no-any-return]
+    return value.__dict__["_program_class"]
 
 
 def is_instance(value: Any) -> bool:

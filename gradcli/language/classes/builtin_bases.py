@@ -231,7 +231,7 @@ def _of_record(host: Any) -> dict[str, Any]:
     def filled(kind: ClassValue, values: Any) -> Instance:
         value = kind.host(kind)  # type: ignore[misc]
         value.content = members.statics["_make"](stands_for(values))
-        return value  # type: ignore[no-any-return]
+        return value
 
     def replaced(value: Any, **changes: Any) -> Instance:
         return filled(value.kind, members.methods["_replace"](value.content, **changes))

@@ -42,7 +42,7 @@ OF_LIBRARY: dict[str, Callable[[Method], Method]] = {
 def inherited_from(native: Any, name: str) -> Method | None:
     """What a class of the library, or object where `native` is none, does for a special method."""
     if name == "__init__" and is_base(native):
-        return native.__init__  # type: ignore[no-any-return]
+        return native.__init__
     if name in OF_LIBRARY and isinstance(native, type):
         for part in native.__mro__:
             if name in part.__dict__:

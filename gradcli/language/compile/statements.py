@@ -280,7 +280,7 @@ class StatementCompiler(ClassCompiler, FlowCompiler):
 
         return run
 
-    def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:  # type: ignore[override]
+    def generator_function(self, body: list[ast.stmt], scope: Scope, name: str) -> Closure:
         from .generators import generator_function  # which few programs need, as the next one
 
         return generator_function(self, body, scope, name)

@@ -45,7 +45,7 @@ def async_method(value: Any, name: str) -> Callable[..., Any]:
         raise TypeError(
             f"'{type_name(value)}' object does not support the asynchronous {what} protocol"
         )
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def next_step(value: Any) -> Callable[[], Any]:

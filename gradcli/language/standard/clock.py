@@ -131,7 +131,7 @@ def timeit(
     for _ in range(number if stmt != "pass" else 0):
         session.budget.charge(1)
         call(stmt, (), {})
-    return timed() - start  # type: ignore[no-any-return]
+    return timed() - start
 
 
 def _repeat(
@@ -200,7 +200,7 @@ class _Moment:
     """What dates and times share: their patterns, and a repr that names the module."""
 
     def strftime(self, format: str) -> str:
-        zone = self.tzname() if hasattr(self, "tzname") else None  # type: ignore[attr-defined]
+        zone = self.tzname() if hasattr(self, "tzname") else None
         moment = getattr(self, "timetuple", lambda: host.datetime(1900, 1, 1).timetuple())()
         return formatted(super().strftime, format, moment, zone or "")  # type: ignore[misc]
 
@@ -239,15 +239,15 @@ class datetime(_Moment, host.datetime):
 
     def astimezone(self, tz: Any = None) -> datetime:
         aware = self.replace(tzinfo=self.tzinfo or UTC)
-        return host.datetime.astimezone(aware, tz or UTC)  # type: ignore[return-value]
+        return host.datetime.astimezone(aware, tz or UTC)
 
     def timetuple(self) -> struct_time:  # type: ignore[override]
         return struct_time(super().timetuple())
 
-    def date(self) -> date:  # type: ignore[override, valid-type]
+    def date(self) -> date:
         return date(self.year, self.month, self.day)
 
-    def time(self) -> time:  # type: ignore[override, valid-type]
+    def time(self) -> time:
         return time(self.hour, self.minute, self.second, self.microsecond)
 
     def __sub__(self, other: Any) -> Any:

@@ -251,7 +251,7 @@ class ArgumentParser(_Group):
         found, left = self.parse_known_args(args, namespace)
         if left:
             self._host.error(f"unrecognized arguments: {' '.join(left)}")
-        return found  # type: ignore[no-any-return]
+        return found
 
     parse_intermixed_args = parse_args
 
@@ -279,10 +279,10 @@ class ArgumentParser(_Group):
         self._host._print_message(self._host.format_usage())
 
     def format_help(self) -> str:
-        return self._host.format_help()  # type: ignore[no-any-return]
+        return self._host.format_help()
 
     def format_usage(self) -> str:
-        return self._host.format_usage()  # type: ignore[no-any-return]
+        return self._host.format_usage()
 
 
 class _Commands:

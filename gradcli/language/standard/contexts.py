@@ -53,7 +53,7 @@ class Manager:
                 raise RuntimeError("generator didn't stop")
             return False
         try:
-            self._steps.throw(error)  # type: ignore[attr-defined]
+            self._steps.throw(error)
         except StopIteration:
             return True
         raise RuntimeError("generator didn't stop after throw()")

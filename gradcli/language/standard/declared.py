@@ -119,7 +119,7 @@ def _fields_of(kind: Any) -> dict[str, Field]:
     found = owner.find(FIELDS) if isinstance(owner, ClassValue) else MISSING
     if found is MISSING:
         raise TypeError("must be called with a dataclass type or instance")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _stored_fields(kind: Any) -> dict[str, Field]:
@@ -172,7 +172,7 @@ def _as_dataclass(kind: Any, options: dict[str, Any]) -> ClassValue:
     kind.special = kind.special | {name for name in methods if name in ("__eq__", "__lt__")}
     hashed = bool(options.get("frozen") or options.get("unsafe_hash"))
     if kind.native is None and options.get("eq", True) and not hashed:
-        kind.host.__hash__ = None  # type: ignore[assignment, union-attr]
+        kind.host.__hash__ = None  # type: ignore[assignment]
     elif hashed and "__hash__" not in kind.table:
         add_method(kind, "__hash__", _hash)
     kind.frozen = bool(options.get("frozen"))

@@ -252,7 +252,7 @@ def _give_methods(kind: ClassValue, own: Enumeration, bases: list[Any]) -> None:
         if kind.find(name) is MISSING:
             kind.table[name] = read_only(name)
     if own.plain is None and kind.host is not None and kind.host.__hash__ is None:
-        kind.host.__hash__ = object.__hash__  # type: ignore[method-assign]
+        kind.host.__hash__ = object.__hash__
 
 
 # ---------------------------------------------------------------- the classes themselves

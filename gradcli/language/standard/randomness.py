@@ -118,7 +118,7 @@ def _of_numbers(name: str) -> Callable[..., float]:
                 raise TypeError(f"must be real number, not {type_name(value)}")
             if name in UNTIL_ONE_FITS and not isfinite(2.0 * value):
                 session.budget.charge(session.budget.max_steps)  # none does: Python never ends
-        return method(self._stream, *args, **kwargs)  # type: ignore[no-any-return]
+        return method(self._stream, *args, **kwargs)
 
     method = getattr(random.Random, name)
     return draw

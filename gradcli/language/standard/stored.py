@@ -275,7 +275,7 @@ class Writer:
         numbers = (int, float)
         values = ["" if value is None else value if type(value) in numbers else text(value)
                   for value in collect(row)]  # fmt: skip
-        csv.writer(line, **self._form).writerow(values)  # type: ignore[arg-type]
+        csv.writer(line, **self._form).writerow(values)
         return self._file.write(line.getvalue().replace("\r\n", str(self._end)))
 
     def writerows(self, rows: Any) -> None:

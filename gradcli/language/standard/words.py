@@ -406,7 +406,7 @@ class _Printer(pprint.PrettyPrinter):
         if id(object) in rest[2]:  # what is around it
             stream.write(_within_itself(object))
         else:
-            super()._format(object, stream, *rest)  # type: ignore[misc]
+            super()._format(object, stream, *rest)
 
 
 def _within_itself(value: Any) -> str:

@@ -8,7 +8,7 @@ sums in which a large number swallows the small ones before and after it show th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -16,39 +16,44 @@ from typing import Any
 from ...engine.memory.layout import row_major
 from ...numerics.in_turn import VECTOR, depth, multiplied_as_one_sum
 from ...numerics.thresholds import WINDOWS
+from . import convolution_gemm as gemm
 from .windows import windows
 
 Part = tuple[slice, slice]
 
 CHANNELS = 16
 FEW = 8  # channels: of fewer, windows are copied in longer runs along the image
+COLOURS = 4  # channels; fewer do not make a vector
 CARRIED = 64  # sums that go on from one product to the next, at little cost beside it
 SETS = 16  # of places that are a stride apart; each is a convolution of its own
 SMALL = 20_480  # elements of a single example, which PyTorch does not hand to oneDNN
 
 
-def is_taken(x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int]) -> bool:
-    """Does PyTorch take oneDNN for these singles, in one group? A line is an image of one row."""
+def is_taken(
+    x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int], groups: int = 1
+) -> bool:
+    """Does PyTorch take oneDNN for these singles? A line is an image of one row."""
     kernel = (1, *weight.shape[2:])[-2:]
     is_plain = all(step == 1 for step in (*stride, *dilation))
     if is_plain and len(x) < 16 and kernel == (1, 1):
         return False
-    return len(x) > 1 or min(kernel) > 3 or x.size > SMALL
+    return groups > 1 or len(x) > 1 or min(kernel) > 3 or x.size > SMALL
 
 
 def correlated(
-    xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, count: Any
-) -> Any:
+    xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, count: Any,
+    width: int = 0,
+) -> Any:  # fmt: skip
     """x (batch, channels, *sizes) and weight (out, channels, *kernel) give
-    (batch, out, *count)."""
+    (batch, out, *count). Of one group among others so many channels make a vector."""
     along = _lies_along(weight.shape[1], len(weight))
     wide = _padded(xp, x, padding, along)
     view = windows(xp, wide, weight.shape[2:], stride, dilation, count)
-    parts = _by_channels(weight.shape[1], weight.shape[2:])
-    return row_major(_products(xp, view, weight, bias, along, parts))
+    parts = _by_channels(weight.shape[1], weight.shape[2:], width)
+    return row_major(_products(xp, view, weight, bias, along, parts, not width))
 
 
-def is_spread_quickly(x: Any, weight: Any, stride: Any, dilation: Any, shape: Any) -> bool:
+def _is_spread_quickly(x: Any, weight: Any, stride: Any, dilation: Any, shape: Any) -> bool:
     """Is the adjoint, as convolutions of x, known and little slower than scattered products?"""
     if prod(stride) > SETS or (prod(stride) > 1 and prod(dilation) > 1):
         return False
@@ -59,36 +64,57 @@ def is_spread_quickly(x: Any, weight: Any, stride: Any, dilation: Any, shape: An
 
 
 def spread(
-    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any
-) -> Any:
-    """The adjoint: x (batch, out, *count) gives (batch, channels, *shape).
+    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any,
+    width: int = 0,
+) -> Any:  # fmt: skip
+    """The adjoint: x (batch, out, *count) gives (batch, channels, *shape); None where scattered
+    products are known to be quicker, or the order is not known.
+
+    With strides all channels go into one sum, unless `width` of them make a vector, and where the
+    stride divides the width, the columns of the kernel have sums of their own.
+    """
+    if not _is_spread_quickly(x, weight, stride, dilation, shape):
+        return None
+    along, filters = _lies_along(*weight.shape[:2]), weight.swapaxes(0, 1)
+
+    def products(view: Any, taps: Any) -> Any:
+        taken = filters[taps]
+        if prod(stride) == 1 or width:
+            parts = _by_channels(len(weight), taken.shape[2:], width)
+        else:
+            parts = _by_columns(taken.shape[-1] if shape[-1] % stride[-1] == 0 else 1)
+        return _products(xp, view, taken, None, along, parts)
+
+    others = (stride, padding, dilation, shape, along)
+    return by_sets(xp, x, weight.shape[1], weight.shape[2:], *others, products)
+
+
+def by_sets(
+    xp: Any, x: Any, channels: int, kernel: Any, stride: Any, padding: Any, dilation: Any,
+    shape: Any, along: bool, products: Callable[[Any, Any], Any],
+) -> Any:  # fmt: skip
+    """The adjoint (batch, channels, *shape) from `products` of windows and places of the kernel.
 
     Places that are a stride apart have windows of x under the same elements of the kernel, so each
-    of their sets is a convolution. With strides all channels go into one sum, and where the stride
-    divides the width, the columns of the kernel have sums of their own.
+    of their sets is a convolution.
     """
-    out = xp.zeros((len(x), weight.shape[1], *shape), x.dtype)
-    along, filters = _lies_along(*weight.shape[:2]), weight.swapaxes(0, 1)
+    out = xp.zeros((len(x), channels, *shape), x.dtype)
     every = (slice(None),) * 2
-    for first in product(*map(_first_places, stride, padding, weight.shape[2:], shape)):
+    for first in product(*map(_first_places, stride, padding, kernel, shape)):
         near = [(f + p) % s for f, p, s in zip(first, padding, stride, strict=True)]
-        taken = filters[(*every, *(slice(n, None, s) for n, s in zip(near, stride, strict=True)))]
-        kernel = taken.shape[2:]
+        taps = (*every, *(slice(n, None, s) for n, s in zip(near, stride, strict=True)))
+        taken = [-(-(k - n) // s) for k, n, s in zip(kernel, near, stride, strict=True)]
         places = (*every, *(slice(f, None, s) for f, s in zip(first, stride, strict=True)))
         count = out[places].shape[2:]
         starts, sizes = [], []
-        for dim, k in enumerate(kernel):
+        for dim, k in enumerate(taken):
             span = dilation[dim] * (k - 1)
             starts.append((first[dim] + padding[dim] - near[dim]) // stride[dim] - span)
             sizes.append(count[dim] + span)
         wide = _framed(xp, x, starts, sizes, along)
-        view = windows(xp, wide, kernel, (1,) * len(kernel), dilation, count)
+        view = windows(xp, wide, taken, (1,) * len(kernel), dilation, count)
         view = xp.flip(view, tuple(range(-len(kernel), 0)))  # the kernel in its own order
-        if prod(stride) == 1:
-            parts = _by_channels(len(weight), kernel)
-        else:
-            parts = _by_columns(kernel[-1] if shape[-1] % stride[-1] == 0 else 1)
-        out[places] = _products(xp, view, taken, None, along, parts)
+        out[places] = products(view, taps)
     return out
 
 
@@ -99,12 +125,15 @@ def _first_places(stride: int, padding: int, kernel: int, size: int) -> list[int
 
 
 def weight_gradient(
-    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
-) -> Any:
+    xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any,
+    by_example: bool = True,
+) -> Any:  # fmt: skip
     """(out, channels, *kernel), and what a bias would get where it comes with it; None where one
-    sum would take too long or not be right."""
+    sum would take too long or not be right. Of a kernel of one place each example has its own."""
     out, channels, count = grad.shape[1], x.shape[1], grad.shape[2:]
     held = channels * prod(kernel)
+    if by_example and gemm.is_taken(channels, out, stride, padding, dilation, False):
+        return gemm.weight_gradient(xp, grad, x, kernel, stride, padding, dilation, 1)
     if out > CARRIED:
         return None
     along = channels >= FEW
@@ -113,7 +142,7 @@ def weight_gradient(
     places, taps = range(2, 2 + ndim), range(2 + ndim, 2 + 2 * ndim)
     view = view.transpose(0, *places, *taps, 1)
     grad = xp.ascontiguousarray(xp.moveaxis(grad, 1, -1))
-    if prod(kernel) == 1:
+    if prod(kernel) == 1 and by_example:
         total, sums = _added_examples(xp, grad.reshape(len(x), -1, out), view, channels), None
     else:
         total, sums = _added_places(xp, grad, view, held, along)
@@ -123,7 +152,19 @@ def weight_gradient(
     return row_major(xp.moveaxis(total.reshape(out, *kernel, channels), -1, 1)), sums
 
 
-def bias_gradient(xp: Any, grad: Any) -> Any:
+def bias_gradient(
+    xp: Any, grad: Any, weight: Any, stride: Any, padding: Any, dilation: Any, transposed: bool
+) -> Any:
+    """Where few channels come out of a transposed convolution, they lie as given, and each example
+    has a sum of its own."""
+    out, channels = weight.shape[:2]
+    is_taken = gemm.is_taken(channels, out, stride, padding, dilation, False)
+    if transposed and (channels < COLOURS or is_taken):
+        return gemm.bias_gradient(xp, grad)
+    return added_up(xp, grad)
+
+
+def added_up(xp: Any, grad: Any) -> Any:
     """The sum over examples and places, one after another."""
     out = grad.shape[1]
     if out == 1:
@@ -132,7 +173,6 @@ def bias_gradient(xp: Any, grad: Any) -> Any:
 
 
 def _added_examples(xp: Any, grad: Any, view: Any, channels: int) -> Any:
-    """Of a kernel of one place, each example has a sum of its own."""
     total = None
     for given, seen in zip(grad, view, strict=True):
         part = multiplied_as_one_sum(xp, given.T, seen.reshape(-1, channels))
@@ -207,9 +247,9 @@ def _framed(xp: Any, x: Any, starts: Sequence[int], sizes: Sequence[int], along:
     return wide
 
 
-def _by_channels(channels: int, kernel: tuple[int, ...]) -> list[Part]:
+def _by_channels(channels: int, kernel: tuple[int, ...], width: int) -> list[Part]:
     """The parts of a kernel that have sums of their own: its channels, and places in its rows."""
-    step = CHANNELS if prod(kernel) > 1 else channels
+    step = width or (CHANNELS if prod(kernel) > 1 else channels)
     return [(slice(at, at + step), slice(None)) for at in range(0, channels, step)]
 
 
@@ -220,35 +260,36 @@ def _by_columns(columns: int) -> list[Part]:
 
 
 def _products(
-    xp: Any, view: Any, filters: Any, bias: Any, along: bool, parts: Sequence[Part]
-) -> Any:
+    xp: Any, view: Any, filters: Any, bias: Any, along: bool, parts: Sequence[Part],
+    bias_first: bool = True,
+) -> Any:  # fmt: skip
     """Windows (batch, channels, *count, *kernel) and filters (out, channels, *kernel) give
     (batch, out, *count)."""
     ndim, out = filters.ndim - 2, len(filters)
     batch, count = len(view), view.shape[2 : 2 + ndim]
     places, taps = range(2, 2 + ndim), range(2 + ndim, 2 + 2 * ndim)
     total = None
-    is_point = filters.shape[2:].count(1) == ndim  # then a sum begins with the bias
+    bias_first &= filters.shape[2:].count(1) == ndim  # of a kernel of one place
     for channels, columns in parts:
         seen, taken = view[:, channels, ..., columns], filters[:, channels, ..., columns]
         held = prod(taken.shape[1:])
         if along:
             rows = seen.transpose(0, *places, *taps, 1).reshape(-1, held)
             matrix = taken.transpose(*range(2, 2 + ndim), 1, 0).reshape(held, out)
-            if is_point and bias is not None:
+            if bias_first and bias is not None:
                 rows = xp.concatenate([xp.ones_like(rows[:, :1]), rows], axis=1)
                 matrix = xp.concatenate([bias[None], matrix])
             part = multiplied_as_one_sum(xp, rows, matrix)
         else:
             lain = _columns(xp, seen.transpose(*taps, 1, 0, *places), held)
             matrix = taken.transpose(0, *range(2, 2 + ndim), 1).reshape(out, held)
-            if is_point and bias is not None:
+            if bias_first and bias is not None:
                 matrix = xp.concatenate([bias[:, None], matrix], axis=1)
                 lain = xp.concatenate([xp.ones_like(lain[:1]), lain])
             part = multiplied_as_one_sum(xp, matrix, lain)[:, : batch * prod(count)]
         if total is not None:
             part = part + total
-        elif bias is not None and not is_point:
+        elif bias is not None and not bias_first:
             part = part + (bias if along else bias[:, None])
         total = part
     assert total is not None

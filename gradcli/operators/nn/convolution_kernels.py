@@ -7,46 +7,17 @@ from math import prod
 from typing import Any
 
 from ...numerics.in_turn import adds_in_turn
-from . import convolution_direct as direct, convolution_single as single
-from .windows import padded, scatter, windows
+from ...numerics.thresholds import GROUPED
+from . import (
+    convolution_direct as direct,
+    convolution_matrices as matrices,
+    convolution_single as single,
+)
+from .convolution_groups import Apart, Groups
+from .windows import scatter
 
 # Products of two matrices, from which on NumPy's library adds them alike however the operands lie.
 _PACKED = 1_000_000
-
-
-def _grouped(x: Any, groups: int, dim: int) -> Any:
-    """Splits the channels' dimension into (groups, channels of a group)."""
-    shape = x.shape
-    return x.reshape((*shape[:dim], groups, shape[dim] // groups, *shape[dim + 1 :]))
-
-
-def _windows_of(
-    xp: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, count: Any, groups: int
-) -> Any:
-    """A view (batch, groups, channels of a group, *count, *kernel)."""
-    wide = padded(xp, x, padding, padding)
-    return windows(xp, _grouped(wide, groups, 1), kernel, stride, dilation, count)
-
-
-def _columns(view: Any, ndim: int) -> Any:
-    """The windows as matrices (groups, elements of a window, windows)."""
-    shape = view.shape
-    order = (1, 2, *range(3 + ndim, 3 + 2 * ndim), 0, *range(3, 3 + ndim))
-    held, many = shape[2] * prod(shape[3 + ndim :]), shape[0] * prod(shape[3 : 3 + ndim])
-    return view.transpose(order).reshape((shape[1], held, many))
-
-
-def _channel_rows(x: Any, groups: int) -> Any:
-    """Images as matrices (groups, channels of a group, batch and places)."""
-    parts = _grouped(x, groups, 1)
-    order = (1, 2, 0, *range(3, parts.ndim))
-    size = parts.shape[0] * prod(parts.shape[3:])
-    return parts.transpose(order).reshape((groups, parts.shape[2], size))
-
-
-def _filters(weight: Any, groups: int) -> Any:
-    """Kernels as matrices (groups, kernels of a group, elements of a window)."""
-    return weight.reshape((groups, weight.shape[0] // groups, prod(weight.shape[1:])))
 
 
 # Elements of the windows that are made at once, unless those of one example are more.
@@ -66,15 +37,22 @@ def _in_pieces(xp: Any, work: Callable[[Any], Any], x: Any, held: int) -> Any:
     return xp.concatenate([work(x[at : at + step]) for at in range(0, x.shape[0], step)])
 
 
+APART = 256  # products of examples in groups, each of which is a turn of a loop
+
+
 def _way(xp: Any, x: Any, weight: Any, stride: Any, dilation: Any, groups: int, settle: Any) -> Any:
-    """The module that adds in PyTorch's order; None where it is not known."""
-    if settle is not None or groups != 1 or x.dtype.char != "f" or xp.__name__ != "numpy":
+    """What adds in PyTorch's order; None where that is not known."""
+    if settle is not None or x.dtype.char != "f" or xp.__name__ != "numpy":
         return None
     if not x.size or not weight.size:
         return None
-    if not direct.is_taken(x, weight, stride, dilation):
-        return single
-    return direct if adds_in_turn() else None
+    if not direct.is_taken(x, weight, stride, dilation, groups):
+        if groups == 1:
+            return single
+        return Apart(groups) if groups * len(x) <= APART else None
+    if not adds_in_turn() or (groups > 1 and x.size * prod(weight.shape[2:]) > GROUPED):
+        return None
+    return direct if groups == 1 else Groups(groups)
 
 
 def _product(xp: Any, a: Any, b: Any) -> Any:
@@ -86,7 +64,7 @@ def _correlate(
     xp: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int,
     way: Any,
 ) -> Any:  # fmt: skip
-    ndim, kernel = len(stride), weight.shape[2:]
+    kernel = weight.shape[2:]
     count = tuple(
         (size + 2 * p - d * (k - 1) - 1) // s + 1
         for size, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation, strict=True)
@@ -97,10 +75,10 @@ def _correlate(
         return _in_pieces(xp, lambda part: way.correlated(xp, part, *others), x, held)
 
     def correlated(part: Any) -> Any:
-        view = _windows_of(xp, part, kernel, stride, padding, dilation, count, groups)
-        out = _product(xp, _filters(weight, groups), _columns(view, ndim))
-        out = out.reshape((*out.shape[:2], part.shape[0], *count))
-        return _joined(out.transpose((2, 0, 1, *range(3, 3 + ndim))))
+        others = (kernel, stride, padding, dilation, count, groups)
+        columns = matrices.columns(matrices.windows_of(xp, part, *others), len(kernel))
+        product = _product(xp, matrices.filters(weight, groups), columns)
+        return matrices.images(product, part.shape[0], count)
 
     out = _in_pieces(xp, correlated, x, held)
     return _biased(out, bias)
@@ -108,12 +86,6 @@ def _correlate(
 
 def _biased(out: Any, bias: Any) -> Any:
     return out if bias is None else out + bias.reshape((1, -1) + (1,) * (out.ndim - 2))
-
-
-def _joined(out: Any) -> Any:
-    """Groups and channels of a group become channels again."""
-    batch, groups, inner = out.shape[:3]
-    return out.reshape((batch, groups * inner, *out.shape[3:]))
 
 
 def _spread(
@@ -126,12 +98,15 @@ def _spread(
     if x.shape[0] > _examples_at_once(held):
         others = (weight, stride, padding, dilation, shape, groups, settle, way)
         return _in_pieces(xp, lambda part: _spread(xp, part, *others), x, held)
-    if way is direct and direct.is_spread_quickly(x, weight, stride, dilation, shape):
-        return direct.spread(xp, x, weight, stride, padding, dilation, shape)
-    if way is single:
-        values = single.spread_products(xp, x, weight)
+    if way is not None:
+        out = way.spread(xp, x, weight, stride, padding, dilation, shape)
+        if out is not None:
+            return out
+    if way is None or way is direct:
+        across = matrices.filters(weight, groups).transpose(0, 2, 1)
+        values = _product(xp, across, matrices.channel_rows(x, groups))
     else:
-        values = _product(xp, _filters(weight, groups).transpose(0, 2, 1), _channel_rows(x, groups))
+        values = way.spread_products(xp, x, weight)
     values = values.reshape((groups, weight.shape[1], *kernel, x.shape[0], *count))
     places = range(3 + ndim, 3 + 2 * ndim)
     values = values.transpose((2 + ndim, 0, 1, *places, *range(2, 2 + ndim)))
@@ -144,7 +119,7 @@ def _spread(
     out = scatter(xp, values, reach, stride, dilation, settle)
     cut = tuple(slice(p, p + size) for p, size in zip(padding, shape, strict=True))
     out = out[(Ellipsis, *cut)]
-    return _joined(out)
+    return matrices.joined(out)
 
 
 def _weight_gradient(
@@ -159,8 +134,9 @@ def _weight_gradient(
                 xp, grad[part], x[part], kernel, stride, padding, dilation, groups
             ))  # fmt: skip
         return total
-    view = _windows_of(xp, x, kernel, stride, padding, dilation, grad.shape[2:], groups)
-    rows, columns = _channel_rows(grad, groups), _columns(view, len(stride))
+    others = (kernel, stride, padding, dilation, grad.shape[2:], groups)
+    view = matrices.windows_of(xp, x, *others)
+    rows, columns = matrices.channel_rows(grad, groups), matrices.columns(view, len(kernel))
     kernels, held = rows.shape[1], columns.shape[1]
     if held > 1 and (kernels == 1 or rows[0].size * held < _PACKED):
         out = _product(xp, rows, xp.ascontiguousarray(columns.transpose(0, 2, 1)))
@@ -244,5 +220,6 @@ def backward(
                 xp, *pair, kernel, stride, padding, dilation, groups, settle
             )
     if output_mask[2] and (to_bias is None or transposed):
-        to_bias = (direct if way is direct else single).bias_gradient(xp, grad)
+        others = (weight, stride, padding, dilation, transposed)
+        to_bias = (way or single).bias_gradient(xp, grad, *others)
     return to_input, to_weight, to_bias

@@ -26,6 +26,12 @@ def correlated(
     return xp.stack(every)
 
 
+def spread(
+    xp: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, shape: Any
+) -> None:
+    """The adjoint is no convolution here: products are scattered."""
+
+
 def spread_products(xp: Any, x: Any, weight: Any) -> Any:
     """What x (batch, out, *count) leaves at the places of its windows:
     (channels, *kernel, batch, *count)."""
@@ -47,7 +53,7 @@ def weight_gradient(
     return total.reshape(out, x.shape[1], *kernel), None
 
 
-def bias_gradient(xp: Any, grad: Any) -> Any:
+def bias_gradient(xp: Any, grad: Any, *_: Any) -> Any:
     return sum_dims(grad, (0, *range(2, grad.ndim)), False)
 
 

@@ -73,7 +73,7 @@ def _max_pool(ndim: int, indices: bool) -> Any:
 
 def _max_any(input: Any, settings: Any, ceil: bool, ndim: int) -> tuple[Any, Any]:
     if ndim > 1:
-        return _MAX[ndim].run(input, *settings, ceil)  # type: ignore[no-any-return]
+        return _MAX[ndim].run(input, *settings, ceil)
     kernel, stride, padding, dilation = (pair[0] if pair else None for pair in settings)
     values, places = max_pool2d_with_indices.run(
         input.unsqueeze(-2), (1, kernel), (1, kernel if stride is None else stride), (0, padding),

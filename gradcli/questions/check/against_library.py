@@ -121,7 +121,7 @@ def _bare(value: Any) -> Any:
 def _here(data: Any) -> Any:
     """PyTorch's DataLoader, which loads in this process: a program starts no other."""
 
-    class DataLoader(data.DataLoader):  # type: ignore[misc, name-defined]
+    class DataLoader(data.DataLoader):  # type: ignore[misc]
         def _get_iterator(self) -> Any:
             asked = {name: self.__dict__[name] for name in ("num_workers", "timeout")}
             self.__dict__.update(num_workers=0, timeout=0)

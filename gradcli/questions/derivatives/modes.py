@@ -66,7 +66,7 @@ def on_tape(
         mine = {id(operand.tensor): value for operand, value in pairs if operand.is_leaf}
         inner = {operand.key: value for operand, value in pairs if operand.key is not None}
         found = repetition.run({**_fresh(leaves), **mine}, root, inner)
-        return found if seed is None else (found * seed).sum()  # type: ignore[operator,no-any-return]
+        return found if seed is None else (found * seed).sum()  # type: ignore[operator]
 
     return function, inputs
 

@@ -206,4 +206,4 @@ def orders_of(call: Call) -> str:
 def _slopes(roots: Sequence[Tensor], operands: Sequence[Tensor]) -> Sequence[Tensor | None]:
     ones = [resolve("ones_like")(root) for root in roots]
     found = grad(roots, operands, ones, create_graph=True, allow_unused=True)
-    return found  # type: ignore[no-any-return]
+    return found

@@ -110,4 +110,4 @@ def _replaced(tree: ast.expr, called: ast.expr) -> ast.expr:
         def visit(self, node: ast.AST) -> Any:
             return ast.Name("result") if node is called else self.generic_visit(node)
 
-    return Put().visit(tree)  # type: ignore[no-any-return]
+    return Put().visit(tree)

@@ -34,7 +34,7 @@ class Expressions:
             return algebra.neg(self.formula(node.operand, clock))
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
             one, other = (self.formula(part, clock) for part in (node.left, node.right))
-            return _BINARY[type(node.op)](algebra, one, other)  # type: ignore[no-any-return]
+            return _BINARY[type(node.op)](algebra, one, other)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             sides = [("", self.formula(part, clock)) for part in (node.left, node.right)]
             return algebra.call("@", "operator", sides, None)

@@ -149,7 +149,7 @@ def _constant(seed: Any) -> float:
     flat = seed.reshape(-1).tolist()
     if any(value != flat[0] for value in flat):
         raise Unsayable("a gradient to start from of different numbers")
-    return flat[0]  # type: ignore[no-any-return]
+    return flat[0]
 
 
 # ---------------------------------------------------------------- as facts

@@ -18,8 +18,8 @@ def opened(algebra: Algebra, row: Row, args: Sequence[Any], value: Any) -> Expr:
     try:
         if spoken is not None:
             made = spoken(*args, value)
-            return made.expr if isinstance(made, Symbol) else made  # type: ignore[no-any-return]
-        return row.forward(Library(algebra), *args).expr  # type: ignore[no-any-return]
+            return made.expr if isinstance(made, Symbol) else made
+        return row.forward(Library(algebra), *args).expr
     except (AttributeError, TypeError, ValueError, IndexError):
         raise Unsayable(row.name) from None
 
@@ -61,11 +61,11 @@ def _total(symbol: Symbol, dim: int) -> Symbol:
 
 
 def _softmax(grad: Symbol, output: Symbol, dim: int, *rest: Any) -> Symbol:
-    return output * (grad - _total(grad * output, dim))  # type: ignore[no-any-return]
+    return output * (grad - _total(grad * output, dim))
 
 
 def _log_softmax(grad: Symbol, output: Symbol, dim: int, *rest: Any) -> Symbol:
-    return grad - Library(grad.algebra).exp(output) * _total(grad, dim)  # type: ignore[no-any-return]
+    return grad - Library(grad.algebra).exp(output) * _total(grad, dim)
 
 
 def _class_chosen(
@@ -82,7 +82,7 @@ def _class_chosen(
         algebra, algebra.call("F.one_hot", "function", given, tuple(sizes)), value
     )
     count = sizes[0] if reduction == 1 and len(sizes) > 1 else 1
-    return -grad * chosen_class / count  # type: ignore[no-any-return]
+    return -grad * chosen_class / count
 
 
 def _named(name: str) -> Callable[..., Expr]:

@@ -14,8 +14,8 @@ def run_node(node: Any, grads: dict[int, Any]) -> Sequence[Any]:
     if node.__class__ is Node and node.rest is None and not node.row.listed:
         if node.row.output_count == 1:
             state.origin = node.origin
-            return node.row.backward(node, grads[0])  # type: ignore[no-any-return]
+            return node.row.backward(node, grads[0])
     extra = node.extra
     count = len(extra) if extra.__class__ is list else max(node.outputs, max(grads) + 1)
     state.origin = node.origin
-    return node.apply(tuple(grads.get(nr) for nr in range(count)), False)  # type: ignore[no-any-return]
+    return node.apply(tuple(grads.get(nr) for nr in range(count)), False)

@@ -279,7 +279,7 @@ class Words:
                 args.append(parameter.default)
             else:
                 raise Unsayable(f"what {node.name()} made")
-        return operate(row, args)  # type: ignore[no-any-return]
+        return operate(row, args)
 
     def _stand_in(self, position: Position, arithmetic: bool) -> Symbol:
         """An input of a forward operation; arithmetic asks nothing of its value."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
+from ...engine.tensors import metadata
 from ...language.tracing import Inner
 from ...language.values import Lazy
 from ...named import NamedTuple
@@ -19,13 +20,11 @@ FLATTENED = 256  # elements of a container that are looked at
 NESTING = 4
 CONTAINERS = frozenset({list, tuple, dict})
 CALLED = frozenset({ast.Call, ast.Attribute})  # expressions that call or read something by a name
-# What is read off a tensor without its values: a flow of shapes, not of numbers.
-SHAPES = frozenset(
-    "shape dtype device ndim requires_grad is_leaf grad_fn grad retains_grad _version layout "
-    "size dim numel nelement stride element_size data_ptr is_contiguous is_floating_point "
-    "zeros_like ones_like empty_like rand_like randn_like randint_like full_like new_zeros "
+# What takes no numbers of a tensor's elements along: a flow of shapes.
+SHAPES = metadata.NAMES | frozenset(
+    "grad zeros_like ones_like empty_like rand_like randn_like randint_like full_like new_zeros "
     "new_ones new_empty new_full len isinstance print id requires_grad_ register_hook "
-    "retain_grad backward itemsize nbytes output_nr zero_grad is_tensor".split()
+    "retain_grad backward zero_grad is_tensor".split()
 )
 FILLING = frozenset({"full_like", "new_full"})  # and what numbers go into all the same
 MARKS = frozenset({"requires_grad_", "retain_grad", "detach_"})

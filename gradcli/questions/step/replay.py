@@ -37,7 +37,7 @@ class Pausing(Spectator):
     def __init__(self, pause: Pause, steps: Steps) -> None:
         self.pause = pause
         self.machine: Machine | None = None
-        steps.begun = self.look  # type: ignore[method-assign]
+        steps.begun = self.look
 
     def begin(self, machine: Machine) -> None:
         self.machine = machine

@@ -62,7 +62,7 @@ def _run(
 ) -> Ran:  # fmt: skip
     recording = watching(options.interventions)
     steps = Steps(recording.passes, recording.hooks)
-    steps.local = local_derivatives  # type: ignore[method-assign]
+    steps.local = local_derivatives
     recording.attach(recording.buffers, steps)
     only = options.only
     if pause is not None:

@@ -15,7 +15,7 @@ from .extensible import Extensible
 
 def permutation(count: int, generator: Any) -> list[int]:
     drawn = catalogue.functions["randperm"](count, generator=generator)
-    return drawn.tolist()  # type: ignore[no-any-return]
+    return drawn.tolist()
 
 
 def seed(generator: Any = None) -> int:

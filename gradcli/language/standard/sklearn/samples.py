@@ -21,9 +21,9 @@ BYTES = 8  # of a number
 def stream_of(given: Any) -> Drawn:
     """What random_state stands for."""
     if given is None:
-        return current().source  # type: ignore[no-any-return]
+        return current().source
     if isinstance(given, RandomState):
-        return given.source  # type: ignore[no-any-return]
+        return given.source
     seed = host(given)
     if isinstance(seed, bool) or not isinstance(seed, int | numpy.integer):
         raise ValueError(f"{seed!r} cannot be used to seed a numpy.random.RandomState instance")

@@ -66,7 +66,7 @@ class VisionDataset(Dataset):
         image: Any = Image(_pixels(self.data, index))
         target: Any = get_item(self.targets, index)
         if isinstance(target, Tensor):
-            target = int(target)  # type: ignore[call-overload]
+            target = int(target)
         if self.transform is not None:
             image = call(self.transform, (image,), {})
         if self.target_transform is not None:
@@ -92,7 +92,7 @@ def _pixels(data: Any, index: int) -> Any:
     rows = data.array if type(data) is Array else data
     picture = rows[index]
     if isinstance(picture, Tensor):
-        picture = picture.numpy()  # type: ignore[attr-defined]
+        picture = picture.numpy()
     if not isinstance(picture, numpy.ndarray) or picture.dtype != numpy.uint8:
         raise TypeError("Cannot handle this data type")
     if picture.ndim != 2 and (picture.ndim != 3 or picture.shape[2] != 3):

@@ -57,10 +57,10 @@ class LiveTape(Spectator):
             return make(function, args, kwargs)
         if getattr(function, "__module__", "") == "torch.autograd":
             result = make(function, args, kwargs)
-            with live.hands_off():  # type: ignore[attr-defined]
+            with live.hands_off():
                 self._passed(inspect.signature(function).bind(*args, **kwargs).arguments, result)
             return result
-        with live.hands_off():  # type: ignore[attr-defined]
+        with live.hands_off():
             call = Call(function, args, kwargs)
             if not any(one.requires_grad for one in call.given):
                 return make(function, args, kwargs)
@@ -68,7 +68,7 @@ class LiveTape(Spectator):
             before = [None if one._base is None else self.operand(one._base) for one in call.given]
             versions = list(map(_version, call.given))
         result = make(function, args, kwargs)
-        with live.hands_off():  # type: ignore[attr-defined]
+        with live.hands_off():
             self._over(call, given, before, versions, result)
         return result
 

@@ -39,7 +39,7 @@ def doubled(tensor: Tensor, data: Any) -> Tensor:
 
 def around(data: Any, kind: Any) -> Tensor:
     """A tensor around what the tape keeps of one."""
-    return RUNTIME.around(data, kind) if isinstance(data, RUNTIME.payload) else plain(data, kind)  # type: ignore[no-any-return]
+    return RUNTIME.around(data, kind) if isinstance(data, RUNTIME.payload) else plain(data, kind)
 
 
 def _alike(tensor: Tensor, data: Any) -> Tensor:
@@ -171,7 +171,7 @@ class Repetition:
             if stray is not None:
                 self.strays[at] = stray
         if at in self.strays:
-            return tensor + self.strays[at]  # type: ignore[operator,no-any-return]
+            return tensor + self.strays[at]  # type: ignore[operator]
         return tensor
 
     def _looked_up(
@@ -216,7 +216,7 @@ class Repetition:
         by_id[id(inner.tensor)] = base
         found = catalogue.methods["as_strided"](base, *operand.window)
         by_id[id(operand.tensor)] = found
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _cast(self, operand: Operand, copied: bool = False) -> Tensor:
         changes = copied and hasattr(operand.data, "__setitem__")  # a scalar can't
