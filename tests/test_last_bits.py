@@ -67,6 +67,15 @@ PROGRAMS = {
     "log_softmax, flat": "flat(lambda x: torch.log_softmax(x, -1), x[:30].view(3, 10))",
     "layer_norm": "back(lambda x: F.layer_norm(x, (10,)), x[:40].view(4, 10))",
     "layer_norm scaled": "back(lambda x: F.layer_norm(x, (6,), x[0], x[1]), x[:24].view(4, 6))",
+    "layer_norm of many": (
+        "torch.cat([back(lambda x: F.layer_norm(x, x.shape[1:], x[0], x[1]), "
+        "x[: m * n].view(m, n)).view(-1) for m, n in ((25, 40), (3, 300))])"
+    ),
+    "group_norm": (
+        "[g.reshape(-1) for c in (4, 12, 22) for v in [x[:220].view(2, 22, 5)[:, :c].contiguous()] "
+        "for w in [x[500 : 500 + c].detach().requires_grad_()] "
+        "for g in torch.autograd.grad(F.group_norm(v, 2, w, w), (x, w), a(2, c, 5))]"
+    ),
     "layer_norm, flat": "flat(lambda x: F.layer_norm(x, (5,)), x[:20].view(4, 5))",
     "batch_norm": "back(lambda x: F.batch_norm(x, None, None, training=True), x[:20].view(5, 4))",
     "batch_norm of many": (

@@ -498,3 +498,38 @@ def test_a_copied_leaf_has_the_line_that_copied_it() -> None:
     text += "(b(torch.ones(2)).sum() + enc(torch.ones(1, 1, 4)).sum()).backward()\n"
     lines = {fact.name: fact.line for fact in report(text).tensors}
     assert (lines["a.weight"], lines["b.weight"], lines["enc.layers.1.norm1.bias"]) == (2, 3, 4)
+
+
+@pytest.mark.parametrize("engine", ["own", "torch"])
+def test_the_type_stands_beside_every_shape(home: Any, engine: str) -> None:  # noqa: F811
+    """Of long texts, which PyTorch breaks before the type, and of tensors without a text too."""
+    if engine == "torch":
+        pytest.importorskip("torch")
+    (home / "long.py").write_text("""\
+import torch
+x = torch.randn(3, 36, dtype=torch.float64, requires_grad=True)
+y = (x * 2).relu()
+z = torch.ones(90, 90, dtype=torch.float64) * y.flatten()[0]
+z.sum().backward()
+""")
+    done = gradcli("trace", "long.py", "--engine", engine, cwd=home)
+    tree = done.stdout.partition("\n\n")[0].splitlines()[1:]
+    assert tree and all("float64" in row for row in tree if "see above" not in row), done.stdout
+
+
+def test_the_line_of_a_leaf_is_one_in_all_documents(home: Any) -> None:  # noqa: F811
+    """It is where the leaf was made, and not where it got its last name."""
+    (home / "named.expr").write_text("""\
+net = torch.nn.Linear(2, 1)
+loss = net(torch.ones(3, 2)).sum()
+loss.backward()
+weight = net.weight
+""")
+    lines = {}
+    for command in ("trace", "grad"):
+        document = json.loads(gradcli(command, "named.expr", "--format", "json", cwd=home).stdout)
+        facts = document["tensors" if command == "trace" else "gradients"]
+        lines[command] = {fact["name"]: fact["line"] for fact in facts}
+    assert lines["grad"]["weight"] == lines["trace"]["weight"] == 1
+    asked = gradcli("grad", "named.expr", "--wrt", "weight", "--format", "json", cwd=home).stdout
+    assert json.loads(asked)["gradients"][0]["line"] == 1

@@ -263,12 +263,13 @@ x.register_hook(halved)
 (x * Square.{call}).sum().backward()
 """
 SLIPPED = (
-    ("g * 2", "return grad", "apply(x)", ""),
+    ("g * 2", "return grad", "apply(x)", "Square has a backward of its own; gradcli check"),
+    ("g * 2", "return grad", "apply(x)", "the hook halved on line 12 changed the gradient"),
     ("torch.ones(2) * 2", "return grad", "apply(x)", "line 6: g is never read: Square.backward"),
-    ("g * 2", "pass", "apply(x)", ""),
+    ("g * 2", "pass", "apply(x)", "Square has a backward of its own; gradcli check"),
     ("g * 2", "", "apply(x)", "line 10: grad = grad / 2 has no effect: the hook halved returns"),
     ("g * 2", "return grad", "forward(None, x)", "Square.forward(None, x) is a plain call: Square"),
-    ("None", "return grad", "apply(x)", ""),
+    ("None", "return grad", "apply(x)", "the hook halved on line 12 changed the gradient"),
 )
 
 

@@ -35,7 +35,7 @@ class Large:
         if tensor is None:
             return
         if version_of(tensor) != self.version:
-            self.summary = Summary(tuple(tensor.shape), None)
+            self.summary = Summary(tuple(tensor.shape), None, dtype_word(tensor))
         elif tensor.numel() <= largest:
             self.copy = tensor.clone()
         else:
@@ -177,17 +177,21 @@ def version_of(tensor: Any) -> int:
         return -1
 
 
+def dtype_word(tensor: Any) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
 def summary(tensor: Any) -> Summary:
     """Its shape, its least and its greatest number."""
-    shape = tuple(tensor.shape)
+    shape, dtype = tuple(tensor.shape), dtype_word(tensor)
     if tensor.dtype.is_complex:
         found = summary(tensor.abs()).range
-        return Summary(shape, found and found._replace(mean=None, of="abs"))
+        return Summary(shape, found and found._replace(mean=None, of="abs"), dtype)
     if not tensor.numel() or not tensor.dtype.is_floating_point:
-        return Summary(shape, None)
+        return Summary(shape, None, dtype)
     low, high = (float(end) for end in tensor.aminmax())
     if low != low:
         rest = tensor[tensor == tensor]
-        return Summary(shape, beside_nan(*rest.aminmax()) if rest.numel() else beside_nan())
+        return Summary(shape, beside_nan(*rest.aminmax()) if rest.numel() else beside_nan(), dtype)
     mean, norm = float(tensor.mean()), float(tensor.norm())
-    return Summary(shape, Spread(low, high, mean, norm))
+    return Summary(shape, Spread(low, high, mean, norm), dtype)

@@ -19,7 +19,7 @@ from ..recording.sides import make_known, sides
 from ..recording.snapshot import Summary
 from .again import Known, by_formulas, made_again
 from .arrays import Arrays
-from .large import WHOLE, Large, Larges, packed, version_of
+from .large import WHOLE, Large, Larges, dtype_word, packed, version_of
 from .library import Homes, unobserved
 from .objects import ProgramObjects
 from .printed import Printer
@@ -428,11 +428,11 @@ class TorchSide(Live):
     def _snapshot(self, value: Any, largest: float) -> Any:
         value = self.in_line(value) if value.is_nested else self.bare(value)
         if not self.has_numbers(value):
-            return Summary(tuple(value.shape), None)
+            return Summary(tuple(value.shape), None, dtype_word(value))
         with self.hands_off():
             tensor = value.detach()
             if tensor.layout is not self.torch.strided and tensor.numel() > SMALL:
-                return Summary(tuple(tensor.shape), None)
+                return Summary(tuple(tensor.shape), None, dtype_word(tensor))
             if tensor.numel() <= SMALL or largest > WHOLE:
                 return tensor.clone()
             return self.larges.hold(tensor)

@@ -30,7 +30,7 @@ from ..recording.snapshot import whole
 from .asked_names import AskedNames
 from .errors import error_fact
 from .grad_pass import grad_of_pass
-from .graph import collected, index_of, names_of
+from .graph import collected, index_of, line_of, names_of
 from .interventions import Interventions, complain, watching
 from .meaning import as_in_pass, result_of, tensor_named, with_expressions
 from .nearest import not_reached
@@ -193,17 +193,17 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
     ids = {id(found.alive[node]) for node in below}
     leaves = {id(found.alive[node].variable) for node in below
               if not found.nodes[node].next and hasattr(found.alive[node], "variable")}  # fmt: skip
-    line = ran.outcome.lines.get(name)
     history = asked.tensors(name) if asked is not None else []
     for former in reversed(history):
         if id(former) in leaves or (former.grad_fn is not None and id(former.grad_fn) in ids):
-            return Wanted(name, former, line)
+            return Wanted(name, former, line_of(name, former, ran))
     value = ran.outcome.bindings.get(name)
     if value is not None and not isinstance(value, AnyTensor):
         kind = "an integer" if isinstance(value, int) else f"a {type(value).__name__}"
         raise UsageError(f"--wrt {name}: it is {kind}, and gradients go to tensors of floats")
     is_bound = any(fact.name == name for fact in found.tensors)
     if history and not is_bound:
+        line = line_of(name, history[-1], ran)
         return Wanted(name, history[-1], line, f"{of.name} does not depend on {name}")
     meant = None if is_bound else tensor_named(name, ran)
     i = index_of(name, found.tensors, "--wrt") if meant is None else None
@@ -213,7 +213,7 @@ def named_in(name: str, ran: Ran, found: Collected, of: TensorFact) -> Wanted:
         reason = f"{name} does not require grad"
     elif i is not None and found.tensors[i].node not in below:
         reason = not_reached(of.name, name, found)
-    return Wanted(name, tensor, line, reason)
+    return Wanted(name, tensor, line_of(name, tensor, ran), reason)
 
 
 def must_have_numbers(name: str, result: Any) -> None:

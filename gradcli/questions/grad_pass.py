@@ -23,6 +23,7 @@ from .asked_names import AskedNames
 from .graph import (
     collected,
     leaves_of,
+    line_of,
     module_tensors,
     names_of,
     no_tensor,
@@ -95,7 +96,7 @@ def root_of(ran: Ran, one: Pass, graph: Collected, at: int = 0) -> tuple[TensorF
     number = None if root is None else graph.numbers.get(id(root))
     value = one.began.get(id(tensor))
     shown_value = snapshot_text(restored(value), full=True)
-    line = ran.outcome.lines.get(name) if held else None
+    line = line_of(name, tensor, ran) if held else None
     fact = fact._replace(name=name, node=number, line=line or (place.line if place else None),
                          value=shown_value.value)  # fmt: skip
     same = not shown_value.text or shown_value.text == text_of(tensor)
@@ -114,10 +115,10 @@ def _printed(tensor: Any) -> str:
 def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:
     """Everything with a name that the pass came to, each tensor once."""
     assert ran.outcome is not None
-    lines, recording = ran.outcome.lines, ran.recording
+    recording = ran.recording
     seen: set[int] = set()
     named = named_tensors(ran.outcome.bindings, AnyTensor)
-    bound = [Named(name, lines.get(name.partition("[")[0]), tensor) for name, tensor in named]
+    bound = [Named(name, line_of(name, tensor, ran), tensor) for name, tensor in named]
     passing = loop_names(ran.outcome.program.body)  # they stand for a parameter until the next turn
     plain = [entry for entry in bound if "[" not in entry.name and entry.name not in passing]
     inner = module_tensors(recording.names.reached(ran.outcome.bindings), recording)
@@ -176,7 +177,7 @@ def _gradient_of(
         gradient = _gradient(one, former)
         if gradient is not None:
             told = snapshot_text(restored(gradient), full=True)
-            return _fact(Arrived(name, ran.outcome.lines.get(name), former, told))
+            return _fact(Arrived(name, line_of(name, former, ran), former, told))
     tensor = tensor_named(name, ran)
     same = next((item for item in found if item.tensor is tensor), None)
     if same is not None:
@@ -194,7 +195,7 @@ def _gradient_of(
         recording = ran.recording
         why = not_reached(of.name, name, collected(ran.outcome, texts=False, recording=recording))
     dtype = str(tensor.dtype).removeprefix("torch.")
-    line = ran.outcome.lines.get(name)
+    line = line_of(name, tensor, ran)
     return GradientFact(name, line, tuple(tensor.shape), dtype, None, None, why)
 
 

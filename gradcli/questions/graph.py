@@ -10,6 +10,7 @@ from ..diagnostics import some
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
+from ..pipeline.request import Ran
 from ..recording import collect as collecting
 from ..recording.collect import Collected
 from ..recording.facts import Elsewhere, Place, TensorFact
@@ -80,6 +81,14 @@ def collected(
         for fact, tensor in pairs
     )  # fmt: skip
     return found._replace(tensors=tuple(told))
+
+
+def line_of(name: str, tensor: Any, ran: Ran) -> int | None:
+    """The line that made a leaf, as in `collected`; else the line where the name was bound."""
+    assert ran.outcome is not None
+    bound = ran.outcome.lines.get(name.partition("[")[0])
+    made = tensor.is_leaf and tensor.requires_grad
+    return (made and ran.recording.names.line_of(tensor)) or bound
 
 
 def _with_module(fact: TensorFact, found: Collected) -> TensorFact:

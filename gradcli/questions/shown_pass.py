@@ -153,6 +153,7 @@ def flows(
             number, entry.output_nr, shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, module=modules(entry.module),
             name=recording.names.called_inside(found.alive[number]),
+            dtype=value.dtype or grad.dtype,
         ))  # fmt: skip
     leaves = {id(leaf.tensor): leaf for leaf in found.former}
     ends, numbers = _ends(one, found)
@@ -232,9 +233,9 @@ def _without_a_value(
             text, span, value = (fact.text, fact.range, fact.value) if fact else ("", None, None)
             held = None if fact else remade(found.alive[number], output_nr)
             if held is not None:
-                _, text, span, value = snapshot_text(held, full=full)
+                _, text, span, value, _ = snapshot_text(held, full=full)
             yield FlowFact(number, output_nr, grad.shape, text, grad.text, span, grad.range,
-                           value, grad.value)  # fmt: skip
+                           value, grad.value, dtype=grad.dtype)  # fmt: skip
 
 
 def _unreached(
@@ -247,7 +248,7 @@ def _unreached(
             variable = found.alive[number].variable
             value = snapshot_text(restored(snapshot(variable)), full=full)
             yield FlowFact(number, 0, value.shape, value.text, None, value.range, value=value.value,
-                           **_called(leaves.get(id(variable))))  # fmt: skip
+                           dtype=value.dtype, **_called(leaves.get(id(variable))))  # fmt: skip
 
 
 def _leaves(
@@ -281,6 +282,7 @@ def _leaves(
         yield FlowFact(
             number, 0, value.shape, value.text, grad.text, value.range, grad.range,
             value.value, grad.value, later, later_range, line, **_called(leaves.get(identity)),
+            dtype=value.dtype,
         )  # fmt: skip
 
 

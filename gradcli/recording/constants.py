@@ -194,5 +194,12 @@ def _used(
         if word:
             value = snapshot_text(restored(operand.value), full=True)
             yield ConstantFact(
-                node.id, operand.edge, word, value.text, value.shape, value.range, value.value
+                node.id,
+                operand.edge,
+                word,
+                value.text,
+                value.shape,
+                value.range,
+                value.value,
+                value.dtype,
             )

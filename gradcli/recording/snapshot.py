@@ -7,8 +7,10 @@ from typing import Any
 
 from numpy import generic
 
+from ..engine.memory.repr import needs_no_dtype
 from ..engine.memory.sparse_array import SHOWN
 from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.dtypes import BY_NAME
 from ..engine.tensors.tensor import Tensor, from_array, plain
 from ..engine.tensors.tensor_type import kind_of_array
 from ..named import NamedTuple
@@ -24,6 +26,7 @@ class Summary(NamedTuple):
 
     shape: tuple[int, ...]
     range: Spread | None
+    dtype: str
 
 
 class Number(NamedTuple):
@@ -49,7 +52,7 @@ def snapshot(value: Any, largest: float = LARGEST) -> Any:
         return tuple.__new__(Number, (data, tensor._kind))  # it can't change
     if data.size <= largest:
         return plain(data.copy(), tensor._kind)
-    return Summary(data.shape, spread(data))
+    return Summary(data.shape, spread(data), tensor.dtype.name)
 
 
 def _of_sparse(tensor: Any, largest: float) -> Any:
@@ -57,7 +60,7 @@ def _of_sparse(tensor: Any, largest: float) -> Any:
     data = tensor._data
     if data.size <= min(largest, SHOWN):
         return tensor.detach()
-    return Summary(data.shape, spread(data.values))
+    return Summary(data.shape, spread(data.values), tensor.dtype.name)
 
 
 def whole(value: Any) -> Any:
@@ -93,6 +96,7 @@ class PlainSnapshot(NamedTuple):
     text: str | None = None
     range: Spread | None = None
     value: Nested | None = None
+    dtype: str = ""  # nothing where it goes without saying
 
 
 NOTHING = PlainSnapshot()
@@ -103,6 +107,12 @@ def snapshot_text(snapshot: Any, *, full: bool) -> PlainSnapshot:
     if snapshot is None:
         return NOTHING
     if isinstance(snapshot, Summary):
-        return PlainSnapshot(snapshot.shape, "", snapshot.range)
+        return PlainSnapshot(snapshot.shape, "", snapshot.range, dtype=stated(snapshot.dtype))
     value = numbers(snapshot) if full else None
-    return PlainSnapshot(tuple(snapshot.shape), text_of(snapshot), range_of(snapshot), value)
+    dtype = stated(str(snapshot.dtype).removeprefix("torch."))
+    return PlainSnapshot(tuple(snapshot.shape), text_of(snapshot), range_of(snapshot), value, dtype)
+
+
+def stated(dtype: str) -> str:
+    """The dtype where PyTorch prints one behind numbers."""
+    return "" if dtype in BY_NAME and needs_no_dtype(BY_NAME[dtype]) else dtype

@@ -30,7 +30,7 @@ FEW_ROWS = 9  # of modules that repeat each other; so many are not folded
 MOST_NAMES, FIRST_NAMES, LAST_NAMES = 120, 60, 20  # rows; of more both ends are shown
 
 
-_DTYPE = re.compile(r", dtype=torch\.(\w+)")
+_DTYPE = re.compile(r",\s+dtype=torch\.(\w+)")  # PyTorch breaks long lines before it
 FREEING = 4  # lines that freed saved tensors
 MEASURES = "mean, norm"  # the head of their column
 

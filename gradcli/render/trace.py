@@ -235,7 +235,7 @@ class Words:
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)
             value = untyped(summary(constant.value, constant.shape, constant.range))
-            size = cell(dtype_of(constant.value) + shape_text(constant.shape), "dim")
+            size = cell(constant.dtype + shape_text(constant.shape), "dim")
             more = cell(mean_and_norm(constant.range), "dim")
             shown = cell(value)._replace(short=shorter(constant.shape, constant.range))
             return (said, cell("constant", "dim"), size, shown, more, *(NONE,) * 4)
@@ -352,7 +352,7 @@ class Words:
         shape = value = grad = of_value = of_grad = ""
         line: int | None = None
         if flow is not None:
-            shape = dtype_of(flow.text) + shape_text(flow.shape)
+            shape = flow.dtype + shape_text(flow.shape)
             value = untyped(summary(flow.text, flow.shape, flow.range))
             grad = untyped(summary(flow.grad_text, flow.shape, flow.grad_range))
             of_value, of_grad = mean_and_norm(flow.range), mean_and_norm(flow.grad_range)

@@ -123,6 +123,8 @@ def _advice(trial: TrialFact, look: Look) -> list[Line]:
     """What to do, and the result of trying it."""
     if not trial.outcome:
         return _wrapped(f"help: {trial.advice}", look)
+    if trial.helped is False:
+        return _wrapped(f"note: {trial.advice} does not help: {one_line(trial.outcome)}", look)
     told = f"help: {trial.advice}{error.TRIED} {one_line(trial.outcome)}"
     if width_of(f"help: {trial.advice}") <= look.width:
         return error.note(told, look)

@@ -133,7 +133,7 @@ def tensor_text(
     else:
         if not options.edgeitems:
             suffixes.append(f"size={tuple(array.shape)}")
-        if not _needs_no_dtype(kind):
+        if not needs_no_dtype(kind):
             suffixes.append(f"dtype={kind!r}")
         body = _body(array, kind, options)
     if grad_fn is not None:
@@ -167,7 +167,7 @@ def sparse_text(
     _, values, kind = parts[-1]
     suffixes = [] if device == "cpu" else [f"device='{device}'"]
     suffixes += [f"size={tuple(shape)}", f"nnz={len(values)}"]
-    if not _needs_no_dtype(kind):
+    if not needs_no_dtype(kind):
         suffixes.append(f"dtype={kind!r}")
     suffixes.append(f"layout=torch.{layout}")
     if grad_fn is not None:
@@ -191,7 +191,7 @@ def element_texts(flat: Any, dtype: str) -> list[str]:
     return [text.strip() for text in _element_texts(flat, DTYPES[dtype], print_options)[0]]
 
 
-def _needs_no_dtype(kind: DType) -> bool:
+def needs_no_dtype(kind: DType) -> bool:
     """Types that a literal of the printed text would get anyway."""
     if kind.category == FLOATING:
         return kind is default_dtype()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ...diagnostics import Label, Span, some
+from ...diagnostics import Diagnostic, Label, Span, some
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -24,7 +24,7 @@ from ...recording.sides import (
     with_one_shape,
 )
 from ..asked_names import AskedNames
-from ..cure import Room, attempt
+from ..cure import Room, attempt, find
 from ..errors import error_fact
 from ..provenance import Provenance
 from ..question import Computed, Question, names_in, question_of
@@ -33,6 +33,7 @@ from .case import Case, Finding, Remark, Trial
 from .doubtful import doubtful
 from .escaped import compiled, escaped
 from .none import none_finding
+from .nonfinite import root_finding
 from .number import number_finding
 from .present import present_finding
 from .rebound_later import in_last_pass, lost, tell
@@ -149,7 +150,7 @@ UNTRIED = {
     "function-returned-none": "no fix was tried: the derivative is the function's own",
 }
 UNKNOWN = "no automatic fix is known for this"
-NO_ROOM = "the change could not be tried: it failed, or the limits left no room for it"
+NO_ROOM = "no fix was tried: the limits leave no room for another run"
 
 
 def _untried(finding: Finding, trial: TrialFact | None) -> None:
@@ -159,7 +160,9 @@ def _untried(finding: Finding, trial: TrialFact | None) -> None:
     ):
         return
     untold = UNTRIED.get(finding.verdict, UNKNOWN)
-    finding.facts.append(NO_ROOM if any(t.goal != "proof" for t in finding.trials) else untold)
+    if any(trial.goal != "proof" for trial in finding.trials):
+        untold = finding.failed or NO_ROOM
+    finding.facts.append(untold)
 
 
 def _proven_in_process(
@@ -226,6 +229,10 @@ def _try(
     again = attempt(ran, trial.edits, room, provenance)
     if again is None or again.outcome is None:
         return TrialFact(trial.advice, None), False
+    if again.error is not None and trial.goal != "proof":
+        finding.failed = finding.failed or _failed(trial, again.error)
+    if finding.about:
+        return _of_result(ran, asked, trial, finding, room), False
     fails = again.error is not None and ran.error is None
     value = _value(again, provenance, asked)
     gradient = gradient_of(value) if isinstance(value, AnyTensor) else None
@@ -242,6 +249,26 @@ def _try(
     if not helped and trial.goal == "finite":
         outcome += _reason_left(_case_of_trial(ran, asked, trial, room)[1], finding)
     return TrialFact(trial.advice, helped, outcome), fails
+
+
+def _failed(trial: Trial, error: Diagnostic) -> str:
+    """That the program fails with an advice, and where."""
+    where = f" on line {error.line}" if error.line else ""
+    return f"{trial.advice} was tried: the program then fails{where} with {error.type}"
+
+
+def _of_result(ran: Ran, asked: Question, trial: Trial, finding: Finding, room: Room) -> TrialFact:
+    """What a trial makes of the result, where the gradient itself was fine."""
+    again, case = _case_of_trial(ran, asked, trial, room)
+    if again is None or again.outcome is None or case is None or case.last_pass is None:
+        return TrialFact(trial.advice, None)
+    helped = root_finding(case) is None
+    value = find(again.outcome.bindings, finding.about)
+    shown = "finite" if helped else "not finite"
+    if value is not None:
+        shown = _gradient_text(value.detach())
+    outcome = f"{finding.about} {'becomes' if helped else 'is then'} {shown}"
+    return TrialFact(trial.advice, helped, outcome)
 
 
 def _value(again: Ran, provenance: Provenance | None, asked: Question) -> Any:

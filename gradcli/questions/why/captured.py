@@ -51,9 +51,10 @@ def _stored(case: Case, calls: tuple[Any, ...]) -> Finding:
     if roots is not None:
         root = case.whole(roots) if isinstance(roots, ast.Name) else f"({case.whole(roots)})"
         kept = "" if case.tensor.grad_fn is None else f"{case.code}.retain_grad(); "
-        text = f"{kept}{root}.backward(retain_graph=True)"
-        edits = first(case, statement, text)
-        finding.trials.append(Trial(f"{root}.backward(), which stores it", tuple(edits)))
+        seed = _seed(case, call)
+        edits = first(case, statement, f"{kept}{root}.backward({seed}, retain_graph=True)")
+        said = f"{root}.backward({'' if seed == 'None' else seed}), which stores it"
+        finding.trials.append(Trial(said, tuple(edits)))
     else:
         finding.advice = "use the gradients that the call returns, or call backward()"
     return finding
@@ -65,9 +66,15 @@ def is_of_graph(call: Any) -> bool:
     return is_call and name_of(call) == "grad"
 
 
+def _seed(case: Case, call: ast.Call) -> str:
+    """v in torch.autograd.grad(y, x, v)."""
+    given = [word.value for word in call.keywords if word.arg == "grad_outputs"] or call.args[2:3]
+    return case.whole(given[0]) if given else "None"
+
+
 def _root_text(call: Any) -> ast.expr | None:
     """L in torch.autograd.grad(L, x)."""
-    if not is_of_graph(call):
+    if not is_of_graph(call) or any(word.arg == "is_grads_batched" for word in call.keywords):
         return None
     for keyword in call.keywords:
         if keyword.arg == "outputs":

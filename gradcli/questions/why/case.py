@@ -62,6 +62,8 @@ class Finding:
     facts: list[str] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
     advice: str = ""
+    about: str = ""  # the result that is bad, where the gradient is not
+    failed: str = ""  # how the program failed with what was tried first
     instead: list[Finding] = field(default_factory=list)  # other causes, where this is not proven
 
 

@@ -106,7 +106,12 @@ def _smoothed(case: Case, step: Step) -> list[Edit]:
     outer = case.parents.get(id(node))
     if isinstance(outer, ast.Call) and name_of(outer) == "where" and len(outer.args) == 3:
         one, other = case.whole(outer.args[1]), case.whole(outer.args[2])
-        return [replace(case, outer, f"torch.lerp({other}, {one}, {text})")]
+        mixed = f"torch.lerp({other}, {one}, {text})"
+        if any(isinstance(side, (ast.Constant, ast.UnaryOp)) for side in outer.args[1:]):
+            mixed = f"({operand(other)} + ({one} - {operand(other)}) * {text})"  # of a number
+        if [ast.unparse(side) for side in outer.args[1:]] in (["1", "0"], ["1.0", "0.0"]):
+            mixed = text
+        return [replace(case, outer, mixed)]
     if isinstance(outer, ast.Subscript) and outer.slice is node:  # each with its weight
         return [replace(case, outer, f"({operand(case.whole(outer.value))} * {text})")]
     return [Edit(within_brackets(case, node), text)]

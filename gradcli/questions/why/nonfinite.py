@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy
 
+from ...diagnostics import Edit
 from ...recording.side import INF, NAN
 from ...recording.sides import (
     array_of,
@@ -57,6 +58,7 @@ def root_finding(case: Case) -> Finding | None:
                 word = "nan" if wanted == NAN else "infinite"
                 start = f"{case.name}.grad looks correct, but {root} is {word}: "
                 finding.sentence = start + finding.sentence.partition(": ")[2]
+                finding.about = root
                 return finding
     return None
 
@@ -67,7 +69,7 @@ def _of_root(case: Case, one: Pass, wanted: int) -> Finding | None:
     if finding is not None:
         return finding
     births = _births(case, one, wanted)
-    return _forward(case, births[0], wanted) if births else None
+    return _forward(case, births, wanted) if births else None
 
 
 def _spread(case: Case, one: Pass, wanted: int) -> Finding | None:
@@ -103,17 +105,17 @@ def _in_pass(case: Case, one: Pass, wanted: int) -> Finding | None:
     roots = [case.step_of(root) for root in one.roots]
     root_bad = any(step is not None and step.nonfinite & wanted for step in roots)
     if wanted == NAN and root_bad and births:
-        return _forward(case, births[0], wanted)
+        return _forward(case, births, wanted)
     if one.applied is not None:
         found = _backward(case, Gradients(case, one), wanted)
         if found is not None and found.verdict == "masked-nan":
             infinite = any(step is not None and step.nonfinite & INF for step in roots)
             if infinite and (first := _births(case, one, INF)):  # nothing hides it
-                return _forward(case, first[0], INF, then=NAN)
+                return _forward(case, first, INF, then=NAN)
         if found is not None:
             return found
     if births:
-        return _forward(case, births[0], wanted)
+        return _forward(case, births, wanted)
     if any(_is_bad(array_of(given), wanted) for given in one.gradients):
         verdict = "nan-born-backward" if wanted == NAN else "inf-born"
         finding = Finding(verdict, _sentence(case, wanted, "backward was given it"))
@@ -153,8 +155,9 @@ def _births(case: Case, one: Pass, wanted: int, values: Iterable[int] | None = N
     return found
 
 
-def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
-    """A step made it, or what became a NaN `then`."""
+def _forward(case: Case, births: list[Step], wanted: int, then: int = 0) -> Finding:
+    """The first of these steps made it, or what became a NaN `then`."""
+    birth = births[0]
     place = case.words(birth)
     kind = "nan" if wanted == NAN else "infinite"
     verdict = "nan-born-forward" if wanted == NAN else "inf-born"
@@ -165,23 +168,54 @@ def _forward(case: Case, birth: Step, wanted: int, then: int = 0) -> Finding:
     words, advice = _no_weight(case, birth)
     words = words or _operands(case, birth)
     finding.causes.append(Remark(birth.node, f"{kind} from here on{words}"))
-    finding.advice = advice
+    finding.advice = advice or _wider(case, birth, wanted)
     if is_elsewhere(birth):
         return finding
     if wanted == NAN:
-        cures = []
-        for source in (*birth.live, *birth.dead):
-            step = case.step_of(source)
-            if step is not None and step.nonfinite & INF:
-                finding.others.append(Remark(step.node, "an infinity before it"))
-                cures.append(bounded(case, _first_infinite(case, step).node))
-        firsts = list({each[0].edits: each[0] for each in cures if each}.values())
-        if len(firsts) > 1:  # infinity / infinity, infinity - infinity
-            edits = tuple(edit for trial in firsts for edit in trial.edits)
-            finding.trials.append(Trial(advised(case, birth.node, edits), edits, "finite"))
-        finding.trials += [trial for each in cures for trial in each]
+        before = _infinite_before(case, birth)
+        finding.others += [Remark(step.node, "an infinity before it") for step in before]
+        cured = [_first_infinite(case, step).node for step in before]
+        if (both := _at_once(case, cured)) is not None:  # infinity / infinity, infinity - infinity
+            finding.trials.append(both)
+        finding.trials += [trial for node in cured for trial in bounded(case, node)]
+        every = [_first_infinite(case, step).node for one in births
+                 for step in _infinite_before(case, one)]  # fmt: skip
+        if len(births) > 1 and (all_at_once := _at_once(case, every)) is not None:
+            finding.trials.insert(1, all_at_once)
     finding.trials += bounded(case, birth.node)
+    return _everywhere(case, finding, births)
+
+
+def _wider(case: Case, birth: Step, wanted: int) -> str:
+    """What to do where a number is too large for float16, and would not be for float32."""
+    alive = [case.flow.alive(value) for value in (birth.out, *birth.live)]
+    types = {str(one.dtype).rpartition(".")[2] for one in alive if one is not None}
+    halves = wanted == INF and types == {"float16"}
+    return "float16 has no number above 65504: compute it in float32" if halves else ""
+
+
+def _everywhere(case: Case, finding: Finding, births: list[Step]) -> Finding:
+    """Where the same expression stands several times, such as the exp(x) of a softmax, all are
+    changed at once."""
+    here = {id(step.node): step.node for step in births if not is_elsewhere(step)}
+    first, *more = [node for node in here.values() if case.is_here(node)] or [None]
+    alike = [first, *(node for node in more if case.whole(node) == case.whole(first))]
+    if (trial := _at_once(case, alike)) is not None:
+        finding.trials.insert(0, trial)
     return finding
+
+
+def _at_once(case: Case, nodes: Iterable[Any]) -> Trial | None:
+    """The first trial of each of several expressions, as one."""
+    changed: dict[Any, list[Edit]] = {}  # by their statements
+    distinct = {id(node): node for node in nodes if case.is_here(node)}.values()
+    found = [(node, trial) for node in distinct for trial in bounded(case, node)[:1]]
+    for node, trial in found:
+        changed.setdefault(case.statement(node), []).extend(trial.edits)
+    if len(found) < 2:
+        return None
+    told = "; ".join(advised(case, one, edits) for one, edits in changed.items())
+    return Trial(told, tuple(edit for edits in changed.values() for edit in edits), "finite")
 
 
 def _no_weight(case: Case, birth: Step) -> tuple[str, str]:
@@ -196,6 +230,12 @@ def _no_weight(case: Case, birth: Step) -> tuple[str, str]:
                 return f": each target is ignore_index, {ignored}", "leave out such a batch"
             return ": the weights of the targets add up to 0", "a weight above 0 for each class"
     return "", ""
+
+
+def _infinite_before(case: Case, step: Step) -> list[Step]:
+    """What made the infinite operands of a step."""
+    made = map(case.step_of, (*step.live, *step.dead))
+    return [one for one in made if one is not None and one.nonfinite & INF]
 
 
 def _first_infinite(case: Case, step: Step) -> Step:
@@ -232,7 +272,7 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     place = case.words_at(node) or node_name(node)
     if wanted == INF:
         if births := _infinite_operands(case, gradients.one, origin):
-            return _forward(case, births[0], INF)
+            return _forward(case, births, INF)
         kind = _overflows(birth)
         why = f"the slope of {place} is infinite there"
         if kind:
@@ -245,10 +285,11 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     mask = None if infinite else _mask(gradients, birth)
     if mask is not None:
         return _masked(case, birth, mask)
-    before = _birth(applied, ways, INF)
+    infinities = list(_born(applied, ways, INF))
+    before = infinities[0] if infinities else None
     if before is not None:
         if births := _infinite_operands(case, gradients.one, origin_of(before.node)):
-            return _forward(case, births[0], INF, then=NAN)
+            return _forward(case, births, INF, then=NAN)
     why = f"{place} makes it on the way back"
     finding = Finding("nan-born-backward", _sentence(case, wanted, why))
     if before is not None and before is not birth and sequence_of(before.node) >= sequence_of(node):
@@ -256,6 +297,9 @@ def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
         how = "adds infinities of both signs" if _of_both_signs(birth) else "multiplies it by 0"
         finding.causes.append(Remark(origin, f"{node_name(node)} {how}"))
         _against(case, finding, before)
+        origins = [origin_of(one.node) for one in infinities if elsewhere_of(one.node) is None]
+        if more := _at_once(case, dict.fromkeys(origins)):
+            finding.trials.insert(len(finding.trials[:1]), more)
     else:
         equal = name_of(origin) in ("eigh", "svd")
         divides = ": it divides by the differences of values that are equal" if equal else ""
@@ -323,7 +367,7 @@ def _opposed(case: Case, one: Pass, birth: Applied | None) -> Finding | None:
     if birth is None or not case.is_here(origin := origin_of(birth.node)):
         return None
     if births := _infinite_operands(case, one, origin):
-        return _forward(case, births[0], INF, then=NAN)
+        return _forward(case, births, INF, then=NAN)
     place = case.words_at(birth.node)
     why = f"the slope of {place} is infinite, and infinity - infinity is no number"
     finding = Finding("nan-born-backward", _sentence(case, NAN, why))
@@ -343,6 +387,11 @@ def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[An
 
 
 def _birth(applied: list[Applied], ways: set[Any], wanted: int) -> Applied | None:
+    return next(_born(applied, ways, wanted), None)
+
+
+def _born(applied: list[Applied], ways: set[Any], wanted: int) -> Iterator[Applied]:
+    """The nodes on these ways that were given good numbers and made bad ones."""
     for one in applied:
         if one.node not in ways:
             continue
@@ -351,8 +400,8 @@ def _birth(applied: list[Applied], ways: set[Any], wanted: int) -> Applied | Non
         for place, edge in enumerate(edges_of(one.node)):
             if edge is not None and edge in ways and place < len(one.results):
                 if _is_bad(array_of(one.results[place]), wanted):
-                    return one
-    return None
+                    yield one
+                    break
 
 
 def _mask(gradients: Gradients, birth: Applied) -> Applied | None:

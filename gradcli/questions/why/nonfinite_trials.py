@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...engine.schema.operator import Domain
 from ..declared import domain_of, logarithm_of
@@ -114,7 +114,7 @@ def dangerous(origin: Any) -> ast.expr | None:
 def bounded(case: Case, origin: Any) -> list[Trial]:
     """The operand kept away from where the operation is not finite."""
     trials = [*_finite_fill(case, origin), *_of_one(case, origin), *_apart(case, origin)]
-    trials += _log_of_sum(case, origin)
+    trials += [*_log_of_sum(case, origin), *_softplus(case, origin)]
     part = dangerous(origin)
     if part is not None and case.is_here(part):
         trials += [*_in_one_piece(case, origin, part), *_bounds(case, origin, part)]
@@ -144,6 +144,25 @@ def _log_of_sum(case: Case, origin: Any) -> list[Trial]:
     whole = f"torch.logsumexp({text if along else f'{operand(text)}.flatten()'}, "
     edits = [replace(case, parts[2], f"{whole}{', '.join(along) or 0})")]
     return [Trial(advised(case, parts[2], edits), tuple(edits), "finite")]
+
+
+def _softplus(case: Case, origin: Any) -> list[Trial]:
+    """log(1 + exp(x)) and log1p(exp(x)) as one function, in which exp does not overflow."""
+    if not isinstance(origin, ast.Call) or name_of(origin) != "exp":
+        return []
+    given = next(iter(operands(origin)), None)
+    _, total, outer, *_ = (*case.ancestors(origin), None, None, None)
+    whole = total if isinstance(total, ast.Call) and name_of(total) == "log1p" else None
+    if isinstance(total, ast.BinOp) and _is_one_more(total) and isinstance(outer, ast.Call):
+        whole = outer if name_of(outer) == "log" else None
+    if given is None or whole is None:
+        return []
+    edits = [replace(case, whole, f"torch.nn.functional.softplus({case.whole(given)})")]
+    return [Trial(advised(case, whole, edits), tuple(edits), "finite")]
+
+
+def _is_one_more(node: ast.BinOp) -> bool:
+    return isinstance(node.op, ast.Add) and (_is_one(node.left) or _is_one(node.right))
 
 
 def _apart(case: Case, origin: Any) -> list[Trial]:
@@ -184,23 +203,61 @@ def _is_least(part: ast.expr) -> bool:
 
 
 def _in_one_piece(case: Case, origin: Any, part: ast.expr) -> list[Trial]:
-    """log(softmax(x)) as one function, which has a slope where softmax rounds to 0."""
+    """log(softmax(x)) as one function, which has a slope where softmax rounds to 0; also
+    log(1 - sigmoid(x)), and the sigmoid that is written out."""
     if name_of(origin) != "log":
         return []
-    base = part.value if isinstance(part, ast.Subscript) else part
-    chosen = case.whole(part)[len(case.whole(base)) :]  # [0, 1]
-    maker: Any = base
-    if isinstance(base, ast.Name):
-        made = [step.node for step in case.steps if case.line(step.node) <= case.line(origin)
-                and _binds(case.statement(step.node), base.id, step.node)]  # fmt: skip
-        maker = made[-1] if made else None
-    whole = logarithm_of(name_of(maker)) if isinstance(maker, ast.Call) else ""
-    if not whole:
+    rest = part.right if _is_one_less(part) else None
+    base = part.value if isinstance(part, ast.Subscript) else rest or part
+    chosen = case.whole(part)[len(case.whole(base)) :] if rest is None else ""  # [0, 1]
+    maker = _made(case, base, origin)
+    of_logistic = _of_logistic(maker)
+    if of_logistic is not None:
+        text = case.whole(of_logistic)
+        whole, given = logarithm_of("sigmoid"), [text if rest is None else f"-{operand(text)}"]
+    elif isinstance(maker, ast.Call) and rest is None:
+        whole, given = logarithm_of(name_of(maker)), [case.whole(one) for one in operands(maker)]
+        given += [f"{word.arg}={case.whole(word.value)}" for word in maker.keywords if word.arg]
+    else:
         return []
-    given = [case.whole(value) for value in operands(maker)]
-    given += [f"{word.arg}={case.whole(word.value)}" for word in maker.keywords if word.arg]
     edits = [replace(case, origin, f"{whole}({', '.join(given)}){chosen}")]
-    return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
+    return [Trial(advised(case, origin, edits), tuple(edits), "finite")] if whole else []
+
+
+def _made(case: Case, base: ast.expr, origin: Any) -> Any:
+    """The expression that made what is used at a place, where a name stands for it."""
+    if not isinstance(base, ast.Name):
+        return base
+    made = [step.node for step in case.steps if case.line(step.node) <= case.line(origin)
+            and _binds(case.statement(step.node), base.id, step.node)]  # fmt: skip
+    return made[-1] if made else None
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _is_one_less(node: ast.expr) -> TypeGuard[ast.BinOp]:
+    """1 - x"""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_one(node.left)
+
+
+def _of_logistic(node: Any) -> ast.expr | None:
+    """x of sigmoid(x) and of 1 / (1 + exp(-x))."""
+    if isinstance(node, ast.Call):
+        return next(iter(operands(node)), None) if name_of(node) == "sigmoid" else None
+    total = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
+    if not isinstance(total, ast.BinOp) or not isinstance(total.op, ast.Add):
+        return None
+    one, power = (total.left, total.right) if _is_one(total.left) else (total.right, total.left)
+    if not (_is_one(node.left) and _is_one(one)) or name_of(power) != "exp":
+        return None
+    given = next(iter(operands(power)), None) if isinstance(power, ast.Call) else None
+    return given.operand if isinstance(given, ast.UnaryOp) and _is_minus(given) else None
+
+
+def _is_minus(node: ast.UnaryOp) -> bool:
+    return isinstance(node.op, ast.USub)
 
 
 def _binds(statement: Any, name: str, value: Any) -> bool:

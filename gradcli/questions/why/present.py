@@ -5,22 +5,25 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...diagnostics import command
 from ...recording.side import INF, NAN
-from ...recording.sides import array_of, has_numbers, without_numbers
+from ...recording.sides import array_of, has_numbers, users_class, without_numbers
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
 from .cut_edits import is_elsewhere
 from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
+from .gradients import Gradients
 from .nonfinite import bad_finding, root_finding
 from .not_stepped import at_rest, given_back, not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
-from .zero import zero_finding
+from .zero import hook_words, is_changed, zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
 MADE_IT = 4  # calls that are shown beside a gradient
+MOST_HOOKS = 2
 
 
 def present_finding(case: Case) -> Finding:
@@ -82,7 +85,14 @@ def _fine(case: Case) -> Finding:
         if case.is_here(entry.origin) and len(finding.others) < MADE_IT:
             word = "assigned here" if entry.kind == "assign" else "computed it"
             remark_once(finding.others, entry.origin, word)
-    finding.facts += [*_first_order(case), *_scaled(case), *given_back(case), *at_rest(case)]
+    finding.facts += [
+        *_hooked(case),
+        *_own_backward(case),
+        *_first_order(case),
+        *_scaled(case),
+        *given_back(case),
+        *at_rest(case),
+    ]
     hidden = _hidden(case)
     if hidden is not None:
         word = "NaN" if hidden.nonfinite & NAN else "infinities"
@@ -94,6 +104,33 @@ def _fine(case: Case) -> Finding:
             f"{calls} backward calls added to it; zero_grad(), or .grad = None, starts anew"
         )
     return finding
+
+
+def _hooked(case: Case) -> list[str]:
+    """Hooks that changed the gradient on its way."""
+    one = case.last_pass
+    if one is None or not one.hooks or one.applied is None:
+        return []
+    gradients = Gradients(case, one)
+    target = gradients.target()[0]
+    ways = {target, *(above.node for above in gradients.upwards(target))}
+    mine = (hooked for hooked in one.hooks if hooked.node in ways and case.is_here(hooked.origin))
+    changed = {id(hooked.origin): hooked for hooked in mine if is_changed(hooked)}
+    return [f"{hook_words(hooked)} on line {case.line(hooked.origin)} changed the gradient on its "
+            "way" for hooked in list(changed.values())[:MOST_HOOKS]]  # fmt: skip
+
+
+def _own_backward(case: Case) -> list[str]:
+    """A derivative that nobody but the program vouches for."""
+    one = case.last_pass
+    if one is None or one.applied is None:
+        return []
+    gradients = Gradients(case, one)
+    above = gradients.upwards(gradients.target()[0])
+    names = dict.fromkeys(word for step in above if (word := users_class(step.node)))
+    said = command("check", case.ran.request.name)
+    return [f"{' and '.join(names)} has a backward of its own; {said} compares it with difference "
+            "quotients"] if names else []  # fmt: skip
 
 
 def _scaled(case: Case) -> list[str]:

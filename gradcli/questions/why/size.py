@@ -56,9 +56,10 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     for (factor, applied), *more in places[:MARKED]:
         origin = origin_of(applied.node)
         if case.is_here(origin):
-            times = dict.fromkeys((f"{factor:.3g}", f"{more[-1][0]:.3g}" if more else ""))
+            sizes = sorted((factor, *(each for each, _ in more)))
+            times = dict.fromkeys((f"{sizes[0]:.3g}", f"{sizes[-1]:.3g}"))
             often = f", in {len(more) + 1} steps" if more else ","
-            said = f"the norm times {' to '.join(filter(None, times))}{often} on the way back"
+            said = f"the norm times {' to '.join(times)}{often} on the way back"
             finding.causes.append(Remark(origin, said))
     small = _divisor(places[0][0][1]) if places and verdict == "large" else None
     if small is not None:

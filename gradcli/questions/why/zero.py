@@ -42,6 +42,7 @@ from .zero_causes import (
     is_at_bound,
     is_slope,
     looked_up,
+    overwriting,
     rests_at_zero,
     verdict_at,
     zero_leaf,
@@ -56,6 +57,7 @@ LABELS = {
     "dead-relu": "blocks the gradient where its input is negative",
     "at-bound": "blocks the gradient where its input is 0",
     "masked": "does not take it from here",
+    "overwritten": "overwrites it",
     "factor": "the mask is 0 here",
     "padding": "gives the row of padding_idx no gradient",
     "rows": "looks up other rows",
@@ -77,6 +79,7 @@ REASONS = {
     "dead-relu": "{place} blocks the gradient where its input is negative",
     "at-bound": "{place} blocks the gradient where its input is 0",
     "masked": "{place} takes its numbers from elsewhere",
+    "overwritten": "{place} overwrites what was computed from {name}",
     "factor": "{place} multiplies the gradient by a mask that is 0",
     "padding": "it is the row of padding_idx, to which {place} gives no gradient",
     "rows": "{place} looks up other rows",
@@ -254,27 +257,37 @@ def _carried(share: Share, chosen: Any) -> Any:
     return chosen
 
 
-def _killed(hooked: Hooked, element: Any) -> bool:
-    """Whether a hook made zeros of something."""
+def _pairs(hooked: Hooked) -> list[tuple[Any, Any]]:
+    """Each gradient that a hook was given, with the one that it returned."""
     before, after = hooked.before, hooked.after
     if after is None or before is after:
-        return False
-    pairs = (
-        zip(before, after, strict=False)
-        if isinstance(before, tuple) and isinstance(after, tuple)
-        else [(before, after)]
-    )
-    return any(
-        hasattr(a, "shape") and hasattr(b, "shape") and not is_zero(a, element)
-        and is_zero(b, element)
-        for a, b in pairs
-    )  # fmt: skip
+        return []
+    if not (isinstance(before, tuple) and isinstance(after, tuple)):
+        before, after = (before,), (after,)
+    return [(a, b) for a, b in zip(before, after, strict=False)
+            if hasattr(a, "shape") and hasattr(b, "shape")]  # fmt: skip
+
+
+def _killed(hooked: Hooked, element: Any) -> bool:
+    """Whether a hook made zeros of something."""
+    return any(not is_zero(a, element) and is_zero(b, element) for a, b in _pairs(hooked))
+
+
+def is_changed(hooked: Hooked) -> bool:
+    """Whether a hook returned other numbers than it was given."""
+    return any(not numpy.array_equal(array_of(a), array_of(b), equal_nan=True)
+               for a, b in _pairs(hooked))  # fmt: skip
+
+
+def hook_words(hooked: Hooked) -> str:
+    """the hook clip, for a function with a name"""
+    words = name_of_hook(hooked.hook)
+    return "a hook" if words in ("<lambda>", "a hook") else f"the hook {words}"
 
 
 def _hook_finding(case: Case, hooked: Hooked) -> Finding:
     words = name_of_hook(hooked.hook)
-    told = "a hook" if words in ("<lambda>", "a hook") else f"the hook {words}"
-    finding = Finding("hook", _sentence(case, f"{told} made zeros of it"))
+    finding = Finding("hook", _sentence(case, f"{hook_words(hooked)} made zeros of it"))
     if case.is_here(hooked.origin):
         finding.causes.append(Remark(hooked.origin, "registered here"))
     definition = _definition(case, words, getattr(hooked.hook, "__code__", None))
@@ -360,6 +373,8 @@ def _death_finding(
     words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
     if reason == "masked":
         words = looked_up(same[0], case.element) or words
+    if (statement := overwriting(case, same[0], words)) is not None:
+        words, place = "overwritten", case.text(statement)
     if reason == "dead-relu" and is_at_bound(case, same[0]):
         words = "at-bound"
     row = row_of(same[0].applied.node)
@@ -371,7 +386,8 @@ def _death_finding(
         words = "at-zero"
     if reason == "zero-factor" and compares_equals(same[0]):
         words = "equal"
-    finding = Finding(verdict, _sentence(case, REASONS[words].format(place=place)))
+    why = REASONS[words].format(place=place, name=case.name)
+    finding = Finding(verdict, _sentence(case, why))
     zeros = [leaf for share in same if (leaf := zero_leaf(case, share)) is not None]
     if verdict == "zero-factor" and place and len(zeros) == len(same):
         named = " and ".join(dict.fromkeys(case.names[id(leaf)] for leaf in zeros))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from ...recording.sides import array_of, edges_of, is_end, origin_of, row_of
@@ -47,6 +48,20 @@ def verdict_at(case: Case, share: Share, element: Any) -> str:
     came = [array_of(g) for g in share.applied.grads if g is not None]
     smaller = any(g.size > share.value.size for g in came)
     return "cancelled" if zero == "cancels" or (acts == "pointwise" and smaller) else "zero-factor"
+
+
+def overwriting(case: Case, share: Share, words: str) -> ast.AST | None:
+    """The statement or call that writes other numbers in place of those that a gradient goes to."""
+    node = share.applied.node
+    origin = origin_of(node)
+    if words != "masked" and not (words == "zero-factor" and acts_of(node) == "random"):
+        return None
+    if not case.is_here(origin):
+        return None
+    if isinstance(origin, ast.Call):
+        return origin if name_of(origin).endswith("_") else None
+    is_written = isinstance(getattr(origin, "ctx", None), ast.Store)
+    return case.statement(origin) if is_written else None
 
 
 def factor_of(share: Share) -> Any:

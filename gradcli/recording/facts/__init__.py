@@ -84,6 +84,7 @@ class FlowFact(NamedTuple):
     module: str = ""
     name: str = ""  # of a leaf in the pass, of a result in a function
     line: int | None = None  # of a leaf, where it was made
+    dtype: str = ""  # nothing where it goes without saying
 
 
 class PassFact(NamedTuple):
@@ -122,6 +123,7 @@ class ConstantFact(NamedTuple):
     shape: tuple[int, ...] = ()
     range: Spread | None = None
     numbers: Nested | None = None
+    dtype: str = ""
 
 
 class BackwardFact(NamedTuple):
