@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..engine.schema.carriers import TRANSFORMS
 from ..engine.schema.catalogue import catalogue
-from ..engine.schema.mode import no_grad
+from ..engine.schema.mode import no_grad, state
 from ..func import transformation  # noqa: F401 (defines the operations of duals)
 from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
 from ..func.reverse import Identity, gradient
@@ -114,7 +114,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         shown = primal.detach()
         shown._grad_fn, shown._requires_grad = Identity(primal, "Identity"), True
         primal = shown
-    return UnpackedDualTensor(primal, tensor.tangent)
+    return UnpackedDualTensor(primal, None if state.inference else tensor.tangent)
 
 
 def gradients_of_duals(

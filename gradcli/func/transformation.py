@@ -25,7 +25,10 @@ RANDOM_ERROR = (
 class Level:
     """One open transformation; a context manager."""
 
-    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments", "run", "start")
+    __slots__ = (
+        "kind", "number", "samples", "randomness", "pairs", "arguments", "run", "start",
+        "inference",
+    )  # fmt: skip
 
     def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
         self.kind, self.samples, self.randomness = kind, samples, randomness
@@ -40,12 +43,16 @@ class Level:
         TRANSFORMS.levels += 1
         TRANSFORMS.opened += 1
         self.run = TRANSFORMS.opened
+        self.inference = state.inference
+        if self.kind != "vmap":
+            state.inference = False  # derivatives are recorded, whatever is around
         _refresh()
         return self
 
     def __exit__(self, *error: object) -> None:
         TRANSFORMS.stack.pop()
         TRANSFORMS.levels -= 1
+        state.inference = self.inference
         _refresh()
 
 
