@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 from ..engine.schema.carriers import TRANSFORMS
 from ..engine.schema.catalogue import catalogue
+from ..engine.schema.errors import type_name
+from ..engine.tensors.tensor import Tensor
 from ..func.batched import batched, is_batched, split
 from ..func.carrier import highest
-from ..func.dual import dual, is_dual, primal_of
+from ..func.dual import is_dual, mirror, primal_of
 from ..func.levels import randomness_at
+from ..func.transforms import made_dual
 from .function_node import UNSET
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -41,15 +44,16 @@ def apply(owner: Any, args: Sequence[Any]) -> Any:
 def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
     """The function on the primals; its jvp gives the tangents."""
     primals = [primal_of(value, level) for value in args]
+    if highest(primals) is not None:
+        result, context = apply(owner, primals), None
+    else:
+        result, context = owner.run(primals)
     if owner.jvp is UNSET:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
         )
-    if highest(primals) is not None:
-        result, context = apply(owner, primals), None
-    else:
-        result, context = owner.run(primals)
+    if context is not None:
         context._saved = context._for_forward
         context._versions = tuple(0 if t is None else t._version for t in context._saved)
     tangents = [value.tangent if is_dual(value, level) else None for value in args]
@@ -61,12 +65,48 @@ def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
             "Function's jvp returned an invalid number of forward gradients (expected "
             f"{len(outs)} but got {len(given)})"
         )
-    if not isinstance(result, tuple):
-        return result if given[0] is None else dual(result, given[0], level)
-    return tuple(
-        out if tangent is None else dual(out, tangent, level)
-        for out, tangent in zip(result, given, strict=True)
+    duals = [value for value in args if is_dual(value, level)]
+    made = tuple(
+        _with_tangent(out, tangent, place, duals, level)
+        for place, (out, tangent) in enumerate(zip(outs, given, strict=True))
     )
+    return made if isinstance(result, tuple) else made[0]
+
+
+def _with_tangent(out: Any, tangent: Any, place: int, duals: Sequence[Any], level: int) -> Any:
+    """A result as a dual; that of a change in place is the argument, whose tangent changed too."""
+    if tangent is not None and not isinstance(tangent, Tensor):
+        raise RuntimeError(
+            f"expected Variable or None (got {type_name(tangent)}) for grad output {place}."
+        )
+    for value in duals:
+        if out is value.primal:
+            if tangent is not value.tangent:
+                raise RuntimeError(_NOT_IN_PLACE)
+            mirror(value)
+            return value
+        if _is_view(out, value) and (tangent is None or tangent._base is not value.tangent):
+            raise RuntimeError(_NO_VIEW)
+    return out if tangent is None else made_dual(out, tangent, level)
+
+
+def _is_view(out: Any, value: Any) -> bool:
+    """Is a result a view of an argument, which itself is no view of another dual?"""
+    primal = value.primal
+    if value._meta.origin is not None or not out.__class__ is primal.__class__ is Tensor:
+        return False
+    return out._need_storage() is primal._need_storage()
+
+
+_NOT_IN_PLACE = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
+    "forward is modifying an input inplace, then the jvp function must modify the corresponding "
+    "gradient inplace."
+)
+_NO_VIEW = (
+    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
+    "returning a view."
+)
 
 
 def _mapped(owner: Any, args: Sequence[Any], level: int) -> Any:

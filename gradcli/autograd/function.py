@@ -240,12 +240,12 @@ def _forbid_changes(out: Any, creation: str) -> None:
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a backward that builds no graph of its own."""
 
-    @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
-    def run(context: FunctionContext, *grads: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(ctx: FunctionContext, *grads: Any) -> Any:
         before = state.grad_enabled
         state.grad_enabled = False
         try:
-            results = function(context, *grads)
+            results = function(ctx, *grads)
         finally:
             state.grad_enabled = before
         if not before or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
@@ -263,7 +263,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             outs.append(result)
         return tuple(outs)
 
-    return run
+    return wrapper
 
 
 def _leaf(value: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ from ..engine.graph.hooks import RemovableHandle
 from ..engine.graph.leaf import edge_of
 from ..engine.graph.node import AccumulateGrad, Node
 from ..engine.schema.carriers import RUNTIME
+from ..engine.schema.catalogue import catalogue
 from ..engine.schema.class_name import name_in_messages
-from ..engine.schema.mode import state
+from ..engine.schema.mode import enable_grad, state
 from ..engine.schema.run_state import run_state
 from ..engine.tensors.tensor import Tensor, plain
 
@@ -53,7 +54,11 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     node = edge_of(tensor)
     assert node is not None
     _shapes.setdefault(node, {})[tensor.output_nr] = (tensor._data.shape, tensor._kind)
-    return GradientEdge(node, tensor.output_nr)
+    token = None
+    if node.is_users:  # PyTorch holds such a node by another one
+        with enable_grad():
+            token = catalogue.methods["view_as"](tensor, tensor).grad_fn
+    return GradientEdge(node, tensor.output_nr, token)
 
 
 class _Forbidden:
@@ -169,7 +174,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     if not isinstance(tensor, Tensor) and not hasattr(tensor, "__iter__"):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for item in [tensor] if isinstance(tensor, Tensor) else tensor:
-        item._bump()
+        if not item.is_inference():
+            item._bump()
 
 
 class _MultiHandle(RemovableHandle):

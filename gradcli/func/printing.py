@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.graph.leaf import edge_of
 from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.mode import state
 from ..engine.tensors.text import text_of
 from .batched import Batched
 from .carrier import Carrier
@@ -39,6 +40,8 @@ def dual_text(tensor: Dual) -> str:
     """The text of a dual; those of torch.autograd.forward_ad show their tangents."""
     if tensor.level:
         return carrier_text(tensor)
+    if state.inference:
+        return text_of(tensor.primal)
     return with_tangent(text_of(tensor.primal), tensor.tangent)
 
 

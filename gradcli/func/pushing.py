@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.compile.call import facts_of
+from ..engine.schema.carriers import TRANSFORMS
 from ..engine.schema.catalogue import catalogue
 from ..engine.schema.dtypes import FLOATING
 from ..engine.schema.mode import state
@@ -42,7 +43,8 @@ from .reverse import gradient, unchosen
 def operate(overload: Any, values: Sequence[Any], level: int) -> Any:
     """Runs a row, or its in-place twin, on duals."""
     if isinstance(overload, Inplace):
-        return _in_place(overload, values, level)
+        with TRANSFORMS.unasked():  # the dual was asked whose it is, its primal is the caller's
+            return _in_place(overload, values, level)
     return _push_forward(overload, values, level)
 
 
@@ -64,7 +66,7 @@ def _push_forward(row: Row, values: Sequence[Any], level: int) -> Any:
         raise NotImplementedError(
             f"Trying to use forward AD with aten::{row.name} that does not support it."
         )
-    if not tangents:
+    if not tangents or state.inference:  # inference mode turns forward mode off
         return out
     if row.tangent == "none":
         raise NotImplementedError(_no_forward(row))
@@ -256,6 +258,11 @@ def _in_place(twin: Inplace, values: Sequence[Any], level: int) -> Any:
         moved = run(row, [target._meta.tangent, *values[1:]])
         target._meta.primal, target._meta.tangent = primal, moved
         mirror(target)
+        return target
+    if state.inference:
+        run(twin, [primal_of(value, level) for value in values])
+        if is_dual(target, level):
+            mirror(target)
         return target
     clone, zeros = catalogue.functions["clone"], catalogue.functions["zeros_like"]
     fresh = not is_dual(target, level)

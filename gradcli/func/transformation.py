@@ -12,6 +12,7 @@ from .captured import check_change, mark
 from .carrier import CONDUCT, Conduct
 from .dual import Dual
 from .printing import carrier_text, dual_text, tracked_text
+from .reverse import gradients_of_carriers
 
 CONDUCT[Batched] = Conduct(batching.operate, batching.manufacture, carrier_text)
 CONDUCT[Dual] = Conduct(pushing.operate, pushing.manufacture, dual_text)
@@ -25,7 +26,10 @@ RANDOM_ERROR = (
 class Level:
     """One open transformation; a context manager."""
 
-    __slots__ = ("kind", "number", "samples", "randomness", "pairs", "arguments", "run", "start")
+    __slots__ = (
+        "kind", "number", "samples", "randomness", "pairs", "arguments", "run", "start",
+        "inference",
+    )  # fmt: skip
 
     def __init__(self, kind: str, samples: int = 0, randomness: str = "") -> None:
         self.kind, self.samples, self.randomness = kind, samples, randomness
@@ -40,19 +44,25 @@ class Level:
         TRANSFORMS.levels += 1
         TRANSFORMS.opened += 1
         self.run = TRANSFORMS.opened
+        self.inference = state.inference
+        if self.kind != "vmap":
+            state.inference = False  # derivatives are recorded, whatever is around
         _refresh()
         return self
 
     def __exit__(self, *error: object) -> None:
         TRANSFORMS.stack.pop()
         TRANSFORMS.levels -= 1
+        state.inference = self.inference
         _refresh()
 
 
 def _refresh() -> None:
-    """Random functions ask only while a vmap is open that forbids them."""
+    """What the engine asks for while a transformation is open; random functions only where a vmap
+    forbids them."""
     stack = TRANSFORMS.stack
     TRANSFORMS.forbid = _refuse if stack else None
+    TRANSFORMS.gradients = gradients_of_carriers if TRANSFORMS.levels else None
     TRANSFORMS.text = tracked_text if any(level.kind == "grad" for level in stack) else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
     TRANSFORMS.draw = _forbid if forbidden else None

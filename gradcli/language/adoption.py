@@ -20,6 +20,7 @@ from ..engine.graph.node import Node
 from ..engine.memory.device import Device
 from ..engine.schema.catalogue import Function as Operator
 from ..engine.schema.dtypes import DType
+from ..engine.schema.mode import stepped
 from ..engine.schema.size import Size
 from ..engine.tensors.tensor import Tensor
 from ..engine.tensors.tensor_type import Layout, MemoryFormat
@@ -160,7 +161,9 @@ def _iterator(kind: str) -> Callable[[Any], Lazy]:
 
 
 def _generator(value: Any) -> Lazy:
-    return Lazy("generator", map(adopt, value), value.__qualname__)
+    """A decorated generator of the program gives values already, and takes what is sent."""
+    items = value if value.gi_code is stepped.__code__ else map(adopt, value)
+    return Lazy("generator", items, value.__qualname__)
 
 
 def adopting(function: Callable[..., Any]) -> Callable[..., Any]:

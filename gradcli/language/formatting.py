@@ -187,7 +187,8 @@ def _enclosed(start: str, parts: list[str], end: str) -> str:
 
 
 def _function(value: Function) -> str:
-    return f"<function {value.code.qualified} at {session.address_of(value)}>"
+    name = value.table.get("__qualname__", value.code.qualified)
+    return f"<function {name} at {session.address_of(value)}>"
 
 
 def _builtin(value: Builtin) -> str:

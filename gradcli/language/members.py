@@ -100,6 +100,9 @@ def _build(kind: type) -> Members:
         fields = kind.fields if issubclass(kind, Named) else getattr(kind, "_fields", ())
         own = _published(kind)
         own.properties.update((name, attrgetter(name)) for name in fields)
+        if hasattr(kind, "_asdict"):
+            own.properties["_fields"] = attrgetter("_fields")
+            own.methods["_asdict"] = adopting(getattr(kind, "_asdict"))  # noqa: B009
         return Members({**TABLES[tuple].methods, **own.methods}, own.properties)
     return _published(kind)
 

@@ -10,6 +10,7 @@ from ..engine.schema.class_name import name_in_messages
 from ..engine.schema.mode import state
 from .annotations import Annotation, Joined
 from .session import session
+from .suspension import is_async
 
 if TYPE_CHECKING:
     from .names import Scope
@@ -118,6 +119,12 @@ class Function:
         self.keyword_defaults = keyword_defaults
         self.template = cells + [UNBOUND] * code.locals
 
+    @property
+    def yields(self) -> bool:
+        """Does a call give a generator? Decorators of the library ask."""
+        scope = self.code.scope
+        return scope is not None and scope.yields and not is_async(scope.node)
+
     def keep(self, name: str, value: Any) -> None:
         """An attribute that the program gives to the function."""
         if self.table is NOTHING_KEPT:
@@ -126,7 +133,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         origin = state.origin
-        answer = CALLER.invoke(self, *_adopted(args, kwargs))
+        answer = CALLER.invoke(self, *adopted(args, kwargs))
         state.origin = origin  # the library goes on, in the expression that called it
         return answer
 
@@ -140,7 +147,7 @@ class _Caller:
     invoke: Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
 
 
-def _adopted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def adopted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The arguments of a call that comes from the host, as values."""
     adopt = CALLER.adopt
     return tuple(map(adopt, args)), {name: adopt(value) for name, value in kwargs.items()}
@@ -154,7 +161,7 @@ def _counted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     budget = session.budget
     budget.enter()
     try:
-        args, kwargs = _adopted(args, kwargs)
+        args, kwargs = adopted(args, kwargs)
         return function(*args, **kwargs)
     finally:
         budget.depth -= 1
@@ -225,6 +232,10 @@ class Bound:
         return _counted(self.function, (self.owner, *args), kwargs)
 
     @property
+    def yields(self) -> bool:
+        return getattr(self.function, "yields", False)
+
+    @property
     def path(self) -> str:
         """What torch.typename says of it."""
         if own := getattr(getattr(self.function, "code", None), "qualified", ""):
@@ -245,6 +256,7 @@ class Type(Joined):
     """A type as a value: `int`, `torch.Tensor`, `nn.Linear`. `text` is what print shows."""
 
     __slots__ = ("construct", "host", "module", "name", "__weakref__")
+    is_class = True
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
@@ -385,6 +397,17 @@ class Lazy:
             raise TypeError(f"'{self.kind}' object is not an iterator")
         session.budget.charge(1)
         return next(self.items)
+
+    def send(self, value: Any) -> Any:
+        session.budget.charge(1)
+        return self.items.send(value)  # type: ignore[attr-defined]
+
+    def throw(self, error: BaseException) -> Any:
+        session.budget.charge(1)
+        return self.items.throw(error)  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        self.items.close()  # type: ignore[attr-defined]
 
 
 # Python's own messages name the types of operands; the records answer to the names that they play.

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from .in_turn import adds_in_turn, multiplied_in_turn
+from .in_turn import adds_in_turn, multiplied_as_one_sum
 from .thresholds import BATCH, IN_LANES, ONE_BY_ONE, SUMMED
 
 BYTES = 32  # of a vector
@@ -132,17 +132,17 @@ def products_in_a_row(xp: Any, x: Any, y: Any, wide: int = WIDE) -> Any:
 
 def sum_down(xp: Any, x: Any) -> Any:
     """The sum along the first dimension, one row after another, however the array lies."""
-    if not _is_single(xp, x) or len(x) > BATCH:
+    if not _is_single(xp, x):
         return x.sum(axis=0)
     return xp.add.accumulate(x, axis=0)[-1]
 
 
 def products_down(xp: Any, x: Any, y: Any, dim: int) -> Any:
     """The sum of x * y along a dimension that is not the last, each step rounded once."""
+    if _is_single(xp, x) and (x.ndim, dim) == (2, 0) and adds_in_turn():
+        return _on_diagonals(xp, x, y)
     if not _is_single(xp, x) or x.shape[dim] > BATCH:
         return (x * y).sum(axis=dim, keepdims=True)
-    if (x.ndim, dim) == (2, 0) and adds_in_turn():
-        return _on_diagonals(xp, x, y)
     products = xp.multiply(x, y, dtype="float64").swapaxes(0, dim)
     total = products[0].astype("float32")
     for product in products[1:]:
@@ -154,9 +154,10 @@ def _on_diagonals(xp: Any, x: Any, y: Any) -> Any:
     """The same of two matrices by NumPy's library, which adds a row for each pair of columns. Those
     of one place stand on the diagonal; the others cost less than a turn of a loop for each row."""
     total = xp.empty((1, x.shape[1]), x.dtype)
+    y = y.copy() if xp.may_share_memory(x, y) else y  # of a matrix with itself it adds otherwise
     for first in range(0, x.shape[1], SQUARE):
         columns = slice(first, first + SQUARE)
-        total[0, columns] = multiplied_in_turn(xp, x[:, columns].T, y[:, columns]).diagonal()
+        total[0, columns] = multiplied_as_one_sum(xp, x[:, columns].T, y[:, columns]).diagonal()
     return total
 
 

@@ -14,8 +14,8 @@ from ..engine.schema.carriers import FUSED, NOTICED, SMALL, UPDATED
 
 __all__ = [
     "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "GROUPED", "IN_LANES", "LAYER",
-    "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED", "ROW",
-    "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
+    "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS", "ROUNDED",
+    "SIDE_BY_SIDE", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM", "TIED", "UPDATED", "VECTORS",
 ]  # fmt: skip
 
 PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache; no bound of a rule
@@ -67,15 +67,18 @@ IN_LANES = 1 << 17
 # are; each is a turn of a loop here.
 ONE_BY_ONE = 64
 
-# Rows of a batch that is normalised, or that softmax has down its columns (summation.py): each is a
-# turn of a loop here as well. What a layer before a batch norm gets is zero but for these
-# roundings, and Adam makes steps of them. Cost: 118 µs for 64 rows, 4 without.
+# Rows whose products are added up (summation.py), where NumPy's library does not add in turn: each
+# is a turn of a loop. What a layer before a batch norm gets is zero but for these roundings,
+# and Adam makes steps of them. Cost: 118 µs for 64 rows, 4 without.
 BATCH = 256
 
 # Products in batches of matrices (small_matmul.py). PyTorch's library adds those of small operands
 # in orders that depend on how they lie in memory. Cost: 2 µs for two matrices of 16 by 16, 20 to 55
 # for 64 by 8 times 8 by 8; 1 without.
 PRODUCTS = 4096
+# Up to so many where all matrices are added as the rows of one would be, as the heads of attention
+# are. Cost: 65 µs for 16 times 16 by 16 by 8, 155 at the bound; 30 without.
+SIDE_BY_SIDE = 1 << 17
 
 # The same of two matrices, as in the last layer of most networks; half of them with a vector, and
 # where the result is one. Cost: 28 to 37 µs for 64 by 64 times 64 by 10, 2 without; 220 to 480 for
@@ -113,22 +116,20 @@ GROUPED = 1 << 22
 # from it in last digits, with the rule above as without. Cost of the rule: 2.9 ms for 50 steps of
 # 16 by 64.
 
-# No rule: the weights of one number's attention (attention.py), and the moments of normalised rows
-# beyond NORMALISED numbers, are added by what the array library has that is quickest. PyTorch adds
-# them in lanes. Cost of the rule: 37 µs for 1,024 rows of 32, 6 without.
+# No rule: the weights of one number's attention (attention.py) are added by what the array library
+# has that is quickest. PyTorch adds them in lanes. Cost of the rule: 37 µs for 1,024 rows of 32, 6
+# without.
 
 # Elements of a softmax along its last dimension (softmax.py), whose exponentials are worked out as
 # PyTorch's vectors do: the gradient of most classifiers, and of language models by letters. Cost:
 # 15 µs for 64 by 10, 22 for 256 by 10, 1 without; 0.2 ms for 316 by 44, 0.1 without.
 SOFTMAX = 1 << 16
 
-# Elements that are normalised (moments.py, normalization.py). Where a gradient is zero
-# in exact arithmetic, the roundings of this order are what is printed. Cost: 207 µs for the
-# moments of four rows, 14 without.
-NORMALISED = 512
-
-# Numbers of one normalised row (moments.py): beyond them PyTorch joins parts of the row as well.
-ROW = 128
+# Elements that are normalised in rows (moments.py, normalization.py). The losses of all networks
+# with such a layer hang on them, and where a gradient is zero in exact arithmetic, the roundings of
+# this order are what is printed. Cost of the moments: 0.1 ms for 2,560, 0.3 at the bound, 0.2 ms
+# more in groups of many numbers; 0.02 and 0.2 without.
+NORMALISED = 1 << 17
 
 # Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they
 # are the inverse of. Cost: 220 µs for 8 by 8 (elimination not counted), 6 without.

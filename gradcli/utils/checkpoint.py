@@ -8,13 +8,15 @@ from typing import Any
 from weakref import ref
 
 from ..autograd.function import Function
+from ..autograd.graph import saved_tensors_hooks
 from ..engine.graph.leaf import refuse_inference
+from ..engine.graph.node import Packed
 from ..engine.passes.backward import backward
 from ..engine.schema.carriers import RUNTIME
 from ..engine.schema.errors import type_name
 from ..engine.schema.mode import enable_grad, no_grad, state
 from ..engine.schema.run_state import run_state
-from ..engine.tensors.saved import DETACHED, check_unchanged
+from ..engine.tensors.saved import DETACHED, check_unchanged, keep, taken
 from ..engine.tensors.tensor import Tensor, plain
 from ..nn.module import Module
 from ..numerics.random import get_rng_state, set_rng_state
@@ -121,9 +123,12 @@ def checkpoint(
             f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
         )
     stops = early_stop and _switches.early_stop
+    first, again = context_fn()
+    if not state.grad_enabled:
+        return function(*args, **kwargs)
     frame = _Frame(function, args, kwargs, preserve, determinism_check == "default", stops)
-    first, frame.again = context_fn()
-    with first, _Packing(frame.pack, frame.unpack):
+    frame.again = again
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
 
@@ -169,19 +174,6 @@ class _Stop(Exception):
     """All that was saved is there again: the rest of the function is of no interest."""
 
 
-class _Packing:
-    """saved_tensors_hooks, without leave to forbid it."""
-
-    def __init__(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]) -> None:
-        self.pair = (pack, unpack)
-
-    def __enter__(self) -> None:
-        state.push_saved_hooks(self.pair)
-
-    def __exit__(self, *error: object) -> None:
-        state.pop_saved_hooks()
-
-
 class _Holder:
     """Stands in a node for a tensor that was not kept."""
 
@@ -191,6 +183,10 @@ class _Holder:
         self.place = place
 
 
+def is_result(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_leaf
+
+
 class _Frame:
     """One checkpointed call: how to run it again, and what its saved tensors looked like."""
 
@@ -198,19 +194,34 @@ class _Frame:
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
         preserve: bool, check: bool, stops: bool,
     ) -> None:  # fmt: skip
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.function, self.kwargs, self.origin = function, kwargs, state.origin
         self.check, self.stops = check, stops
         self.again: Any = nullcontext()
         self.random = get_rng_state() if preserve else None
         self.holders: list[ref[_Holder]] = []
         self.seen: list[dict[str, Any]] = []
         self.found: dict[int, Tensor] = {}
-        self.given: list[tuple[Tensor, int, bool]] = []  # with its version; was it a result?
-        if state.grad_enabled:
-            for value in (value for value in args if isinstance(value, Tensor)):
-                storage = value._need_storage()
-                refuse_inference(storage)
-                self.given.append((value, storage.version, not value.is_leaf))
+        # Each as a node would keep it, with its version; was it a result?
+        self.args = [(*self._kept(value), is_result(value)) for value in args]
+
+    def _kept(self, value: Any) -> tuple[Any, int]:
+        if not isinstance(value, Tensor):
+            return value, 0
+        refuse_inference(value._need_storage())
+        return keep(None, value)
+
+    def _inputs(self) -> list[Any]:
+        """What the function is called with again: what is kept of tensors, unless it changed."""
+        found: list[Any] = []
+        for value, version, was_result in self.args:
+            if isinstance(value, Tensor):
+                if was_result and value.is_leaf:
+                    raise RuntimeError(DETACHED)
+                check_unchanged(value, version)
+            elif isinstance(value, Packed):
+                value = taken(None, value, version, self.origin)
+            found.append(value)
+        return found
 
     def pack(self, tensor: Tensor) -> _Holder:
         holder = _Holder(len(self.holders))
@@ -224,10 +235,7 @@ class _Frame:
         return self.found.pop(holder.place)
 
     def _run_again(self) -> None:
-        for tensor, version, was_result in self.given:
-            if was_result and tensor.is_leaf:
-                raise RuntimeError(DETACHED)
-            check_unchanged(tensor, version)
+        inputs = self._inputs()
         found: list[Tensor] = []
         before = get_rng_state()
 
@@ -240,8 +248,8 @@ class _Frame:
         try:
             if self.random is not None:
                 set_rng_state(self.random)
-            with enable_grad(), self.again, _Packing(pack, lambda tensor: tensor):
-                self.function(*self.args, **self.kwargs)
+            with saved_tensors_hooks(pack, lambda tensor: tensor), enable_grad(), self.again:
+                self.function(*inputs, **self.kwargs)
         except _Stop:
             pass
         finally:

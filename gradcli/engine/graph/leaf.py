@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..schema.carriers import RUNTIME
+from ..schema.carriers import RUNTIME, TRANSFORMS
 from ..schema.errors import type_name
 from ..schema.mode import state
 from .node import AccumulateGrad, Node, Storage
@@ -80,7 +80,8 @@ type(state).mark_inference = staticmethod(mark_inference)
 
 
 def refuse_inference(storage: Storage) -> None:
-    if isinstance(storage, _InferenceStorage):
+    """Where torch.func differentiates, wrappers are saved, which are not of inference mode."""
+    if isinstance(storage, _InferenceStorage) and TRANSFORMS.change is None:
         raise RuntimeError(INFERENCE_SAVED)
 
 

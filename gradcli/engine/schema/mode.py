@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -164,31 +164,84 @@ class _DecoratorContextManager(metaclass=NamedInTorch):
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
     home = "torch.autograd.grad_mode."
-    __slots__ = ("_before",)
-
-    def __init__(self) -> None:
-        self._before: list[tuple[bool, bool, bool]] = []
-
-    def _set(self) -> None:
-        raise AssertionError("a mode sets something")
+    PUBLIC: tuple[str, ...] = ("prev", "clone")
+    __slots__ = ("prev",)
+    prev: bool
 
     def __enter__(self) -> None:
-        self._before.append((state.grad_enabled, state.inference, state.wished))
-        self._set()
+        raise NotImplementedError
 
     def __exit__(self, *error: object) -> None:
-        state.grad_enabled, state.inference, state.wished = self._before.pop()
+        _switch(self.prev)
 
-    def __call__(self, function: F) -> F:
+    def __call__(self, orig_func: F) -> F:
+        function: Callable[..., Any] = orig_func
+        if isinstance(orig_func, type) or getattr(orig_func, "is_class", False):
+            state.warn(_OF_CLASSES, FutureWarning)
+            function = lambda *args, **kwargs: orig_func(*args, **kwargs)  # noqa: E731
+        elif _yields(orig_func):
+            return _stepwise(self.clone, orig_func)
+
         @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with self._again():
+        def decorate_context(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
                 return function(*args, **kwargs)
 
-        return run  # type: ignore[return-value]
+        return decorate_context  # type: ignore[return-value]
 
-    def _again(self) -> _DecoratorContextManager:
+    def clone(self) -> _DecoratorContextManager:
         return type(self)()
+
+
+_OF_CLASSES = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only "
+    "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+    "directly decorate the `__init__` method and nothing else."
+)
+_CO_GENERATOR = 0x20
+
+
+def _yields(function: Any) -> bool:
+    """Is it a function whose call gives a generator? Functions of the language say so."""
+    told = getattr(function, "yields", None)
+    if told is None:
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        return bool(getattr(code, "co_flags", 0) & _CO_GENERATOR)
+    return bool(told)
+
+
+def _stepwise(again: Callable[[], _DecoratorContextManager], function: F) -> F:
+    """The generator runs within the mode, and whoever walks through it without."""
+
+    @functools.wraps(function)
+    def generator_context(*args: Any, **kwargs: Any) -> Any:
+        steps: Any = stepped(again, function(*args, **kwargs))
+        steps.__qualname__ = getattr(function, "name", None) or function.__qualname__
+        return steps
+
+    return generator_context  # type: ignore[return-value]
+
+
+def stepped(again: Callable[[], Any], inner: Any) -> Generator[Any, Any, Any]:
+    """The items of a generator, each made within a context of its own."""
+    try:
+        with again():
+            item = inner.send(None)
+        while True:
+            try:
+                given = yield item
+            except GeneratorExit:
+                with again():
+                    inner.close()
+                raise
+            except BaseException as error:
+                with again():
+                    item = inner.throw(error)
+            else:
+                with again():
+                    item = inner.send(given)
+    except StopIteration as end:
+        return end.value
 
 
 class no_grad(_DecoratorContextManager):
@@ -196,17 +249,16 @@ class no_grad(_DecoratorContextManager):
 
     __slots__ = ()
 
-    def __new__(cls, function: Any = None) -> Any:
-        mode = object.__new__(cls)
-        if function is not None:  # @torch.no_grad without brackets
-            mode.__init__()  # type: ignore[misc]
-            return mode(function)
-        return mode
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is not None:  # @torch.no_grad without brackets
+            return cls()(orig_func)
+        return object.__new__(cls)
 
-    def __init__(self, function: Any = None) -> None:
-        self._before = []
+    def __init__(self) -> None:
+        self.prev = False
 
-    def _set(self) -> None:
+    def __enter__(self) -> None:
+        self.prev = is_grad_enabled()
         state.grad_enabled = state.wished = False
 
 
@@ -215,101 +267,101 @@ class enable_grad(no_grad):
 
     __slots__ = ()
 
-    def _set(self) -> None:
+    def __enter__(self) -> None:
+        self.prev = is_grad_enabled()
         _switch(True)
 
 
 class set_grad_enabled(_DecoratorContextManager):
     """Switches at once, and back at the end of a with statement."""
 
+    PUBLIC = ("prev", "clone", "mode")
     __slots__ = ("mode",)
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
+        self.prev = is_grad_enabled()
         self.mode = as_bool(mode, "set_grad_enabled", "enabled", 1)
-        self._before.append((state.grad_enabled, state.inference, state.wished))
         _switch(self.mode)
 
     def __enter__(self) -> None:
         _switch(self.mode)
-        if not self._before:
-            self._before.append((not self.mode, state.inference, not self.mode))
 
-    def __call__(self, function: F) -> F:
-        # As a decorator it switches only inside.
-        state.grad_enabled, _, state.wished = self._before.pop()
-        return super().__call__(function)
+    def __call__(self, orig_func: F) -> F:
+        _switch(self.prev)  # as a decorator it switches only inside
+        return super().__call__(orig_func)
 
     def __repr__(self) -> str:
         return f"{self.home}set_grad_enabled(mode={self.mode})"
 
-    def _set(self) -> None:
-        _switch(self.mode)
-
-    def _again(self) -> _DecoratorContextManager:
+    def clone(self) -> _DecoratorContextManager:
         return set_grad_enabled(self.mode)
 
 
 class inference_mode(_DecoratorContextManager):
     """no_grad whose tensors can never enter a graph."""
 
-    __slots__ = ("mode",)
+    PUBLIC = ("clone", "mode")
+    __slots__ = ("mode", "_before")
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if type(mode) is not bool:  # @torch.inference_mode without brackets
+            return cls()(mode)
+        return object.__new__(cls)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__()
         self.mode = mode
+        self._before: tuple[bool, bool, bool] | None = None
 
-    def _set(self) -> None:
+    def __enter__(self) -> None:
+        self._before = state.grad_enabled, state.inference, state.wished
         state.inference = self.mode
         _switch(not self.mode)
 
-    def _again(self) -> _DecoratorContextManager:
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:  # entered twice, it goes back once
+            state.grad_enabled, state.inference, state.wished = self._before
+            self._before = None
+
+    def clone(self) -> _DecoratorContextManager:
         return inference_mode(self.mode)
 
 
-class detect_anomaly(_DecoratorContextManager):
+class detect_anomaly(metaclass=NamedInTorch):
     """torch.autograd.detect_anomaly: the backward pass checks for NaN."""
 
-    home = "torch.autograd.anomaly_mode."
-    __slots__ = ("mode", "check_nan", "_anomaly")
+    PUBLIC: tuple[str, ...] = ("prev", "prev_check_nan", "check_nan")
+    __slots__ = ("check_nan", "prev", "prev_check_nan")
 
     def __init__(self, check_nan: bool = True) -> None:
-        super().__init__()
-        self.mode, self.check_nan = True, check_nan
-        self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
+        self.prev, self.prev_check_nan = state.anomaly, state.anomaly_check_nan
+        self.check_nan = check_nan
         state.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
             "only be enabled for debugging."
         )
 
     def __enter__(self) -> None:
-        self._anomaly.append((state.anomaly, state.anomaly_check_nan))
-        state.switch_anomaly(self.mode, self.check_nan)
+        state.switch_anomaly(True, self.check_nan)
 
     def __exit__(self, *error: object) -> None:
-        state.switch_anomaly(*self._anomaly.pop())
-
-    def _again(self) -> _DecoratorContextManager:
-        return detect_anomaly(self.check_nan)
+        state.switch_anomaly(self.prev, self.prev_check_nan)
 
 
 class set_detect_anomaly(detect_anomaly):
     """The same as a switch: torch.autograd.set_detect_anomaly(True)."""
 
+    PUBLIC = ("prev", "prev_check_nan")
     __slots__ = ()
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        _DecoratorContextManager.__init__(self)
-        self.mode = as_bool(mode, "set_anomaly_enabled", "enabled", 1)
-        self.check_nan = as_bool(check_nan, "set_anomaly_enabled", "check_nan", 2)
-        self._anomaly = [(state.anomaly, state.anomaly_check_nan)]
-        state.switch_anomaly(mode, check_nan)
+        self.prev, self.prev_check_nan = state.anomaly, state.anomaly_check_nan
+        state.switch_anomaly(
+            as_bool(mode, "set_anomaly_enabled", "enabled", 1),
+            as_bool(check_nan, "set_anomaly_enabled", "check_nan", 2),
+        )
 
     def __enter__(self) -> None:
-        state.switch_anomaly(self.mode, self.check_nan)
-
-    def _again(self) -> _DecoratorContextManager:
-        return set_detect_anomaly(self.mode, self.check_nan)
+        """It has switched already."""
 
 
 def is_grad_enabled() -> bool:

@@ -201,13 +201,7 @@ def _unpacked(
     node: Node, value: Any, expected: int, as_tensor: bool, place: int, in_graph: bool = True
 ) -> Any:
     if value.__class__ is Packed:
-        found = value.unpack(value.value)
-        if not isinstance(found, Tensor):
-            raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type_name(found)}"
-            )
-        return _placed(node, found, value) if as_tensor else found._data
+        return _from_hook(node, value, as_tensor)
     if value.__class__ is Tensor or value.__class__ is RUNTIME.sparse:
         _check_one(node, value, expected, place, in_graph)
         return value if as_tensor else value._data
@@ -221,13 +215,23 @@ def _unpacked(
     return value
 
 
-def _placed(node: Node, found: Tensor, packed: Packed) -> Tensor:
+def _from_hook(node: Node | None, packed: Packed, as_tensor: bool) -> Any:
+    found = packed.unpack(packed.value)
+    if not isinstance(found, Tensor):
+        raise TypeError(
+            "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+            f"{type_name(found)}"
+        )
+    return _placed(node, found, packed) if as_tensor else found._data
+
+
+def _placed(node: Node | None, found: Tensor, packed: Packed) -> Tensor:
     """What an unpack hook returned, at the place of the graph that the packed tensor had."""
     edge = node if packed.edge is True else packed.edge
     if not isinstance(edge, Node):
         return found
     if state.grad_enabled and not _fits(found, packed):  # its gradient would not fit at that place
-        raise _unlike(found, packed, f"{node.name()} saved")
+        raise _unlike(found, packed, f"{'a call' if node is None else node.name()} saved")
     if edge.__class__ is AccumulateGrad and not found._kind.differentiable:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = _around(found._need_array(), found._kind)
@@ -333,13 +337,14 @@ def pack_operands(node: Node, arguments: Sequence[Any]) -> None:
     )
 
 
-def pack_value(node: Node, value: Any) -> Any:
+def pack_value(node: Node | None, value: Any) -> Any:
     pack, unpack_hook = state.saved_hooks[-1]
     if value.__class__ is list:
         return [pack_value(node, item) for item in value]
     if value.__class__ is Tensor or value.__class__ is RUNTIME.sparse:
         return Packed(_unchanged(pack, value), unpack_hook, edge_of(value), value)
     if isinstance(value, SavedOutput):
+        assert node is not None
         own = True if value.kind.differentiable else None
         given = _restored(node, value)
         result = _unchanged(pack, given)
@@ -395,9 +400,10 @@ def _unlike(found: Tensor, packed: Packed, saved: str) -> RuntimeError:
 # ---- what users' functions save
 
 
-def keep(node: Node, tensor: Tensor) -> tuple[Any, int]:
-    """A tensor that a user's function saves, and its version."""
-    value: Any = SharedOutput(tensor, tensor._output_nr) if tensor._grad_fn is node else tensor
+def keep(node: Node | None, tensor: Tensor) -> tuple[Any, int]:
+    """A tensor that a user's function saves, or who has no node at all, and its version."""
+    is_output = node is not None and tensor._grad_fn is node
+    value: Any = SharedOutput(tensor, tensor._output_nr) if is_output else tensor
     if state.saved_hooks:
         return pack_value(node, value), 0
     return value, -1 if tensor.is_inference() else tensor._version
@@ -406,8 +412,7 @@ def keep(node: Node, tensor: Tensor) -> tuple[Any, int]:
 def taken(node: Node | None, value: Any, version: int, origin: object) -> Tensor:
     """It again, unless it was changed in place since."""
     if value.__class__ is Packed:
-        assert node is not None
-        return _unpacked(node, value, 0, True, 0)
+        return _from_hook(node, value, True)
     found = _version_of(value)
     if found != version:
         raise _damaged(node, origin, None, value, found, version)

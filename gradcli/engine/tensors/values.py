@@ -64,7 +64,7 @@ class Values:
 
     def numpy(self, *, force: bool = False) -> NumpyArray:
         """The values as a NumPy array that shares memory where the tensor is on the CPU."""
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and state.grad_enabled:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                 "instead."

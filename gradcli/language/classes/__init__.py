@@ -31,7 +31,7 @@ from ..calls import call, called_back
 from ..libraries import published, twin
 from ..members import TABLES, Members, members_of_type
 from ..operations import type_handlers, type_name
-from ..values import Bound, Builtin, ErrorValue, Function, Instance, Type, stands_for
+from ..values import Bound, Builtin, ErrorValue, Function, Instance, Type, adopted, stands_for
 from .instances import (
     OPERATORS,
     ClassMethod,
@@ -61,6 +61,7 @@ class ClassValue(Joined):
         "kind", "make", "meta", "mixed", "name", "native", "order", "qualified", "registered",
         "slots", "special", "table", "whole", "__weakref__",
     )  # fmt: skip
+    is_class = True
 
     def __init__(
         self, name: str, qualified: str, bases: tuple[Any, ...], table: dict[str, Any],
@@ -116,6 +117,9 @@ class ClassValue(Joined):
     @property
     def text(self) -> str:
         return f"<class '__main__.{self.qualified}'>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return called_back(self, *adopted(args, kwargs))
 
     def __deepcopy__(self, memo: Any) -> ClassValue:
         return self  # a copy of an object is of the same class

@@ -75,6 +75,7 @@ def _update_wrapper(wrapper: Any, wrapped: Any, *others: Any, **more: Any) -> An
     name, doc = get_attribute(wrapped, "__name__"), get_attribute(wrapped, "__doc__")
     if type(wrapper) is Function:
         wrapper.name, wrapper.doc = name, doc
+        wrapper.keep("__qualname__", get_attribute(wrapped, "__qualname__"))
         wrapper.keep("__wrapped__", wrapped)
     elif isinstance(wrapper, Instance):
         qualified = get_attribute(wrapped, "__qualname__")

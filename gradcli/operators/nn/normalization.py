@@ -12,7 +12,7 @@ from ...numerics.moments import (
     moments_of_rows,
     shares_of_channels,
 )
-from ...numerics.summation import products_in_a_row, sum_in_a_row
+from ...numerics.summation import products_down, products_in_a_row, sum_in_a_row
 from ...numerics.thresholds import NORMALISED
 from ..conventions import Late, check_mixed, constant, floating_only, size_at
 from ..reduce.sums import sum_dims
@@ -62,16 +62,11 @@ def _layer_norm_backward(
         gamma = None if weight is None else weight.reshape(1, length)
         dx = _towards_rows(xp, dy, flat, mean, rstd, gamma).reshape(x.shape)
     if output_mask[1]:
-        total = xp.zeros((length,), dtype=x.dtype)
         normal = fused(xp, flat, rstd, -rstd * mean)
         if settle is not None and flat.size <= NORMALISED:
             total = _added_up(normal * dy, settle)
-        elif flat.size > NORMALISED:
-            normal *= dy
-            total = xp.einsum("ij->j", normal)
         else:
-            for row, its_grad in zip(normal, dy, strict=True):
-                total = fused(xp, its_grad, row, total)
+            total = products_down(xp, normal, dy, 0)
         to_weight = total.reshape(weight.shape)
     if not output_mask[2]:
         return dx, to_weight, None
