@@ -7,12 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
-
 from ...engine.schema.operator import catalogue, composite, operator, warn
 from ...engine.schema.signature import is_int
+from ...numerics import resampling as numerics
 from ..conventions import COMPLEX, INTEGERS, Late, unimplemented
-from . import resampling_singles as singles
 
 # ---- what one dimension is resampled by: for each place of the output, places of the input and
 # their weights
@@ -24,21 +22,6 @@ def _scale(size: int, out: int, align: bool, given: float | None) -> float:
     if align:
         return (size - 1) / (out - 1) if out > 1 else 0.0
     return 1.0 / given if given is not None and given > 0 else size / out
-
-
-def _nearest(size: int, out: int, scale: float, dtype: Any, exact: bool, small: bool) -> Taps:
-    """Positions are of the type of what is resampled, or singles, and singles are cut off: the
-    place of one row in a hundred hangs on it."""
-    kind = numpy.float64 if dtype == "float64" and not small else numpy.float32
-    rows, step = numpy.arange(out, dtype=kind), kind(scale)
-    if exact and not small:  # the middle of the row, less a half, more a half
-        middle = (numpy.longdouble(step) * (rows + kind(0.5)) - 0.5).astype(kind)
-        at = numpy.maximum(middle, kind(0)) + kind(0.5)
-    else:
-        at = (rows + kind(0.5) if exact else rows) * step
-    return [
-        [(min(place, size - 1), 1.0)] for place in numpy.floor(at.astype("f")).astype(int).tolist()
-    ]
 
 
 def _linear(size: int, out: int, scale: float, align: bool) -> Taps:
@@ -123,21 +106,23 @@ def _resampled(
         fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
         return xp.clip(xp.floor(fine + 0.5), 0, 255)
     is_nearest = kind.startswith("nearest")
-    in_order = singles.is_known(xp, x, kind, outs)
+    in_order = numerics.is_known(xp, x, kind, outs)
     if in_order and not is_nearest:
         if back:
-            return singles.returned(x, kind, sizes, scales, align)
-        return singles.resampled(x, kind, outs, scales, align)
+            return numerics.returned(x, kind, sizes, scales, align)
+        return numerics.resampled(x, kind, outs, scales, align)
     every = []
     for size, out, given in zip(sizes, outs, scales, strict=True):
         scale = _scale(size, out, align, given)
         if is_nearest:
-            small = len(outs) == 2 and sum(outs) <= singles.SMALL
-            every.append(_nearest(size, out, scale, x.dtype, kind == "nearest_exact", small))
+            small = len(outs) == 2 and sum(outs) <= numerics.SMALL
+            exact = kind == "nearest_exact"
+            rows = numerics.neighbours(size, out, scale, x.dtype, exact, small)
+            every.append([[(row, 1.0)] for row in rows])
         else:
             every.append(_KINDS.get(kind, _linear)(size, out, scale, align))
     if in_order and back:
-        return singles.scattered(x, [[place for [(place, _)] in taps] for taps in every], sizes)
+        return numerics.scattered(x, [[place for [(place, _)] in taps] for taps in every], sizes)
     # A product with a matrix takes NaN and infinities everywhere, also to what does not see them.
     spreads = is_nearest or not bool(xp.isfinite(x).all())
     apply = _by_places if spreads else _by_matrix

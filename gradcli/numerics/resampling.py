@@ -1,7 +1,7 @@
-"""Operators: linear and cubic resampling of singles, in the order of PyTorch's kernels.
+"""Numerics: pictures resized as PyTorch's kernels do it, singles to the last bit.
 
-Dimension by dimension, the last one first, what a place takes is added up; small pictures are taken
-four weights at once. The way back adds what each place of the output gives, one after another.
+Dimension by dimension, the last one first, what a place takes is added up; of small pictures all
+corners at once. The way back adds what each place of the output gives, one after another.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 
-from ...numerics.moments import fused
-from ...numerics.thresholds import RESAMPLED
+from .moments import fused
+from .thresholds import RESAMPLED
 
 VECTOR = 8  # channels that are taken at once
 SMALL = 128  # rows and columns of a picture, together
@@ -77,6 +77,24 @@ def _rounded(xp: Any, x: Any, factor: Any, offset: Any) -> Any:
 _TAPS: dict[Kind, Callable[..., Taps]] = {
     "linear": _linear, "bilinear": _linear, "trilinear": _linear, "bicubic": _cubic,
 }  # fmt: skip
+
+
+def neighbours(
+    size: int, out: int, scale: float, dtype: Any, exact: bool, small: bool
+) -> list[int]:
+    """Of each row of the output the nearest one of the input.
+
+    Positions are of the type of what is resampled, or singles, and singles are cut off: the
+    place of one row in a hundred hangs on it.
+    """
+    kind: Any = numpy.float64 if dtype == "float64" and not small else numpy.float32
+    rows, step = numpy.arange(out, dtype=kind), kind(scale)
+    if exact and not small:  # the middle of the row, less a half, more a half
+        middle = (numpy.longdouble(step) * (rows + kind(0.5)) - 0.5).astype(kind)
+        at = numpy.maximum(middle, kind(0)) + kind(0.5)
+    else:
+        at = (rows + kind(0.5) if exact else rows) * step
+    return list(numpy.minimum(numpy.floor(at.astype(_single)).astype(int), size - 1).tolist())
 
 
 def resampled(
