@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from .named import NamedTuple
@@ -146,6 +146,12 @@ def _quoted(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
+def some(words: Sequence[str], most: int) -> str:
+    """a, b, c and 5 more."""
+    left = len(words) - most
+    return ", ".join(words[:most]) + (f" and {left:,} more" if left > 0 else "")
+
+
 def bounded(text: str, most: int = MOST) -> str:
     """The text, if it is no longer; else its start, and how much there is more."""
     lines = text.split("\n", MOST_LINES)
@@ -202,6 +208,9 @@ class Diagnostic(NamedTuple):
         """The same on one screen; what does not fit is counted."""
         labels = tuple(label._replace(text=bounded(label.text, 200)) for label in self.labels[:8])
         notes = tuple(bounded(note, 600) for note in self.notes[:8])
+        for what, left in (("places", len(self.labels) - 8), ("notes", len(self.notes) - 8)):
+            if left > 0:
+                notes += (f"note: {left:,} more {what} are left out",)
         return self._replace(
             type=bounded(self.type, 100), message=bounded(self.message), labels=labels,
             notes=notes, file=bounded(self.file, 200),

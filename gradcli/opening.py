@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 
+from .diagnostics import some
 from .named import NamedTuple
 
 SUFFIX = ".expr"
@@ -92,8 +93,8 @@ def _only_one(most: int) -> Opened:
         raise UsageError(
             "no FILE was given, and this folder holds no .expr file", "gradcli trace FILE"
         )
-    listed = ", ".join(here[:8]) + (", ..." if len(here) > 8 else "")
-    raise UsageError(f"no FILE was given, and this folder holds {len(here)}: {listed}", "name one")
+    held = f"this folder holds {len(here)}: {some(here, 8)}"
+    raise UsageError(f"no FILE was given, and {held}", "name one")
 
 
 def leads_out(path: str) -> bool:
@@ -193,7 +194,7 @@ def _inside(folder: str) -> str:
         return ""
     if not names:
         return "it holds no .expr file"
-    return "in it: " + ", ".join(os.path.join(folder, name) for name in names[:5])
+    return "in it: " + some([os.path.join(folder, name) for name in names], 5)
 
 
 def _near(path: str) -> str:
@@ -214,8 +215,7 @@ def _near(path: str) -> str:
     if not close and name + SUFFIX in names:
         close = [name + SUFFIX]
     if not close:
-        programs = sorted(other for other in names if other.endswith(SUFFIX))[:3]
-        return (
-            "here are: " + ", ".join(os.path.join(folder, p) for p in programs) if programs else ""
-        )
+        programs = sorted(other for other in names if other.endswith(SUFFIX))
+        listed = some([os.path.join(folder, program) for program in programs], 3)
+        return f"here are: {listed}" if programs else ""
     return "did you mean " + " or ".join(os.path.join(folder, other) for other in close) + "?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,8 +17,10 @@ import pytest
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-# Hundreds of tests start a process, and each would compile the whole package.
+# Hundreds of tests start a process, and each would compile the whole package; so would each worker
+# compile the tests, and PyTorch.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A job that a shell starts behind itself ignores Ctrl-C, and so would every process of a test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -38,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if _only_hands_out(config):
         return
+    gc.disable()  # until all tests are collected: they stay
     from oracle import oracle
 
     oracle.recording = config.getoption("--record")
@@ -57,6 +61,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Half of a quick run would be spent in collecting the tests that it leaves out."""
     is_file = collection_path.suffix == ".py" and config.option.markexpr == "quick"
     return True if is_file and not _is_quick(collection_path) else None
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -374,3 +374,51 @@ def test_more_pages_are_the_same(words: str, text: str, tmp_path: Path) -> None:
     own, live = (here(words, str(file), "--engine", engine) for engine in ("own", "torch"))
     assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
     assert own.stderr == live.stderr.replace(" --engine torch", "")
+
+
+OPTIONS = {
+    "an option's hook on a result": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\ny = x * 3\ny.sum().backward()\n",
+        ("trace", "--hook", "all=norm"),
+    ),
+    "no warning of a graph that only an option asks for": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\n(x + 1).sum().backward()\n",
+        ("trace", "--create-graph"),
+    ),
+    "the copy for a leaf, and the sum with what it had": (
+        "x = tensor(2.0, requires_grad=True)\n(x ** 3 + x ** 2).backward(create_graph=True)\n"
+        "(x ** 2).backward(create_graph=True)\nz = x.grad * 2\nx.grad = None\nz.backward()\n",
+        ("trace",),
+    ),
+    "a pass changes a gradient that is there already": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\nfor turn in range(3):\n"
+        "    (x * turn).sum().backward()\n", ("trace", "--views"),
+    ),
+    "all outputs of a node within a module": (
+        "m = nn.LSTM(3, 4, proj_size=2, num_layers=2)\n"
+        "m(torch.randn(2, 1, 3))[0].sum().backward()\n", ("trace",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", OPTIONS)
+def test_pages_with_options_are_the_same(title: str, tmp_path: Path) -> None:
+    text, (verb, *more) = OPTIONS[title]
+    file = tmp_path / "program.expr"
+    file.write_text(text, "utf-8")
+    own, live = (here(verb, str(file), *more, "--engine", engine) for engine in ("own", "torch"))
+    assert own.returncode == live.returncode == 0
+    assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
+    assert own.stderr == live.stderr.replace(" --engine torch", "")
+
+
+def test_paths_of_a_pass_that_a_hooks_answer_has_ended(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = tensor([1.0, 2.0], requires_grad=True)\nhandle = x.register_hook(lambda grad: 3.0)\n"
+        "try:\n    (x * 2).sum().backward()\nexcept TypeError as error:\n    print(error)\n"
+        "handle.remove()\n", "utf-8",
+    )  # fmt: skip
+    own, live = (json.loads(here("paths", str(file), "--wrt", "x", "--format", "json", "--engine",
+                                 engine).stdout) for engine in ("own", "torch"))  # fmt: skip
+    assert own["paths"] == live["paths"] and own["sum"] == live["sum"] is not None

@@ -11,7 +11,6 @@ import json
 import keyword
 import random
 import re
-import time
 import tokenize
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from gradcli.engine.schema.run_state import as_new
 from gradcli.opening import UsageError
 from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
+from gradcli.process.deadline import reached
 from gradcli.questions.tried_advice import MOST_MEMORY, MOST_STEPS, with_cut, with_trials
 from gradcli.render import error as render
 
@@ -47,10 +47,9 @@ PRELUDE = (
 
 def explained(text: str) -> Ran:
     """A program's run with its error explained and its advice tried."""
-    started = time.process_time()
     with as_new():
         ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
-        return with_cut(with_trials(ran, started), started)
+        return with_cut(with_trials(ran))
 
 
 def page_of(text: str) -> str:
@@ -249,12 +248,40 @@ def test_only_memory_that_the_program_took_counts(
     assert ran.error.notes[0].endswith("tried: passes") is tried
 
 
-def test_no_time_is_left() -> None:
-    text = "L = torch.ones(2)\nL.sum().backward()\n"
-    ran = execute(Request(text.encode(), "p.expr"), lambda words: None)
-    late = with_trials(ran, time.process_time() - Limits().timeout)
+NO_GRAPH = "L = torch.ones(2)\nL.sum().backward()\n"
+ADVICE = "help: L = torch.ones(2, requires_grad=True) on line "
+
+
+@pytest.mark.parametrize(
+    ("before", "timeout", "tried"),
+    [
+        ("for i in range(400): i", 0.1, True), ("for i in range(40_000): i", 0.1, False),
+        ("for i in range(40_000): i", 10.0, True),
+        ("n = torch.ones(2**20).add(1)", 1.0, True), ("n = torch.ones(2**20).add(1)", 0.1, False),
+    ],
+)  # fmt: skip
+def test_what_is_tried_follows_from_the_limit_in_steps_and_bytes(
+    before: str, timeout: float, tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not from how long the run took: a busy machine gives the same advice."""
+    monkeypatch.setattr("time.process_time", lambda: 0.0)
+    request = Request(f"{before}\n{NO_GRAPH}".encode(), "p.expr", limits=Limits(timeout=timeout))
+    ran = with_trials(execute(request, lambda words: None))
+    assert ran.error is not None and ran.error.notes[0].startswith(f"{ADVICE}2")
+    assert ran.error.notes[0].endswith("tried: passes") is tried
+
+
+def test_a_trial_that_meets_the_limit_of_time_is_mentioned(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = execute(Request(NO_GRAPH.encode(), "p.expr"), lambda words: None)
+
+    def look(clock: object) -> None:
+        raise reached(Limits().timeout)
+
+    monkeypatch.setattr("gradcli.process.deadline.Clock.look", look)
+    late = with_trials(ran)
     assert late.error is not None
-    assert late.error.notes == ("help: L = torch.ones(2, requires_grad=True) on line 1",)
+    notes = (f"{ADVICE}1", "note: the limit of 60 seconds left no time to try this")
+    assert late.error.notes == notes
 
 
 def test_the_program_prints_once(tmp_path: Path) -> None:

@@ -327,6 +327,25 @@ def test_first_line_names_the_room() -> None:
     assert silent == []
 
 
+# Files that read a clock, and why no answer depends on it.
+CLOCKS = {
+    "process/deadline": "the limit of time, which ends a program with a sentence that names it",
+    "process/net": "the same, where no interpreter runs",
+    "questions/check/jobs": "the same for a process of check; how long a program took is a fact",
+    "live/child_process": "the same for a trial with PyTorch",
+    "opening": "how long a pipe is waited for", "output/__init__": "how long its reader is",
+    "output/progress": "the line of progress, on terminals",
+    "recording/profile": "what --profile is asked for",
+    "language/standard/clock": "formats and calendars; the time itself is counted in steps",
+}  # fmt: skip
+
+
+def test_no_answer_depends_on_a_clock() -> None:
+    reading = {room(path) for path in MODULES for _, name in imports(path)
+               if name.partition(".")[0] == "time"}  # fmt: skip
+    assert reading == set(CLOCKS)
+
+
 def test_nothing_imports_torch() -> None:
     guilty = [room(p) for p in MODULES for _, name in imports(p) if name.split(".")[0] == "torch"]
     assert guilty == []

@@ -11,11 +11,9 @@ import pytest
 from oracle import oracle, question
 
 import gradcli
-from gradcli.numerics import in_turn
 from gradcli.numerics.fused_matmul import fuses
 from gradcli.numerics.packed_matmul import packed_product
 from gradcli.operators.index.adding import add_rows
-from gradcli.operators.nn import convolution_kernels
 
 PROGRAMS = {
     "a scaled sum": "torch.sub(torch.add(x, b(1000), alpha=-0.01), a(1000), alpha=0.3)",
@@ -144,6 +142,10 @@ PRODUCTS = {
         "for m, k, n in ((30, 33, 10), (20, 50, 9), (31, 32, 8), (90, 11, 7), (3, 70, 14))]"
         "+ [F.linear(a(m, 90), b(n, 90), a(n)) for m, n in ((1, 11), (11, 1))]"
     ),
+    "matrices of heads": (
+        "[f(a(4, 25, 10), b(4, 10, n)) for n in (7, 8, 10) for f in (torch.bmm, lambda x, y: "
+        "torch.bmm(x, y.mT.clone().mT), lambda x, y: torch.bmm(x.mT.clone().mT, y))]"
+    ),
     "addmm": "[torch.addmm(a(n), a(m, 9), b(9, n)) for m in (1, 2, 4, 5) for n in (1, 3, 5, 7)]",
     "addmm scaled": (
         "[torch.addmm(a(n), a(m, 5), b(5, n), alpha=0.3, beta=c) "
@@ -179,47 +181,6 @@ PRODUCTS = {
 }
 
 # What oneDNN computes: input, weight, how many numbers of a bias, settings.
-CONVOLUTIONS = {
-    "few channels": ("conv2d", (2, 3, 9, 9), (5, 3, 3, 3), 5, {"padding": 1}),
-    "many channels": ("conv2d", (2, 20, 7, 7), (18, 20, 3, 3), 18, {}),
-    "more products than a library adds in turn": ("conv2d", (2, 16, 12, 12), (40, 16, 5, 5), 0, {}),
-    "strides that divide the width": (
-        "conv2d", (2, 4, 8, 8), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1},
-    ),
-    "strides that do not": ("conv2d", (2, 4, 9, 9), (20, 4, 3, 3), 0, {"stride": 2, "padding": 1}),
-    "strides beyond the kernel": ("conv2d", (2, 3, 11, 11), (5, 3, 2, 2), 5, {"stride": 3}),
-    "kernels of one place": ("conv2d", (3, 20, 6, 6), (5, 20, 1, 1), 5, {"stride": 2}),
-    "lines": ("conv1d", (3, 4, 20), (6, 4, 3), 6, {"padding": 1}),
-    "one large image": ("conv2d", (1, 3, 90, 90), (2, 3, 3, 3), 2, {}),
-    "transposed": ("conv_transpose2d", (2, 6, 4, 4), (6, 4, 4, 4), 4, {"stride": 2, "padding": 1}),
-    "each channel alone": (
-        "conv2d", (2, 18, 8, 8), (18, 1, 3, 3), 18, {"padding": 1, "groups": 18},
-    ),
-    "each channel alone, strides": (
-        "conv2d", (3, 5, 9, 9), (5, 1, 3, 3), 5, {"stride": 2, "groups": 5},
-    ),
-    "each channel alone, wide": (
-        "conv2d", (2, 3, 9, 9), (3, 1, 5, 5), 3, {"padding": 2, "groups": 3},
-    ),
-    "channels alone, in lines": ("conv1d", (2, 4, 20), (4, 1, 3), 4, {"padding": 1, "groups": 4}),
-    "groups of sixteen": ("conv2d", (2, 32, 7, 7), (64, 16, 3, 3), 64, {"padding": 1, "groups": 2}),
-    "groups of eight, strides": (
-        "conv2d", (2, 24, 8, 8), (48, 8, 3, 3), 48, {"stride": 2, "padding": 1, "groups": 3},
-    ),
-    "groups of four, dilated": (
-        "conv2d", (2, 8, 8, 8), (16, 4, 3, 3), 16, {"dilation": 2, "groups": 2},
-    ),
-    "groups of three": ("conv2d", (2, 6, 8, 8), (10, 3, 3, 3), 10, {"groups": 2}),
-    "many kernels": ("conv2d", (2, 6, 22, 22), (36, 3, 2, 2), 36, {"groups": 2}),
-    "few groups of few": ("conv2d", (2, 4, 6, 6), (16, 2, 3, 3), 16, {"groups": 2}),
-    "groups of one place": ("conv2d", (3, 6, 4, 4), (9, 2, 1, 1), 9, {"groups": 3}),
-    "dilated": ("conv2d", (2, 6, 9, 9), (4, 6, 3, 3), 4, {"dilation": 2}),
-    "dilated, strides": ("conv2d", (2, 4, 9, 9), (1, 4, 3, 3), 1, {"dilation": 2, "stride": 2}),
-    "planes": ("conv3d", (2, 5, 4, 5, 5), (6, 5, 3, 3, 3), 6, {"padding": 1}),
-    "groups transposed": (
-        "conv_transpose2d", (2, 6, 5, 5), (6, 2, 3, 3), 4, {"stride": 2, "groups": 2},
-    ),
-}  # fmt: skip
 # On Intel's processors these go ways that are not known here.
 NOT_FUSED = {
     "addmm scaled", "zeros added to zeros", "determinants", "inverses", "linear systems",
@@ -292,46 +253,6 @@ def bits(torch: Any, text: str, scale: float, double: bool = False) -> list[int]
     return list(value.view(torch.int32 if value.dtype == torch.float32 else torch.int64).tolist())
 
 
-def numbers_of(torch: Any, *sizes: int) -> Any:
-    count = prod(sizes)
-    return torch.randn(1000).repeat(-(-count // 1000))[:count].reshape(sizes)
-
-
-@question
-def convolved(torch: Any, name: str) -> list[int]:
-    """The bits of some numbers of a convolution and of the gradients."""
-    torch.manual_seed(3)
-    function, input, weight, bias, settings = CONVOLUTIONS[name]
-    x, w = (numbers_of(torch, *sizes).requires_grad_() for sizes in (input, weight))
-    b = numbers_of(torch, bias).requires_grad_() if bias else None
-    y = getattr(torch.nn.functional, function)(x, w, b, **settings)
-    wanted = (x, w) if b is None else (x, w, b)
-    grads = torch.autograd.grad(y, wanted, numbers_of(torch, *y.shape))
-    every = torch.cat([part.detach().reshape(-1) for part in (y, *grads)])
-    return list(torch.cat([every[::11], every[-5:]]).view(torch.int32).tolist())
-
-
-@question
-def trained(torch: Any) -> list[int]:
-    """The bits of the losses of some steps of a small network of pictures."""
-    torch.manual_seed(0)
-    nn = torch.nn
-    net = nn.Sequential(
-        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 10),
-    )  # fmt: skip
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
-    x, y = torch.randn(8, 1, 28, 28), torch.arange(8)
-    losses = []
-    for _ in range(5):
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(net(x), y)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return list(torch.stack(losses).view(torch.int32).tolist())
-
-
 @question
 def kernels(torch: Any) -> dict[str, bool]:
     """Are PyTorch's kernels here those that were measured? Others round in other places."""
@@ -383,57 +304,6 @@ def test_the_last_bit_is_pytorchs(name: str, scale: float) -> None:
         pytest.skip("PyTorch's vectors are others on this processor")
     text = PROGRAMS[name]
     assert bits(gradcli, text, scale) == oracle.ask("bits", text, scale)
-
-
-def skip_without_vectors() -> None:
-    if not (oracle.ask("kernels")["convolutions"] and in_turn.adds_in_turn()):
-        pytest.skip("one of the two libraries has other routines on this processor")
-
-
-@pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_convolutions_are_added_up_in_the_order_of_onednn(name: str) -> None:
-    skip_without_vectors()
-    assert convolved(gradcli, name) == oracle.ask("convolved", name)
-
-
-def test_a_network_of_pictures_learns_to_the_last_bit() -> None:
-    skip_without_vectors()
-    assert trained(gradcli) == oracle.ask("trained")
-
-
-def test_a_bias_whose_sum_overflows_leaves_the_others_alone() -> None:
-    x, w = gradcli.full((2, 1, 80, 80), 1e-30), gradcli.ones(2, 1, 3, 3, requires_grad=True)
-    b = gradcli.zeros(2, requires_grad=True)
-    grad = gradcli.ones(2, 2, 78, 78)
-    grad[:, 0] = 1e38
-    gradcli.nn.functional.conv2d(x, w, b).backward(grad)
-    assert b.grad.tolist() == [numpy.inf, 2.0 * 78 * 78] and w.grad.isfinite().all()
-
-
-@pytest.mark.parametrize("name", CONVOLUTIONS)
-def test_convolutions_are_the_same_within_rounding(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On processors where NumPy's library adds otherwise, and with numbers that are not finite."""
-    function, input, weight, bias, settings = CONVOLUTIONS[name]
-
-    def results(dtype: Any, spoiled: bool) -> list[Any]:
-        draw = numpy.random.RandomState(5)
-        x, w, b = (draw.standard_normal(sizes) for sizes in (input, weight, (bias,)))
-        if spoiled:
-            x.flat[7] = numpy.inf
-        x, w, b = (gradcli.tensor(part, dtype=dtype, requires_grad=True) for part in (x, w, b))
-        y = getattr(gradcli.nn.functional, function)(x, w, b if bias else None, **settings)
-        grads = gradcli.autograd.grad(y.sum(), (x, w))
-        return [part.detach().numpy() for part in (y, *grads)]
-
-    for spoiled in (False, True):
-        exact = results(gradcli.float64, spoiled)
-        for one, other in zip(results(gradcli.float32, spoiled), exact, strict=True):
-            numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
-    monkeypatch.setattr(convolution_kernels, "adds_in_turn", lambda: False)
-    for one, other in zip(results(gradcli.float32, False), results(gradcli.float64, False)):
-        numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.parametrize("double", [False, True], ids=["single", "double"])

@@ -203,7 +203,7 @@ def test_freed_and_saved(torch: Any) -> None:
     names = two_paths(torch)
     found = collected(torch, names)
     assert saved.freed(found, torch.Tensor) == ([], 6)
-    facts = saved.saved(found, torch.Tensor)
+    facts = saved.saved(found, torch.Tensor)[0]
     b = found.tensors[5].node
     kept = {(fact.name, fact.holder, fact.text) for fact in facts if fact.node == b}
     assert kept == {("self", "w1", "tensor(2.)"), ("other", "a", "tensor(4.)")}
@@ -211,7 +211,7 @@ def test_freed_and_saved(torch: Any) -> None:
     names["L"].backward()
     gone, inner = saved.freed(found, torch.Tensor)
     assert (len(gone), inner) == (4, 6)
-    assert all(fact.freed for fact in saved.saved(found, torch.Tensor))
+    assert all(fact.freed for fact in saved.saved(found, torch.Tensor)[0])
 
 
 @both
@@ -355,10 +355,10 @@ def test_saved_by_a_function_of_the_program(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     y = Cube.apply(x).softmax(0).sum()
     found = collected(torch, {"x": x, "y": y})
-    assert [(fact.name, fact.bytes) for fact in saved.saved(found, torch.Tensor)] == [
+    assert [(fact.name, fact.bytes) for fact in saved.saved(found, torch.Tensor)[0]] == [
         ("result", 8), ("saved_tensors[0]", 8), ("saved_tensors[1]", 8)
     ]  # fmt: skip
     y.backward()
-    assert [(fact.name, fact.freed) for fact in saved.saved(found, torch.Tensor)] == [
+    assert [(fact.name, fact.freed) for fact in saved.saved(found, torch.Tensor)[0]] == [
         ("result", True), ("saved_tensors", True)
     ]  # fmt: skip

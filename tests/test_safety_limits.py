@@ -314,14 +314,15 @@ def test_depth_of_a_thousand_calls() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses hold on Linux")
 @pytest.mark.parametrize(
     ("most", "text"),
-    [(48 << 20, "1"), (300 << 20, "x = torch.ones(10**8)"),
+    [(48 << 20, "1"), (72 << 20, "1"), (90 << 20, "1"), (99 << 20, "1"),
+     (300 << 20, "x = torch.ones(10**8)"),
      (300 << 20, "x = [" + "1," * 3_000_000 + "]")],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["trace", "check"])
 def test_a_limit_of_the_system_is_called_so(
     command: str, most: int, text: str, tmp_path: Path
 ) -> None:
-    """The first is so small that NumPy fails to load, with an error of its own."""
+    """The first are so small that NumPy does not load: its libraries end the process, or fail."""
     (tmp_path / "p.expr").write_text(text)
     line = f"ulimit -v {most >> 10} && exec {sys.executable} -m gradcli {command} p.expr"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True,

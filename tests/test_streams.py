@@ -52,6 +52,28 @@ def test_a_full_disk(command: str, tmp_path: Path) -> None:
     assert shell(command, "2>/dev/full", tmp_path).returncode == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a write that is cut short")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["run", "trace", "check", "ops tanh"])
+def test_a_disk_that_fills_up_in_the_middle_of_an_answer(
+    command: str, unbuffered: str, tmp_path: Path
+) -> None:
+    """What is left of a text is written or reported: an unbuffered stream of Python drops it."""
+    import resource
+
+    (tmp_path / "p.expr").write_text(PROGRAM * 20)
+    file = "" if command.startswith("ops") else "p.expr"
+    line = f"exec {sys.executable} -m gradcli {command} {file} >answer"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30, 30)),
+    )  # fmt: skip
+    assert (tmp_path / "answer").stat().st_size == 30
+    assert done.returncode == 2
+    assert done.stderr == "UsageError: standard output can't be written: File too large\n"
+
+
 @pytest.mark.parametrize("streams", ["2>&-", "<&-", "<&- 2>&-"])
 def test_a_closed_stream_that_no_one_needs(streams: str, tmp_path: Path) -> None:
     done = shell("run", streams, tmp_path)

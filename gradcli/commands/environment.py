@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -67,7 +66,6 @@ class Environment:
         self.pieces: list[Terminal] = []
         self.long: list[Terminal] = []  # what a pager is going to show
         self.ends: Ends | None = None  # of what the program prints, where its middle is left out
-        self.started = time.process_time()
 
     def request(self, **wanted: Any) -> Request:
         """Reads the program; everything that the pipeline must know. `wanted` are its fields."""
@@ -201,10 +199,8 @@ class Environment:
         from ..questions.tried_advice import in_own_words, with_cut, with_trials
 
         if is_own:
-            return with_cut(
-                with_trials(ran, self.started) if tries else ran, self.started, tries=tries
-            )
-        return in_own_words(ran, self.started, tries=tries)
+            return with_cut(with_trials(ran) if tries else ran, tries=tries)
+        return in_own_words(ran, tries=tries)
 
     def finish(self, ran: Ran) -> int:
         """The file, the warnings, the error; the exit code."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from ..diagnostics import ExitStatus
+from ..diagnostics import ExitStatus, some
 from ..named import NamedTuple
 from ..opening import UsageError
 from ..options import Command, Option, Shared, flag, names, one_pass, shared, under
@@ -187,7 +187,7 @@ def _near(word: str, report: StepsReport) -> str:
     near = get_close_matches(word, steps, 1, 0.5)
     if near:
         return f"did you mean {near[0]}?"
-    return "the steps are " + ", ".join(list(steps)[:8])
+    return f"the steps are {some(list(steps), 8)}"
 
 
 # ---------------------------------------------------------------- step by step

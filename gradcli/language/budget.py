@@ -40,9 +40,10 @@ class Budget:
     """Steps, seconds, bytes, output, depth. `fuel` counts down and `refill` looks at the rest."""
 
     __slots__ = (
-        "asked", "base_memory", "clock", "collect_at", "depth", "fuel", "has_generators",
-        "look_at_depth", "max_depth", "max_memory", "max_nodes", "max_output", "max_steps",
-        "missed", "first_node", "output", "steps_left", "spare", "taken", "timeout",
+        "asked", "asked_before", "base_memory", "clock", "collect_at", "depth", "fuel",
+        "has_generators", "look_at_depth", "max_asked", "max_depth", "max_memory", "max_nodes",
+        "max_output", "max_steps", "missed", "first_node", "output", "steps_left", "spare",
+        "taken", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +55,7 @@ class Budget:
         max_depth: int = 1000,
         max_nodes: int = 10_000_000,
         timeout: float = 60.0,
+        max_asked: int = sys.maxsize,
     ) -> None:
         self.max_steps = max_steps
         self.max_memory = max_memory
@@ -61,6 +63,7 @@ class Budget:
         self.max_depth = max_depth
         self.max_nodes = max_nodes
         self.timeout = timeout
+        self.max_asked = max_asked
         self.start()
 
     def start(self) -> None:
@@ -70,7 +73,7 @@ class Budget:
         self.fuel = self.taken = 0
         self.output = 0
         self.depth = self.look_at_depth = 0
-        self.asked = 0
+        self.asked = self.asked_before = 0
         self.missed: BaseException | None = None  # raised where nothing could catch it
         self.spare: bytearray | None = None  # a small program touches none of it
         self.first_node = sequence_so_far()  # every node takes a number: their difference counts
@@ -82,6 +85,11 @@ class Budget:
     def steps(self) -> int:
         """How many steps were taken so far."""
         return self.max_steps - self.steps_left - max(self.fuel, 0)
+
+    @property
+    def asked_in_all(self) -> int:
+        """How many bytes the program has asked for, those included that are free again."""
+        return self.asked_before + self.asked
 
     def refill(self) -> None:
         """Fuel is used up: look at every limit that is not counted one by one."""
@@ -121,7 +129,10 @@ class Budget:
             raise self.memory_reached()
         self.asked += size
         if self.asked > LOOK or size > LOOK:
+            self.asked_before += self.asked
             self.asked = 0
+            if self.asked_before > self.max_asked:
+                raise LimitReached(f"limit of {self.max_asked:,} bytes asked for in all", None)
             self.clock.look()
             self.look_at_memory(size)
 

@@ -73,10 +73,12 @@ class Outcome:
         steps: int,
         nodes: dict[str, ast.AST],
         machine: Machine | None = None,
+        asked: int = 0,
     ) -> None:
         self.program, self.machine = program, machine
         self.bindings, self.nodes, self.backward_calls = bindings, nodes, backward_calls
         self.error, self.steps = error, steps
+        self.asked = asked  # bytes of large arrays, in all
 
     def with_bindings(
         self, more: dict[str, Any], nodes: Mapping[str, ast.AST] | None = None
@@ -84,7 +86,7 @@ class Outcome:
         """The same with more names, and where in the text they were bound."""
         return Outcome(
             self.program, {**self.bindings, **more}, self.backward_calls, self.error, self.steps,
-            {**self.nodes, **(nodes or {})}, self.machine,
+            {**self.nodes, **(nodes or {})}, self.machine, self.asked,
         )  # fmt: skip
 
     @cached_property
@@ -166,6 +168,10 @@ class Machine:
         from the outermost inwards."""
         yield self.globals.values
         yield from reversed(list(running()))
+
+    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
+        """A hook of an option."""
+        tensor.register_hook(hook)
 
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""
@@ -289,6 +295,7 @@ class Machine:
             steps=budget.steps,
             nodes=dict(store.nodes),
             machine=self,
+            asked=budget.asked_in_all,
         )
 
 

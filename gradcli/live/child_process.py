@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import select
@@ -10,9 +11,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..process.deadline import CLOCK
+
 
 def answered(work: Callable[[], Any], seconds: float) -> Any:
-    """What the work answers in a copy of this process; None where it fails, or takes too long."""
+    """What the work answers in a copy of this process; None where it fails, or takes more work than
+    so many seconds."""
     torch = sys.modules.get("torch")
     if not hasattr(os, "fork") or (torch is not None and torch.cuda.is_initialized()):
         return None
@@ -22,21 +26,25 @@ def answered(work: Callable[[], Any], seconds: float) -> Any:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _work(work, writing, torch)
+        _work(work, writing, torch, math.ceil(seconds))
     os.close(writing)
     try:
-        return _read(reading, time.monotonic() + seconds, child)
+        return _read(reading, time.monotonic() + CLOCK * seconds, child)
     finally:
         os.close(reading)
         os.waitpid(child, 0)
 
 
-def _work(work: Callable[[], Any], writing: int, torch: Any) -> None:
+def _work(work: Callable[[], Any], writing: int, torch: Any, seconds: int) -> None:
     """The child's part, which never returns. Nothing that the program says is heard."""
     try:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
+        import resource  # where there is fork, there is this
+
+        most = math.ceil(time.process_time()) + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
         if torch is not None:
             torch.set_num_threads(1)  # the threads of the parent are not here
         data = pickle.dumps(work())

@@ -84,6 +84,9 @@ def _is_python(source: Source) -> bool:
     return False
 
 
+STEPS_OF_A_NODE = 100  # what a node and its operation cost, in steps of the interpreter
+
+
 class LiveMachine(Listeners):
     """One program that Python runs, and its listeners."""
 
@@ -103,6 +106,7 @@ class LiveMachine(Listeners):
         self.module = types.ModuleType(MODULE)
         self.globals = Globals(self.module.__dict__)
         self.hidden = set(self.globals.values)
+        self.first_node = 0
         expected = program.source.expectations
         self.log = Log(expected) if expected else None
         self._begun(inputs, overrides, is_expr=is_expr)
@@ -154,12 +158,18 @@ class LiveMachine(Listeners):
         frames = list(self.text.frames(sys._getframe(1)))
         yield from (one.f_locals for one in reversed(frames) if one.f_code.co_name != "<module>")
 
+    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
+        """A hook of an option, which no call of the program reports."""
+        handle = tensor.register_hook(hook)
+        self.recorder.passes.hooks.registered("register_hook", (tensor, hook), handle)
+
     # ------------------------------------------------------------ the run
 
     def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:
         """Runs the program to its end or its first error."""
         error: Diagnostic | None = None
         self.random = random_state(self.recorder.torch)
+        self.first_node = _nodes_so_far(self.recorder.torch)
         try:
             code = compiled(self.text, self)
             self.text.tells(code)
@@ -220,7 +230,8 @@ class LiveMachine(Listeners):
         """The names that it bound, modules and functions aside."""
         bindings = self.side.bindings(self.globals.values, self.hidden)
         nodes = {name: node for name, node in self.globals.nodes.items() if name in bindings}
-        return Outcome(self.program, bindings, [], error, 0, nodes, self)  # type: ignore[arg-type]
+        steps = STEPS_OF_A_NODE * (_nodes_so_far(self.recorder.torch) - self.first_node)
+        return Outcome(self.program, bindings, [], error, steps, nodes, self)  # type: ignore[arg-type]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -250,6 +261,13 @@ class LiveMachine(Listeners):
             sys.argv, sys.path[:] = before[0], before[1]
             if before[2] is not None:
                 sys.modules[MODULE] = before[2]
+
+
+def _nodes_so_far(torch: Any) -> int:
+    """How many nodes PyTorch has made in this thread: each takes a number."""
+    with torch.inference_mode(False), torch.enable_grad():
+        leaf = torch.ones((), device="cpu", requires_grad=True)
+        return int(leaf.view(()).grad_fn._sequence_nr())
 
 
 def random_state(torch: Any) -> list[tuple[Callable[[Any], Any], Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 from ..engine.memory.layout import row_major
 from .fused_matmul import fused, fuses
 from .packed_matmul import BY_HAND, COLUMNS, ROWS, is_packed, packed_product
-from .thresholds import LAYER, PRODUCTS, VECTORS
+from .thresholds import LAYER, PRODUCTS, SIDE_BY_SIDE, VECTORS
 
 VECTOR = 16  # bytes that are added side by side: four singles, or two doubles
 FEW = 256  # integers that are multiplied as such
@@ -113,6 +113,8 @@ def _is_small(xp: Any, a: Any, b: Any) -> bool:
         return count > 0
     if a.ndim == 1:
         return bool(count <= VECTORS)
+    if a.ndim == b.ndim == 3:
+        return count <= SIDE_BY_SIDE and _are_alike(a, b)
     if count > LAYER or a.ndim != 2:
         return False
     if b.ndim == 1:
@@ -295,36 +297,38 @@ def _by_rows_of(xp: Any, matrix: Any, vector: Any) -> Any:
     return parts[0] if len(parts) == 1 else xp.concatenate(parts)
 
 
-def _down_columns(xp: Any, a: Any, b: Any, start: Any = None, number: int = 0) -> Any:
+def _down_columns(xp: Any, a: Any, b: Any, start: Any = None) -> Any:
     """All columns of the result side by side, one product of each after another."""
     if b.shape[1] == 1:
         products = a * b[:, 0]
         if start is not None:
             products = xp.concatenate([start, products], axis=1)
         return _in_turn(xp, products)[:, None]
-    (rows, count), columns = a.shape, b.shape[1]
-    if rows > columns:  # the longest loops run over what is longest, and without gaps
+    if len(a) > b.shape[1]:  # the longest loops run over what is longest, and without gaps
         turned = xp.ascontiguousarray(a.T)[:, None]
         products = xp.multiply(turned, b[:, :, None], order="C").swapaxes(1, 2)
     else:
         products = xp.multiply(a.T[:, :, None], b[:, None, :], order="C")
-    if start is None:
-        total = xp.add.reduce(products, axis=0)
-    else:
+    if start is not None:
         products[0] += start
-        total = xp.add.reduce(products, axis=0, initial=-0.0)
-    lanes = _lanes(products)
+    return _added_down(xp, products, None if start is None else -0.0)
+
+
+def _added_down(xp: Any, products: Any, initial: float | None = None) -> Any:
+    """The sums (rows, columns) of products (count, rows, columns)."""
+    (count, _, columns), lanes = products.shape, _lanes(products)
+    total = xp.add.reduce(products, axis=0, initial=initial)
     if count >= UNROLLED and columns > lanes and columns % lanes:
         total = xp.ascontiguousarray(total)
-        _correct_unaligned(xp, total, products, number * total.size)
+        _correct_unaligned(xp, total, products)
     return total
 
 
-def _correct_unaligned(xp: Any, total: Any, products: Any, at: int) -> None:
+def _correct_unaligned(xp: Any, total: Any, products: Any) -> None:
     """What stands before the first aligned number of a row is worked out apart from the vectors:
     every other four products become one sum before they are added."""
     (count, rows, columns), lanes = products.shape, _lanes(products)
-    heads = -(xp.arange(rows) * columns + at) % lanes
+    heads = -(xp.arange(rows) * columns) % lanes
     heads[columns - heads < lanes] = 0
     apart = products[:, :, :lanes]  # one more than is wrong: NumPy adds a single column in halves
     whole = count - count % 8
@@ -337,20 +341,24 @@ def _correct_unaligned(xp: Any, total: Any, products: Any, at: int) -> None:
     xp.copyto(total[:, : lanes - 1], corrected, where=unaligned)
 
 
-def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
+def _across_rows(xp: Any, a: Any, b: Any) -> Any:
     """Rows of a times rows of the transposed b, as in a linear layer: in vectors along both. Its
     own sums start at 0, whatever they are added to."""
-    (rows, count), columns = a.shape, b.shape[1]
     turned = xp.ascontiguousarray(a.T)[:, None, :]  # the longest loops run over the rows of a
     products = xp.multiply(turned, b[:, :, None], order="C")
-    lanes = _lanes(products)
+    return _added_across(xp, products)
+
+
+def _added_across(xp: Any, products: Any) -> Any:
+    """The sums (rows, columns) of products (count, columns, rows)."""
+    (count, columns, rows), lanes = products.shape, _lanes(products)
     if count < lanes:
         return _from_zero(xp.add.reduce(products, axis=0).T)
-    total = xp.empty((rows, columns), dtype=a.dtype)
+    total = xp.empty((rows, columns), dtype=products.dtype)
     fours = columns - columns % 4
     period = lanes // math.gcd(count, lanes)  # of how rows lie to the boundaries of vectors
     for first in range(min(period, rows)):
-        head, some = -(first + number * rows) * count % lanes, products[:, :, first::period]
+        head, some = -first * count % lanes, products[:, :, first::period]
         if fours:
             found = _down_vectors(xp, some[:, :fours], head, 1, lanes)
             total[first::period, :fours] = found.T
@@ -361,13 +369,31 @@ def _across_rows(xp: Any, a: Any, b: Any, number: int = 0) -> Any:
     return _from_zero(total)
 
 
+def _are_alike(a: Any, b: Any) -> bool:
+    """Are the rows of all matrices added alike, as if they were those of one?"""
+    return b.shape[2] > 1 and _way(a[0], b[0]) in (_across_rows, _down_columns)
+
+
 def _batches(xp: Any, a: Any, b: Any) -> Any:
     if a.shape[1] * a.shape[2] * b.shape[2] < BY_HAND:
         return _from_zero(_in_turn(xp, a[:, :, None, :] * b.swapaxes(1, 2)[:, None]))
+    if _are_alike(a, b):
+        return _side_by_side(xp, a, b)
     found = []
-    for number, pair in enumerate(zip(a, b, strict=True)):
+    for pair in zip(a, b, strict=True):
         way = _way(*pair)
-        place = {"number": number} if way in (_down_columns, _across_rows) else {}
-        product = way(xp, *pair, **place)
+        product = way(xp, *pair)
         found.append(product if way is _outer else _from_zero(product))
     return xp.stack(found)
+
+
+def _side_by_side(xp: Any, a: Any, b: Any) -> Any:
+    batch, rows, count = a.shape
+    left = a.transpose(2, 0, 1)
+    if _way(a[0], b[0]) is _down_columns:
+        products = xp.multiply(left[..., None], b.swapaxes(0, 1)[:, :, None], order="C")
+        total = _added_down(xp, products.reshape(count, batch * rows, -1))
+    else:
+        products = xp.multiply(left[:, None], b.transpose(1, 2, 0)[..., None], order="C")
+        total = _added_across(xp, products.reshape(count, -1, batch * rows))
+    return _from_zero(total).reshape(batch, rows, -1)

@@ -23,6 +23,7 @@ class Limits(NamedTuple):
     max_output: int = 16 * 2**20
     max_source: int = 8 * 2**20
     max_depth: int = 1000
+    max_asked: int = 2**63  # bytes of large arrays, those that are free again counted too
 
 
 class Request(NamedTuple):

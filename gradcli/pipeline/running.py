@@ -54,6 +54,7 @@ def running(
     budget = Budget(
         max_steps=limits.max_steps, max_memory=limits.max_memory, max_output=limits.max_output,
         max_depth=limits.max_depth, max_nodes=limits.max_nodes, timeout=limits.timeout,
+        max_asked=limits.max_asked,
     )  # fmt: skip
     printed: list[str] = []
     warned = Warned(budget.charge_output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..diagnostics import ProgramError
+from ..diagnostics import ProgramError, some
 from ..engine.memory import device as devices
 from ..engine.schema import dtypes
 from ..engine.schema.operator import catalogue
@@ -153,7 +153,7 @@ def _no_input(
 ) -> str:
     if name in program.bindings:
         return f"the program computes it itself, and {why}"
-    listed = ", ".join(program.inputs[:8])
+    listed = some(program.inputs, 8)
     return "the program has no such input" + (f"; its inputs are {listed}" if listed else "")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import sys
 import warnings
@@ -15,6 +16,10 @@ from contextlib import suppress
 
 from .interrupts import silent
 from .modules import install
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _kept: list[object] | None = None  # None in a process that goes on afterwards
 _has_run_python = False
@@ -29,8 +34,27 @@ def begin() -> None:
     warnings.simplefilter("ignore")  # a program's own are reported in words; NumPy's name our files
     sys.unraisablehook = _ignored
     for place, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             _stand_in(place, name)
+        elif isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+            setattr(sys, name, _whole(stream))
+
+
+class _Whole(io.BufferedWriter):
+    """Writes at once, as PYTHONUNBUFFERED=1 asks, and all of it: Python's own stream loses without
+    a word what a disk that fills up, or a write that a signal interrupts, leaves of a text."""
+
+    def write(self, data: Any) -> int:
+        count = super().write(data)
+        self.flush()
+        return count
+
+
+def _whole(stream: Any) -> io.TextIOWrapper:
+    return io.TextIOWrapper(
+        _Whole(stream.buffer), encoding=stream.encoding, errors=stream.errors, write_through=True
+    )
 
 
 def _ignored(unraisable: object) -> None:

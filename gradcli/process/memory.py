@@ -20,6 +20,7 @@ MAPPED = 1 << 30  # address space beyond that: libraries, stacks, mapped files
 DRIVER = 1 << 30  # bytes of data that a GPU's driver takes, and the compiler of its kernels
 KEPT = 32 << 20  # bytes of an array up to which its memory is used again
 UNUSED = 256 << 20  # bytes that may lie unused for the next arrays where memory has no limit
+NUMPY_MAPPED, NUMPY_DATA = 100 << 20, 52 << 20  # bytes without which NumPy does not start
 FEW = 256 << 20  # bytes of addresses that NumPy may need before a program has any
 MAPPINGS = 1 << 16  # of their own, that large arrays may have: glibc's standard
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4  # <malloc.h> of glibc
@@ -81,6 +82,8 @@ def bounded(limit: int, *, foreign: bool = False, trusted: bool = False) -> Iter
         yield
         return
     mapped, data = _now()
+    if not (foreign or trusted or "numpy" in sys.modules):
+        _look_at_start(mapped, data)
     wishes = [(resource.RLIMIT_DATA, data + limit + (MAPPED if foreign else SPARE))]
     if not foreign:
         wishes.append((resource.RLIMIT_AS, mapped + limit + MAPPED))
@@ -97,6 +100,17 @@ def bounded(limit: int, *, foreign: bool = False, trusted: bool = False) -> Iter
     finally:
         for kind, limits in before:
             resource.setrlimit(kind, limits)
+
+
+def _look_at_start(mapped: int, data: int) -> None:
+    """NumPy's libraries end the process where they get too little, in words of their own."""
+    import resource
+
+    here = (resource.RLIMIT_AS, mapped, NUMPY_MAPPED), (resource.RLIMIT_DATA, data, NUMPY_DATA)
+    for kind, has, needs in here:
+        most = resource.getrlimit(kind)[1]
+        if most != resource.RLIM_INFINITY and most - has < needs:
+            raise reached(FEW)
 
 
 def reached(limit: int) -> LimitReached:

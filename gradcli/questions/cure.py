@@ -4,7 +4,7 @@ An advice is worth more when it was tried. `attempt` applies edits to a program 
 what comes out under the same inputs, options and limits, and answers with the new `Ran`:
 
     again = attempt(ran, [Edit(span, "x")], room)
-    if again is None: ...              # unknown: no program, out of time, a limit
+    if again is None: ...              # unknown: no program, no room, a limit
     elif again.error is None: ...      # it passes
     held = tensor_of(again, "a")       # what a name holds at its end
 
@@ -21,29 +21,71 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import Edit, ExitStatus
 from ..engine.schema.run_state import as_new
 from ..language.source import Source
-from ..pipeline.request import Ran
+from ..pipeline.request import Limits, Ran
+from ..process.deadline import reached
 from ..recording.holding import parameters, tensors_in
 from ..recording.sides import AnyTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..language.interpreter import Outcome
     from .provenance import Provenance
 
 TIMES, MORE = 4, 20_000  # steps of a trial: so many times those of the run, and some more
-PART = 4  # of the time limit: a program that took more than this part of it is not run again
+# What the run and its trials may take for each second of the time limit. Work of a second is ten
+# times that, so a machine has to be slow for the clock to have a say.
+STEPS, BYTES = 100_000, 64 << 20
+LONG = 3600  # seconds of a limit that count
 
 
 class Room:
-    """What each trial may take: steps, so that the same is tried on every machine.
+    """What all trials of a run may take: steps, and bytes of large arrays, so that every machine
+    tries the same, whatever else it does. A trial takes about what the run took; where less than
+    that is left, there is none."""
 
-    The time that the first run took decides only whether there are any trials; its bound is wide.
-    """
+    def __init__(self, ran: Ran) -> None:
+        limits, outcome = ran.request.limits, ran.outcome
+        self.taken, self.asked = (0, 0) if outcome is None else (outcome.steps, outcome.asked)
+        self.steps, self.bytes = steps_for(limits), bytes_for(limits)
+        self.time: str | None = None  # the limit of time, once a trial has met it
+        self._take(outcome)
 
-    def __init__(self, ran: Ran, seconds: float) -> None:
-        taken = 0 if ran.outcome is None else ran.outcome.steps
-        self.steps = min(ran.request.limits.max_steps, TIMES * taken + MORE)
-        self.is_there = seconds < ran.request.limits.timeout / PART
+    @property
+    def is_there(self) -> bool:
+        """Whether the run would fit into it once more."""
+        return self.taken <= self.steps and self.asked <= self.bytes and self.time is None
+
+    def limits(self, limits: Limits, size: int) -> Limits:
+        """Those of the next trial, whose text has that many characters."""
+        return limits._replace(
+            max_steps=min(self.steps, TIMES * self.taken + MORE), max_asked=self.bytes,
+            max_source=max(limits.max_source, size * 4),
+        )  # fmt: skip
+
+    def spend(self, again: Ran) -> None:
+        """A trial has run."""
+        self._take(again.outcome)
+        if again.error is not None:
+            seconds = again.request.limits.timeout
+            for limit in (reached(seconds), reached(seconds, by_clock=True)):
+                if again.error.message == str(limit):
+                    self.time = limit.limit
+
+    def _take(self, outcome: Outcome | None) -> None:
+        if outcome is not None:
+            self.steps -= outcome.steps
+            self.bytes -= outcome.asked
+
+
+def steps_for(limits: Limits) -> int:
+    """The steps of a run and its trials within these limits."""
+    return min(limits.max_steps, int(STEPS * min(limits.timeout, LONG)))
+
+
+def bytes_for(limits: Limits) -> int:
+    """The bytes of large arrays of a run and its trials."""
+    return int(BYTES * min(limits.timeout, LONG))
 
 
 def edited(source: Source, edits: Iterable[Edit]) -> str | None:
@@ -80,7 +122,6 @@ def attempt(
     text = edited(ran.program.source, edits)
     if text is None:
         return None
-    limits = ran.request.limits
     if not room.is_there:
         return None
     name = ran.request.name
@@ -88,9 +129,7 @@ def attempt(
         # The text of a notebook's cells is none itself.
         name=f"{name} (cells)" if ran.program.source.is_notebook else name,
         data=text.encode("utf-8", "surrogatepass"),
-        limits=limits._replace(
-            max_steps=room.steps, max_source=max(limits.max_source, len(text) * 4)
-        ),
+        limits=room.limits(ran.request.limits, len(text)),
         placeholders=False,
     )  # fmt: skip
     from ..pipeline.run import execute
@@ -100,6 +139,7 @@ def attempt(
         ran.outcome.machine.rewind()
     with as_new():
         again = execute(request, None, provenance.recording if provenance else None)
+    room.spend(again)
     if again.outcome is None:
         return None
     if again.error is not None and again.error.exit_status is ExitStatus.LIMIT_REACHED:

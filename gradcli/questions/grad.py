@@ -140,7 +140,10 @@ def grad_report(ran: Ran, options: Options) -> tuple[Ran, GradReport]:
     )
     events = recording.hooks.facts(names_of(found, ran.outcome.bindings))
     seeds = () if seed is None else seed_facts([fact.name], [seed], ran)
-    return ran, report._replace(gradients=facts, events=events, output=ran.output, seeds=seeds)
+    return ran, report._replace(
+        gradients=facts, events=events, left_out=recording.hooks.left_out, output=ran.output,
+        seeds=seeds,
+    )  # fmt: skip
 
 
 def _wanted(ran: Ran, found: Collected, of: TensorFact, options: Options) -> list[Wanted]:
@@ -230,7 +233,7 @@ def _differentiated(
         return [None] * len(wanted)
     assert ran.outcome is not None
     before, recording = state.observer, ran.recording
-    recording.hooks.runs.clear()  # told are the hooks of these gradients
+    recording.hooks.clear()  # told are the hooks of these gradients
     state.observer = recording.observer
     try:
         with ran.outcome.again():

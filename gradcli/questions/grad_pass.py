@@ -61,6 +61,7 @@ def grad_of_pass(
     names = names_of(graph, ran.outcome.bindings)
     return report._replace(
         of=of, of_text=text, gradients=tuple(facts), events=ran.recording.hooks.facts(names),
+        left_out=ran.recording.hooks.left_out,
         seeds=seed_facts([fact.name for fact, _ in roots], one.seeds, ran),
         more_roots=tuple(roots[1:]),
     )  # fmt: skip

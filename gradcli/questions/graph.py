@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..diagnostics import some
 from ..language.interpreter import Outcome
 from ..language.program import Program
 from ..opening import UsageError
@@ -151,8 +152,7 @@ def nearest_name(name: str, names: Sequence[str], which: str = "the tensors") ->
         return f"{whole} is a tensor, and {name} an element of it: ask for {whole}"
     if near := get_close_matches(name, names, 1, 0.5):
         return f"did you mean {near[0]}?"
-    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-    return f"{which} are {listed}" if names else ""
+    return f"{which} are {some(names, LISTED)}" if names else ""
 
 
 # ---------------------------------------------------------------- places

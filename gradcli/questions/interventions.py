@@ -170,7 +170,8 @@ class Binder(Spectator):
         function = self._replacing(setting, value.grad_fn if inside else None)
         self.functions.append(function)
         self.log.options[id(function)] = f"set {setting.name} {setting.text}"
-        value.register_hook(function)
+        assert self.machine is not None
+        self.machine.register_hook(value, function)
 
     def _replacing(self, setting: Setting, inner: Any) -> Callable[[Any], Any]:
         """A hook for that; what a function made may get a global name later, and that is shown."""
@@ -212,7 +213,7 @@ class Binder(Spectator):
         self.functions.append(function)  # its identity must stay its own
         self.log.options[id(function)] = text
         self.served.add(asked)
-        value.register_hook(function)
+        self.machine.register_hook(value, function)
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""

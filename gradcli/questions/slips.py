@@ -20,7 +20,6 @@ HOOKS = frozenset(
 )
 MISSPELT = re.compile(r"requires?d?_?grad(s|ient|ients)?")
 DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[1-3]?d?")
-MOST = 8
 
 
 class Slip(NamedTuple):
@@ -42,7 +41,7 @@ def slips(ran: Ran) -> list[Slip]:
     found += [*_functions(nodes), *_without_hooks(nodes, bindings), *_rebound(nodes)]
     found += [*_late_hooks(body), *_growing(nodes), *_one_layer(nodes)]
     found += _unnoticed(body)
-    return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))[:MOST]
+    return sorted(found, key=lambda slip: getattr(slip.node, "lineno", 0))
 
 
 def _unread(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:

@@ -133,6 +133,7 @@ def trace_report(ran: Ran, options: Options = ALL) -> Report:
             saving=inner,
             backwards=tuple(recording.ends.backwards),
             events=recording.hooks.facts(names),
+            left_out=recording.hooks.left_out,
             missing=ran.missing,
             profile=_profile(ran),
             ledger=ledger(ran, found, full=not texts),
@@ -184,8 +185,10 @@ def _with_tables(
         with ran.outcome.again():
             sizes = ran.recording.find(SavedSizes)
             was = None if sizes is None else sizes.nodes
-            facts = saved.saved(found, AnyTensor, frees.of, was)
-        report = report._replace(saved=facts, saved_bytes=kept_bytes(found))
+            facts, left_out = saved.saved(found, AnyTensor, frees.of, was)
+        report = report._replace(
+            saved=facts, saved_bytes=kept_bytes(found), left_out=(*report.left_out, *left_out)
+        )
     if tables.views:
         from .views import views
 

@@ -6,7 +6,6 @@ is not given; advice that can't be tried is given without a word about trying.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,25 +15,24 @@ from ..language.budget import memory_in_use
 from ..pipeline.request import Ran
 from ..recording.holding import named_tensors, parameters
 from ..recording.sides import AnyTensor, changed_at, gradient_of
-from .cure import Room, attempt
+from .cure import Room, attempt, bytes_for, steps_for
 
 MOST_STEPS = 200_000  # of a run that is worth another one
 MOST_SOURCE = 200_000  # bytes
 MOST_MEMORY = 1 << 30  # bytes that the first run left; what the process held before is not its
 MOST_CURES = 4
-OTHER_PART = 10  # of the time limit, which a run under PyTorch took at most
 TRIED = "      tried: "
 NO_GRAPH = "does not require grad and does not have a grad_fn"
 
 
-def with_trials(ran: Ran, started: float) -> Ran:
+def with_trials(ran: Ran) -> Ran:
     """The same run, whose error says which of its advice helps."""
     error, outcome = ran.error, ran.outcome
     if error is None or outcome is None or not error.cures:
         return ran
     if _is_long(ran):
         return ran
-    room = Room(ran, time.process_time() - started)
+    room = Room(ran)
     answers: dict[str, str | None] = {}
     for cure in sorted(error.cures, key=lambda cure: cure.last_resort)[:MOST_CURES]:
         if not cure.last_resort or not any(answers.values()):
@@ -47,6 +45,8 @@ def with_trials(ran: Ran, started: float) -> Ran:
             notes.append(f"{note}{TRIED}{answer}")
         elif answer is None and not (resorts and note.startswith("help: ")):
             notes.append(note)
+    if room.time is not None:
+        notes.append(f"note: the {room.time} left no time to try this")
     return ran._replace(error=error._replace(notes=tuple(notes), cures=()))
 
 
@@ -60,7 +60,7 @@ def _is_long(ran: Ran) -> bool:
     return memory_in_use()[0] - ran.held_before > MOST_MEMORY
 
 
-def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
+def with_cut(ran: Ran, *, tries: bool = True) -> Ran:
     """The same run, whose error also names what took the root of its pass out of the graph.
 
     Where the text alone does not show it, the program runs once more, and is followed.
@@ -70,7 +70,7 @@ def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
         return ran
     if not (error.is_bare or error.is_of_constants):
         return ran
-    if _is_long(ran) or not Room(ran, time.process_time() - started).is_there:
+    if _is_long(ran) or not Room(ran).is_there:
         return ran
     from ..pipeline.run import execute
     from .provenance import Provenance
@@ -90,36 +90,37 @@ def with_cut(ran: Ran, started: float, *, tries: bool = True) -> Ran:
     told = error._replace(
         labels=(*labels, *cuts), notes=tuple(cure.note for cure in cures), cures=cures
     )
-    return with_trials(ran._replace(error=told), started)
+    return with_trials(ran._replace(error=told))
 
 
-def in_own_words(ran: Ran, started: float, *, tries: bool = True) -> Ran:
+def in_own_words(ran: Ran, *, tries: bool = True) -> Ran:
     """A failure under PyTorch, with the labels and the advice of the own engine."""
-    own = failed_alike(ran, started)
+    own = failed_alike(ran)
     if own is None:
         return ran
-    started = time.process_time()
-    own = with_trials(own, started) if tries else own
-    return ran._replace(error=with_cut(own, started, tries=tries).error)
+    own = with_trials(own) if tries else own
+    return ran._replace(error=with_cut(own, tries=tries).error)
 
 
-def failed_alike(ran: Ran, started: float) -> Ran | None:
+def failed_alike(ran: Ran) -> Ran | None:
     """The same failure by the own engine.
 
     It runs the same text, where that is cheap; nothing of the program gets out of it. Where it
     fails at the same place in the same words, what it knows of the failure holds for both.
     """
     error, limits = ran.error, ran.request.limits
-    seconds = time.process_time() - started
     if error is None or error.span is None or error.exit_status is not ExitStatus.PROGRAM_ERROR:
         return None
-    if len(ran.request.data) > MOST_SOURCE or seconds > limits.timeout / OTHER_PART:
+    if len(ran.request.data) > MOST_SOURCE:
         return None
     from ..pipeline.run import execute
 
     request = ran.request._replace(
         engine="own", device="cpu", arguments=(),
-        limits=limits._replace(max_steps=MOST_STEPS, max_memory=MOST_MEMORY),
+        limits=limits._replace(
+            max_steps=min(MOST_STEPS, steps_for(limits)), max_asked=bytes_for(limits),
+            max_memory=MOST_MEMORY,
+        ),
     )  # fmt: skip
     with as_new():
         own = execute(request, None)

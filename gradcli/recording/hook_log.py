@@ -61,6 +61,7 @@ class HookLog(Spectator):
         self.names, self.passes = names, passes
         self.options: dict[int, str] = {}
         self.runs: list[_Run] = []
+        self.missed = 0  # that ran after so many
         self._source: Any = None
         self._registered: dict[int, Registration] = {}
         self._running: list[_Running] = []
@@ -114,6 +115,7 @@ class HookLog(Spectator):
         node, number, text = self._running.pop()
         meant = getattr(hook, "stands_for", hook)
         if len(self.runs) >= MOST or meant is None:
+            self.missed += meant is not None
             return
         line, written = self._registered.get(number, Registration(None))
         words = self.options.get(id(meant)) or name_of_hook(meant)
@@ -130,6 +132,19 @@ class HookLog(Spectator):
         call = running[-1].line if running else None
         name = self.names.of_node(node) or ""
         self.runs.append(_Run(node, name, words, text, new, kind, line, call))
+
+    def clear(self) -> None:
+        """From here on others are told."""
+        self.runs.clear()
+        self.missed = 0
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the log does not hold, in words."""
+        if not self.missed:
+            return ()
+        return (f"hooks ran {self.missed:,} times more: the first {MOST:,} are listed "
+                "(gradcli step --pass N tells those of one pass)",)  # fmt: skip
 
     def facts(self, names: Callable[[Any], str]) -> tuple[EventFact, ...]:
         """The log; `names` gives the final names of nodes without a name."""

@@ -12,6 +12,7 @@ from .numbers import text_of
 from .saved_sizes import SavedSize
 from .sides import is_packed, side_of_node, with_one_shape
 
+MOST = 10_000  # tensors that are listed
 PREFIX = "_saved_"
 OF_FUNCTION = "saved_tensors"  # of a torch.autograd.Function of the program
 CHANGED = "modified by an inplace operation"  # what PyTorch says of such a tensor
@@ -98,16 +99,21 @@ def _was_there(was: Mapping[int, Sequence[SavedSize]] | None, node: Any, name: s
 
 def saved(
     collected: Collected, kind: type, freed_by: Callable[[Any], int | None] | None = None,
-    was: Mapping[int, Sequence[SavedSize]] | None = None, most: int = 10_000,
-) -> tuple[SavedFact, ...]:  # fmt: skip
-    """Every tensor that is kept for backward, node by node; `freed_by` gives the line of the call
-    that freed a node, `was` what nodes kept before that, by identity: a loss may have no weight."""
+    was: Mapping[int, Sequence[SavedSize]] | None = None,
+) -> tuple[tuple[SavedFact, ...], tuple[str, ...]]:  # fmt: skip
+    """Every tensor that is kept for backward, node by node, and in words what is left out of very
+    many; `freed_by` gives the line of the call that freed a node, `was` what nodes kept before
+    that, by identity: a loss may have no weight."""
     names = SavedNames()
     holders = {id(tensor): fact.name for fact, tensor in zip(
         reversed(collected.tensors), reversed(collected.held), strict=True)}  # fmt: skip
     found: list[SavedFact] = []
+    left = 0
     for node, fact in zip(collected.alive, collected.nodes, strict=True):
         if not fact.next and fact.name == "AccumulateGrad":
+            continue
+        if len(found) >= MOST:
+            left += bool(names.of(node))
             continue
         for name, tensor, lost in _saved_tensors(node, names.of(node), kind):
             short = name.removeprefix(PREFIX)
@@ -131,6 +137,7 @@ def saved(
                     SavedFact(fact.id, short, shape, text, holder, version, size, False,
                               packed=is_packed(node))
                 )  # fmt: skip
-        if len(found) >= most:
-            break
-    return tuple(found)
+    if not left:
+        return tuple(found), ()
+    nodes = f"{left:,} more node{'s' * (left > 1)}"
+    return tuple(found), (f"what {nodes} saved is not listed: --of NAME asks for a part of it",)

@@ -51,6 +51,7 @@ def text(report: GradReport, look: Look, *, streamed: bool = False) -> Terminal:
         lines.extend(matrices(report.derivatives, look, below=bool(report.gradients)))
     if report.events:
         lines.extend((BLANK, *events(report.events, look, Folds(True))))
+    lines.extend((cell(words, "dim"),) for words in report.left_out)
     page = paint(lines, look)
     return after(report.output, page, streamed)
 

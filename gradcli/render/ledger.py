@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..diagnostics import some
 from ..recording.facts import Spread
 from ..recording.facts.ledger import (
     AccountFact,
@@ -241,7 +242,7 @@ def _lines(buffers: Iterable[BufferFact], look: Look, words: bool = True) -> Ite
     known = [buffer for buffer in buffers if buffer.bytes]
     for buffer in known[:MOST]:
         line = "?" if buffer.line is None else str(buffer.line)
-        told = ", ".join(buffer.names[:NAMES]) + (", ..." if len(buffer.names) > NAMES else "")
+        told = some(buffer.names, NAMES)
         names = f" ({told})" if words and told else ""
         piece = f"line {line}: {buffer.bytes:,} bytes{names}"
         if row and width_of(row) + width_of(piece) + 8 > look.width:
@@ -266,9 +267,8 @@ def stale(facts: Iterable[StaleFact], look: Look) -> list[Line]:
     lines: list[Line] = []
     for (first, update, again, times), names in list(groups.items())[:MOST]:
         many = f"{times:,} times " if times > 1 else ""
-        shown = ", ".join(f"{name}.grad" for name in names[:NAMES])
-        more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
-        lines.append((cell(f"stale gradient: {shown}{more}", "error"),))
+        shown = some([f"{name}.grad" for name in names], NAMES)
+        lines.append((cell(f"stale gradient: {shown}", "error"),))
         what = names[0] if len(names) == 1 else "its tensor"
         lines.append(
             (cell(f"  {many}line {again} added to what line {first} had left there; line {update} "
@@ -276,4 +276,7 @@ def stale(facts: Iterable[StaleFact], look: Look) -> list[Line]:
         )  # fmt: skip
         advice = f"{names[0]}.grad = None, or zero_grad() of the optimizer, before line {again}"
         lines.append((cell(f"help: {advice}", "advice"),))
+    if len(groups) > MOST:
+        more = counted(len(groups) - MOST, "more stale gradient")
+        lines.append((cell(f"note: {more}; gradcli trace --ledger shows all", "dim"),))
     return lines

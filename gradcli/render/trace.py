@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from ..diagnostics import some
 from ..named import NamedTuple
 from ..recording.facts import FlowFact, Place, Report, RootFact
 from . import ledger as ledgers
@@ -182,8 +183,7 @@ def draw(
     left = len(chosen) - len(shown)
     if left:
         others = [fact.name for fact in chosen if fact not in shown]
-        names = ", ".join(others[:3]) + (", ..." if left > 3 else "")
-        words = f"{counted(left, 'more result')}: {names}"
+        words = f"{counted(left, 'more result')}: {some(others, 3)}"
         trees.append([folds.row("results", words, look)])
     return trees
 
@@ -384,5 +384,6 @@ def _footer(report: Report, hidden: str, look: Look) -> list[Line]:
         lines.append((cell(hidden, "dim"),))
     if gone := freed(report):
         lines.append((cell(f"{gone}; --retain-graph keeps them", "dim"),))
+    lines.extend((cell(words, "dim"),) for words in report.left_out)
     lines.extend(holders(report.holders, look))
     return lines

@@ -62,6 +62,7 @@ def overview(whole: WhyReport, reports: Sequence[WhyReport], file: str, look: Lo
             words = (worst.name,) if file == "<stdin>" else (file, worst.name)
             said = command("why", *words)
             lines.extend((BLANK, *error.note(f"help: {said} shows the lines, and a fix", look)))
+        lines.extend(row for fact in whole.facts for row in _wrapped(f"note: {fact}", look))
     elif whole.error is None:
         lines.append((cell("no leaf with a name requires grad: nothing to explain"),))
     return after(whole.output, paint(lines, look), streamed=False)

@@ -41,7 +41,7 @@ def results_of(ran: Ran, tape: Tape | LiveTape, found: Collected) -> tuple[list[
         fact, held = found.tensors[i], found.held[i]
         if node_of(held) is not None:
             results.setdefault(_key(held), Result(held, fact.name, fact.line))
-    return list(results.values())[:MOST], lambda tensor: names(tape.theirs(tensor))
+    return list(results.values()), lambda tensor: names(tape.theirs(tensor))
 
 
 def _key(tensor: AnyTensor) -> tuple[int, int]:

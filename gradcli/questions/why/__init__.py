@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy
 
-from ...diagnostics import Diagnostic, Label, Span
+from ...diagnostics import Diagnostic, Label, Span, some
 from ...opening import UsageError
 from ...pipeline.request import Ran, Request
 from ...pipeline.run import execute
@@ -45,17 +44,16 @@ LONGEST = 60  # characters of a gradient in the outcome of a trial
 
 def why_report(request: Request, question: str, *, trials: bool = True) -> tuple[Ran, WhyReport]:
     """Runs the program, says why a gradient is what it is, and tries the advice."""
-    started = time.process_time()
     provenance = Provenance()
     provenance.recording.attach(AskedNames((question,)))
     ran = execute(request, None, provenance.recording)
-    ran = ran if request.engine == "own" else in_own_words(ran, started, tries=False)
-    return ran, reported(ran, provenance, question, started if trials else None)
+    ran = ran if request.engine == "own" else in_own_words(ran, tries=False)
+    return ran, reported(ran, provenance, question, trials=trials)
 
 
 def reported(
-    ran: Ran, provenance: Provenance, question: str | Question, started: float | None = None,
-    *, is_whole: bool = True,
+    ran: Ran, provenance: Provenance, question: str | Question, *, trials: bool = False,
+    is_whole: bool = True,
 ) -> WhyReport:  # fmt: skip
     """Why a gradient of a run is what it is; advice is tried where the run has a beginning.
 
@@ -83,9 +81,8 @@ def reported(
         finding = finding if is_whole else escaped(case, finding)
         if asked.former:
             tell(finding, case, named.value)
-    if started is not None:
-        room = Room(ran, time.process_time() - started)
-        finding, trial = _proven_in_process(ran, asked, finding, room)
+    if trials:
+        finding, trial = _proven_in_process(ran, asked, finding, Room(ran))
         advised = ran.error is not None and ran.error.notes
         if finding.verdict != "backward-not-called" or not advised:
             _untried(finding, trial)  # else the error below has the advice
@@ -120,7 +117,7 @@ def _resolve(ran: Ran, provenance: Provenance, question: str) -> Question | None
         return gone
     inner = [name for name in names_in(bindings, others) if name.startswith(asked.name)]
     kind = "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
-    advice = f"the tensors in it are {', '.join(inner[:8])}" if inner else ""
+    advice = f"the tensors in it are {some(inner, 8)}" if inner else ""
     raise UsageError(f"{question}: {asked.name} is {kind}, not a tensor", advice)
 
 

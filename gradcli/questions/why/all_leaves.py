@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Any
 
 from ...pipeline.request import Ran, Request
@@ -31,19 +29,25 @@ def why_reports(
     """Runs the program; what holds for all of it, and the verdict on every parameter and every
     leaf that requires grad, each by one name; where none does, on every tensor of floats that a
     name holds."""
-    started = time.process_time()
     provenance = Provenance()
     ran = execute(request, write, provenance.recording)
-    ran = ran if request.engine == "own" else in_own_words(ran, started, tries=False)
+    ran = ran if request.engine == "own" else in_own_words(ran, tries=False)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip
-    return ran, whole, [reported(ran, provenance, one) for one in every_leaf(ran, provenance)]
+    leaves = every_leaf(ran, provenance)
+    left = len(leaves) - MOST
+    if left > 0:
+        words = (
+            f"{left:,} more lea{'ves have' if left > 1 else 'f has'} no row: gradcli why FILE NAME"
+        )
+        whole = whole._replace(facts=(f"{words} asks for one",))
+    return ran, whole, [reported(ran, provenance, one) for one in leaves[:MOST]]
 
 
 def every_leaf(ran: Ran, provenance: Provenance) -> list[Question]:
     """The leaves of a run, each once, by the name that it had in the last pass."""
     asked: dict[int, Question] = {}
-    for one in islice(_leaves(ran, provenance), MOST):
+    for one in _leaves(ran, provenance):
         asked.setdefault(id(in_last_pass(ran, provenance, one).value), one)
     return list(asked.values())
 

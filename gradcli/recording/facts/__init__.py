@@ -183,6 +183,7 @@ class Report(NamedTuple):
     passes: tuple[PassFact, ...] = ()
     backwards: tuple[BackwardFact, ...] = ()
     events: tuple[EventFact, ...] = ()
+    left_out: tuple[str, ...] = ()  # of what is listed, in words
     output: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None
@@ -207,6 +208,7 @@ class GradReport(NamedTuple):
     of_text: str
     gradients: tuple[GradientFact, ...] = ()
     events: tuple[EventFact, ...] = ()
+    left_out: tuple[str, ...] = ()  # of what is listed, in words
     output: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorFact | None = None

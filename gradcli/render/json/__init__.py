@@ -57,6 +57,7 @@ def trace(report: Report) -> Iterator[Terminal]:
         "constants": constants(report),
         "backward": [_backward(report, i) for i in range(len(report.backwards))],
         "hooks": list(map(event_row, report.events)),
+        "left_out": list(report.left_out),
         "hook_effects": list(map(effect_row, report.effects)),
         "missing": list(report.missing),
         "profile": profile(report.profile),
@@ -76,6 +77,7 @@ def grad(report: GradReport) -> Iterator[Terminal]:
         "gradients": map(_gradient, report.gradients),
         "derivatives": derivatives(report.derivatives),
         "hooks": list(map(event_row, report.events)),
+        "left_out": list(report.left_out),
     }))  # fmt: skip
 
 

@@ -37,6 +37,7 @@ def every(whole: WhyReport, reports: Sequence[WhyReport]) -> Iterator[Terminal]:
     """The document of all leaves: their verdicts, with what would help."""
     yield from document(of_run(REASONS, whole, {
         "answers": map(_answer, reports),
+        "left_out": list(whole.facts),
     }))  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...diagnostics import some
 from ...named import NamedTuple
 from ...recording.facts.paths import PathFact, PathsReport, StepFact
 from .. import seeds
@@ -256,7 +257,7 @@ def _notes(report: PathsReport, look: Look) -> list[Line]:
     if report.paths and not report.single and (vector := seeds.vector_of(report.seeds)):
         lines += [BLANK, *sentence_lines(PRODUCT.format(vector), "dim", look)]
     if report.equal is False and report.hooked:
-        names = ", ".join(report.hooked[:4])
+        names = some(report.hooked, 4)
         have = "has a hook that changes" if len(report.hooked) == 1 else "have hooks that change"
         words = f"{names} {have} the gradient on its way; the chain rule knows nothing of hooks."
         lines += [BLANK, *sentence_lines(words, "note", look)]
@@ -266,7 +267,7 @@ def _notes(report: PathsReport, look: Look) -> list[Line]:
         )
         lines += [BLANK, *sentence_lines(words, "note", look)]
     if report.missing and report.path_count:
-        names = ", ".join(report.missing[:6]) + (", ..." if len(report.missing) > 6 else "")
+        names = some(report.missing, 6)
         have = "has no value" if len(report.missing) == 1 else "have no value"
         words = f"? where a value would stand: {names} {have}; "
         words += f"--set {report.missing[0]}=1.0 gives one"

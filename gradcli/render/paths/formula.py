@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...diagnostics import some
 from ...recording.facts.paths import PathsReport
 from ..text import BLANK, Cell, Line, Look, broken, cell, pad, width_of
 
@@ -32,7 +33,7 @@ def formula_lines(report: PathsReport, look: Look, name: str) -> list[Line]:
     if formula.numbers and formula.numbers != formula.text:
         lines += _equation(space, formula.numbers, look, "")
     if formula.aliases:
-        told = ", ".join(f"{name} is {label}" for name, label in formula.aliases[:6])
+        told = some([f"{name} is {label}" for name, label in formula.aliases], 6)
         lines += sentence_lines(f"here {told}", "dim", look)
     return lines
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...diagnostics import some
 from ...recording.facts import Report
 from ..escape import line as harmless
 from ..graph import Graph
@@ -343,13 +344,15 @@ class Drawing:
 
     def _description(self, folded: bool) -> str:
         report = self.report
-        results = ", ".join(one_line(self.words.name(root.node)) for root in report.roots[:3])
+        results = some([one_line(self.words.name(root.node)) for root in report.roots], 3)
         leaves = [box for box in self.boxes if box.kind == "leaf"]
         parts = [f"{counted(len(self.boxes), 'box', 'boxes')}, inputs first; "
                  f"the result is {results or 'missing'}."]  # fmt: skip
         for box in leaves[:6]:
             grad = next((row.text for row in box.rows if row.text.startswith("grad")), "")
             parts.append(f"{box.rows[0].text}: {grad or 'no gradient'}.")
+        if len(leaves) > 6:
+            parts.append(f"{counted(len(leaves) - 6, 'more leaf', 'more leaves')}.")
         if folded:
             parts.append("Some of it is folded.")
         return full(" ".join(parts))
@@ -369,7 +372,7 @@ class Drawing:
             yield Row("no result requires grad: nothing to draw", "note")
         yield from self._apart()
         if report.missing:
-            names = ", ".join(report.missing[:4])
+            names = some(report.missing, 4)
             yield Row(line_text(f"? depends on an input without a value: {names}", NOTE), "note")
         if gone := freed(report):
             yield Row(gone, "note")
@@ -378,7 +381,7 @@ class Drawing:
         elif folded and options.expand:
             yield Row("what is folded would not fit: --of NAME and --depth N draw a part", "note")
         elif folded and self.live:
-            yield Row("a fold opens where it is clicked, or with Enter", "note")
+            yield Row("a fold opens where it is clicked, or with Enter", "hint")
         elif folded:
             yield Row("--expand opens what fits; gradcli show FILE opens folds in place", "note")
 
@@ -392,8 +395,7 @@ class Drawing:
             if fact.requires_grad and fact.is_leaf and not fact.has_grad and fact.node is None
         ]
         if apart:
-            names = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
-            text = f"no path leads to {names}: .grad is None (gradcli why says more)"
+            text = f"no path leads to {some(apart, 3)}: .grad is None (gradcli why says more)"
             for line in wrapped(harmless(text), NOTE):
                 yield Row(line, "note")
 

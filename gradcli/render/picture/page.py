@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
 
-from ...diagnostics import CELL_MARK
+from ...diagnostics import CELL_MARK, some
 from ...recording.facts import FEW, Report
 from ...recording.facts.steps import WalkFact
 from ..escape import Terminal, block
@@ -310,8 +310,8 @@ def _start(walk: WalkFact | None, report: Report) -> str:
         if report.shown is None:
             return "No backward pass was recorded."
         return "The steps of the pass were not recorded: inspect.record(steps=True) keeps them."
-    roots = ", ".join(f"{root.name} with the gradient {(root.value.text or '').strip()}"
-                      for root in walk.roots[:3])  # fmt: skip
+    roots = some([f"{root.name} with the gradient {(root.value.text or '').strip()}"
+                  for root in walk.roots], 3)  # fmt: skip
     at = "" if walk.line is None else f" on line {walk.line}"
     return block(f"{walk.text or 'The pass'}{at} begins at {roots}.")
 

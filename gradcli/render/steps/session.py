@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from difflib import get_close_matches
 
+from ...diagnostics import some
 from ...recording.facts.steps import StepsReport, WalkFact
 from ..text import BLANK, Cell, Line, Look, cell, ellipsis, pad
 from . import closing, opening
@@ -247,14 +248,13 @@ class Session:
 
     def _steps(self, word: str) -> str:
         places = matching(self.walk, word)
-        shown = ", ".join(f"{place + 1:,}" for place in places[:6])
-        more = f" and {len(places) - 6:,} more" if len(places) > 6 else ""
-        return f"step {shown}" if len(places) == 1 else f"steps {shown}{more}"
+        shown = some([f"{place + 1:,}" for place in places], 6)
+        return f"step{'s' * (len(places) != 1)} {shown}"
 
     def _unknown(self, word: str) -> Iterator[Line]:
         names = dict.fromkeys(self.walk.names)
         near = get_close_matches(word, names, 1, 0.5)
-        listed = ", ".join(list(names)[:6]) + (", ..." if len(names) > 6 else "")
+        listed = some(list(names), 6)
         said = f"did you mean {near[0]}?" if near else f"its steps are {listed}"
         yield (cell(f"no step of this pass is called {word}; {said}", "error"),)
 
