@@ -29,6 +29,12 @@ from .registered import (
     unlike,
 )
 
+_NO_EXTRA = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
+    "issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this "
+    "bug."
+)
+
 
 class Module(metaclass=NamedInTorch):
     """The base class of all networks.
@@ -46,6 +52,7 @@ class Module(metaclass=NamedInTorch):
         "register_buffer", "get_parameter", "get_buffer", "get_submodule", "extra_repr",
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
         "register_full_backward_pre_hook", "register_backward_hook",
+        "_get_name", "get_extra_state", "set_extra_state",
     )  # fmt: skip
 
     # Methods that the library calls where a program's module has them.
@@ -414,6 +421,12 @@ class Module(metaclass=NamedInTorch):
                 "Module. Please use only one of them."
             )
         self.__dict__["_is_full_backward_hook"] = full
+
+    def get_extra_state(self) -> Any:
+        raise RuntimeError(_NO_EXTRA.format("get"))
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError(_NO_EXTRA.format("set"))
 
     # ---- text
 

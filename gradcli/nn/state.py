@@ -27,6 +27,16 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __str__ = __repr__
 
 
+EXTRA = "_extra_state"  # the name of what get_extra_state gives
+
+
+def _base() -> type[Module]:
+    """The class whose methods say that there is nothing else to keep."""
+    from .module import Module
+
+    return Module
+
+
 def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> OrderedDict[str, Any]:
     """Parameters and persistent buffers by their dotted names, detached unless keep_vars."""
     found: OrderedDict[str, Any] = OrderedDict() if destination is None else destination
@@ -34,6 +44,8 @@ def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Or
         for name, value in table_of(module, kind).items():
             if value is not None and name not in module._transient:
                 found[prefix + name] = value if keep_vars else value.detach()
+    if type(module).get_extra_state is not _base().get_extra_state:
+        found[prefix + EXTRA] = module.get_extra_state()
     for name, inner in module._modules.items():
         if inner is not None:
             gather(inner, found, prefix + name + ".", keep_vars)
@@ -62,6 +74,12 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
                         missing.append(key)
                     continue
                 _copy(inner, kind, name, value, key, given[key], assign, wrong)
+        if type(inner).set_extra_state is not _base().set_extra_state:
+            expected.add(head + EXTRA)
+            if head + EXTRA in given:
+                inner.set_extra_state(given[head + EXTRA])
+            else:
+                missing.append(head + EXTRA)
     unexpected = [key for key in given if key not in expected]
     errors = list(wrong)
     if strict:
