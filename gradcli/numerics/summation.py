@@ -57,6 +57,11 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
         if axis is not None and (shape := _around(xp, self, axis)):
             lines = _floating(xp, self.reshape(shape), (2,), False)  # then example by example
             return _shaped(xp.add.accumulate(lines, axis=0)[-1], self, axis, keepdim)
+        if axis is not None and (order := _order_in_memory(xp, self)):
+            there = tuple([place for place, dim in enumerate(order) if dim in axis])
+            total = _floating(xp, self.transpose(order), there, True)
+            total = total.transpose([order.index(dim) for dim in range(self.ndim)])
+            return total if keepdim else total.squeeze(axis)
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
     lines, values = found
     return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
@@ -235,6 +240,15 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
         short = len(lines) <= ONE_BY_ONE  # they are added side by side
         return True, xp.ascontiguousarray(lines) if short else lines
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
+
+
+def _order_in_memory(xp: Any, self: Any) -> list[int] | None:
+    """The dimensions as they lie in memory without gaps, which is how PyTorch adds them; None where
+    they lie as they are."""
+    if not 0 < self.size <= SUMMED or self.flags.c_contiguous or xp.__name__ != "numpy":
+        return None
+    order = sorted(range(self.ndim), key=lambda dim: -self.strides[dim])
+    return order if self.transpose(order).flags.c_contiguous else None
 
 
 def _around(xp: Any, self: Any, axis: tuple[int, ...]) -> tuple[int, int, int] | None:
