@@ -57,9 +57,12 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
         if axis is not None and (shape := _around(xp, self, axis)):
             lines = _floating(xp, self.reshape(shape), (2,), False)  # then example by example
             return _shaped(xp.add.accumulate(lines, axis=0)[-1], self, axis, keepdim)
-        if axis is not None and (order := _order_in_memory(xp, self)):
+        if order := _order_in_memory(xp, self):
+            lain = self.transpose(order)
+            if axis is None or len(axis) == self.ndim:
+                return _floating(xp, lain, axis, keepdim)
             there = tuple([place for place, dim in enumerate(order) if dim in axis])
-            total = _floating(xp, self.transpose(order), there, True)
+            total = _floating(xp, lain, there, True)
             total = total.transpose([order.index(dim) for dim in range(self.ndim)])
             return total if keepdim else total.squeeze(axis)
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
