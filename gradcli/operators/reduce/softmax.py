@@ -142,7 +142,7 @@ safe_softmax = operator(
     node="SafeSoftmaxBackward0",
     where="hidden",
     forward=lambda xp, self, dim, dtype: xp.where(
-        xp.isneginf(self).all(axis=dim, keepdims=True), 0, _softmax(xp, self, dim)
+        xp.isneginf(self).all(axis=dim, keepdims=True), 0, _softmax(xp, self, dim, False)
     ),
     self=lambda grad, result, dim, self_dtype: softmax_backward_data(grad, result, dim, self_dtype),
     acts="along",
@@ -193,7 +193,7 @@ def _cast(self: Any, dtype: Any) -> Any:
 
 softmax = composite(
     "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    lambda self, dim, dtype: softmax_data(_cast(self, dtype), dim),
+    lambda self, dim, dtype: softmax_data(_cast(self, dtype), dim, False),
     aliases=(),
     doc="exp(self) divided by its sum along dim.",
     computes="exp(self)/exp(self).sum(dim, True)",
@@ -206,7 +206,7 @@ softmax = composite(
 
 log_softmax = composite(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    lambda self, dim, dtype: log_softmax_data(_cast(self, dtype), dim),
+    lambda self, dim, dtype: log_softmax_data(_cast(self, dtype), dim, False),
     doc="The logarithm of softmax.",
     alone="torch.nn.functional.logsigmoid",
     computes="self - logsumexp(self, dim, True)",
@@ -237,7 +237,7 @@ def _functional(name: str, row: Any, negate: bool = False) -> Any:
     def body(input: Any, dim: int | None, _stacklevel: int, dtype: Any) -> Any:
         if dim is None:
             dim = _implicit_dim(name, input.ndim)
-        return row(_cast(-input if negate else input, dtype), dim)
+        return row(_cast(-input if negate else input, dtype), dim, False)
 
     return body
 
