@@ -45,7 +45,7 @@ PROGRAMS = {
     ),
     "slopes of elu and softplus": (
         "[back(f, x[:77]) for f in (F.elu, F.selu, F.celu, F.softplus)] "
-        "+ [back(F.glu, x[:800].view(5, 160)).flatten()]"
+        "+ [back(F.glu, x[:640].view(5, 128)).flatten()]"
     ),
     "silu of many": "back(F.silu, x[:77])",
     "tanh of many": "back(torch.tanh, x[:77])",
