@@ -29,12 +29,6 @@ from .registered import (
     unlike,
 )
 
-_NO_EXTRA = (
-    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
-    "issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this "
-    "bug."
-)
-
 
 class Module(metaclass=NamedInTorch):
     """The base class of all networks.
@@ -422,11 +416,7 @@ class Module(metaclass=NamedInTorch):
             )
         self.__dict__["_is_full_backward_hook"] = full
 
-    def get_extra_state(self) -> Any:
-        raise RuntimeError(_NO_EXTRA.format("get"))
-
-    def set_extra_state(self, state: Any) -> None:
-        raise RuntimeError(_NO_EXTRA.format("set"))
+    get_extra_state, set_extra_state = state.get_extra_state, state.set_extra_state
 
     # ---- text
 

@@ -30,11 +30,23 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
 EXTRA = "_extra_state"  # the name of what get_extra_state gives
 
 
-def _base() -> type[Module]:
-    """The class whose methods say that there is nothing else to keep."""
-    from .module import Module
+def get_extra_state(self: Module) -> Any:
+    """What a module keeps beside its tensors: nothing, unless its class says what."""
+    raise RuntimeError(_NO_EXTRA.format("get"))
 
-    return Module
+
+def set_extra_state(self: Module, state: Any) -> None:
+    """Takes what get_extra_state gave."""
+    raise RuntimeError(_NO_EXTRA.format("set"))
+
+
+for method in (get_extra_state, set_extra_state):
+    method.__qualname__ = f"Module.{method.__name__}"
+_NO_EXTRA = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
+    "issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this "
+    "bug."
+)
 
 
 def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> OrderedDict[str, Any]:
@@ -44,7 +56,7 @@ def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Or
         for name, value in table_of(module, kind).items():
             if value is not None and name not in module._transient:
                 found[prefix + name] = value if keep_vars else value.detach()
-    if type(module).get_extra_state is not _base().get_extra_state:
+    if type(module).get_extra_state is not get_extra_state:
         found[prefix + EXTRA] = module.get_extra_state()
     for name, inner in module._modules.items():
         if inner is not None:
@@ -74,7 +86,7 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
                         missing.append(key)
                     continue
                 _copy(inner, kind, name, value, key, given[key], assign, wrong)
-        if type(inner).set_extra_state is not _base().set_extra_state:
+        if type(inner).set_extra_state is not set_extra_state:
             expected.add(head + EXTRA)
             if head + EXTRA in given:
                 inner.set_extra_state(given[head + EXTRA])
