@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import warm
 from oracle import oracle
 from test_cli import gradcli
 
@@ -195,9 +195,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("plain")
     (folder / "layers.py").write_text(LAYERS)
     (folder / "train.py").write_text(TRAIN)
-    done = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return warm.python("train.py", folder).stdout
 
 
 @pytest.mark.parametrize("words", ["run", "flow -q", "why -q net.lin.weight"])

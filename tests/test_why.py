@@ -873,3 +873,11 @@ for turn in range(4):
     said = "the scheduler of line 3 set the learning rate to 0: the last 3 steps of its optimizer"
     assert any(note.startswith(said) for note in found.facts)
     assert not any("scheduler" in note for note in ask(text.format("0.5"), "net.weight")[1].facts)
+
+
+def test_a_gradient_that_is_clipped_to_nothing() -> None:
+    """It came with another size."""
+    text = X3 + "(x ** 2).sum().backward()\ntorch.nn.utils.clip_grad_norm_([x], 1e-8)"
+    report = ask(text, "x")[1]
+    assert report.verdict == "tiny" and report.lines == (3,)
+    assert report.sentence.endswith("line 3 changed it from 6.")

@@ -173,6 +173,10 @@ class Machine:
         """A hook of an option."""
         tensor.register_hook(hook)
 
+    def retain_grad(self, tensor: Any) -> None:
+        """An option keeps the gradient of a result."""
+        tensor.retain_grad()
+
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""
         from .tracing import TracingCompiler

@@ -342,6 +342,8 @@ class PassTeller:
                 observer.arrived(node, grads)
                 if kept or side.has_saved(node):
                     self.freed.append(node)
+                elif isinstance(node, self.capturing.python):
+                    side.mark(node).is_freed = False  # which it will not say any more
 
         def after(results: Any, grads: Any) -> None:
             with off():

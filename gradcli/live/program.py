@@ -163,6 +163,11 @@ class LiveMachine(Listeners):
         handle = tensor.register_hook(hook)
         self.recorder.passes.hooks.registered("register_hook", (tensor, hook), handle)
 
+    def retain_grad(self, tensor: Any) -> None:
+        """An option keeps the gradient of a result."""
+        tensor.retain_grad()
+        self.recorder.labels.retain(tensor)
+
     # ------------------------------------------------------------ the run
 
     def run(self, write: Callable[[str], None], warned: Callable[..., None]) -> Outcome:

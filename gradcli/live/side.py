@@ -120,6 +120,9 @@ class TorchSide(Live):
         return [(edge, number, edge if type(edge) is leaf else edge.metadata.get(KEY))
                 for edge, number in node.next_functions if edge is not None]  # fmt: skip
 
+    def freed(self, node: Any) -> bool | None:
+        return self.mark(node).is_freed
+
     def outputs(self, node: Any) -> int:
         return len(getattr(node, "_input_metadata", (None,)))
 

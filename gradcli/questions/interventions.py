@@ -114,7 +114,7 @@ class Binder(Spectator):
             self.waiting[id(value)] = ref(value), name
             return
         if self.retained is None and value.grad_fn is not None:
-            value.retain_grad()
+            self._retain(value)
         self._met(name, name, value)
         if self.is_counting:  # the names observe it later
             count = self.log.names.results.counts.get(name, 0) + 1
@@ -159,11 +159,15 @@ class Binder(Spectator):
         """What is wished for this name comes true."""
         self.kept.add(asked)
         if self.retained and asked in self.retained and value.grad_fn is not None:
-            value.retain_grad()
+            self._retain(value)
         for setting in self.settings.get(asked, ()):
             self._set(setting, value, inside=inside)
         if asked in self.hooks:
             self._hook(asked, name, value)
+
+    def _retain(self, value: AnyTensor) -> None:
+        assert self.machine is not None
+        self.machine.retain_grad(value)
 
     def _set(self, setting: Setting, value: AnyTensor, *, inside: bool) -> None:
         """Its gradient becomes another one, in one pass."""

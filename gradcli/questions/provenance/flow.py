@@ -358,9 +358,11 @@ class Flow(Numbered):
     def _made_within(self, node: ast.AST, distribution: Any, children: list[Any]) -> None:
         """What a distribution makes of its arguments outside of the graph: probabilities that add
         up to 1, or of the shape that all have."""
-        for part in filter(is_tensor, tensors_of(distribution)):
+        # What has a graph would have given it one.
+        bare = [number for number in self.flat(children) if not self.value(number).tracked]
+        for part in filter(is_tensor, tensors_of(distribution)) if bare else ():
             if self._known_as(part) is None and node_of(part) is None:
-                self._record(node, part, self.flat(children))
+                self._record(node, part, bare)
 
     def _add_numbers(self, node: ast.AST, known: int, children: list[Any]) -> None:
         """Numbers of Python are no operands that PyTorch's side hears of."""

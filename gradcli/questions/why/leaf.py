@@ -21,7 +21,7 @@ from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
 from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, verdict_of
-from .edits import advised, call_on, first, insert_after, replace, then, without
+from .edits import advised, bound_again, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
 
@@ -454,6 +454,11 @@ def _unused(case: Case) -> Finding:
     result = _result(case)
     if result is not None:
         finding.others.append(Remark(result.node, f"the furthest that {name} came"))
+        statement = case.statement(result.node)
+        edits = bound_again(case, statement)
+        if edits and statement is not None:
+            text = advised(case, statement, edits)
+            finding.trials.append(Trial(text, tuple(edits), "nonzero"))
         finding.trials += _added(case, call, result)
     finding.advice = f"use {name} in what {root} is computed from, or leave it out"
     return finding
