@@ -9,7 +9,6 @@ from typing import Any
 
 from ...engine.schema.operator import catalogue, composite, operator, warn
 from ...engine.schema.signature import is_int
-from ...numerics import resampling as numerics
 from ..conventions import COMPLEX, INTEGERS, Late, unimplemented
 
 # ---- what one dimension is resampled by: for each place of the output, places of the input and
@@ -102,6 +101,8 @@ _KINDS: dict[str, Callable[[int, int, float, bool], Taps]] = {
 def _resampled(
     xp: Any, x: Any, kind: str, sizes: Any, outs: Any, scales: Any, align: bool, back: bool
 ) -> Any:
+    from ...numerics import resampling as numerics
+
     if x.dtype.kind != "f" and not kind.startswith("nearest"):  # pictures of bytes
         fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
         return xp.clip(xp.floor(fine + 0.5), 0, 255)
