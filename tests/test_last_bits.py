@@ -43,6 +43,10 @@ PROGRAMS = {
     "losses of logits": (
         "F.binary_cross_entropy_with_logits(x[:300], (x[300:600] > 0).float(), reduction='none')"
     ),
+    "slopes of elu and softplus": (
+        "[back(f, x[:77]) for f in (F.elu, F.selu, F.celu, F.softplus)] "
+        "+ [back(F.glu, x[:640].view(5, 128)).flatten()]"
+    ),
     "silu of many": "back(F.silu, x[:77])",
     "tanh of many": "back(torch.tanh, x[:77])",
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",

@@ -114,6 +114,27 @@ def neighbours(torch: Any, dtype: str, mode: str) -> list[float]:
     return found
 
 
+# The sizes of queries, of keys and values, and how they meet.
+ATTENDED = {
+    "few": ((2, 2, 7, 8), (2, 2, 7, 8), {}),
+    "vectors of keys": ((1, 2, 8, 8), (1, 2, 36, 8), {}),
+    "blocks of rows": ((1, 2, 40, 16), (1, 2, 40, 16), {"is_causal": True}),
+    "one row": ((2, 3, 1, 4), (2, 3, 16, 4), {"scale": 0.3}),
+}
+
+
+@question
+def attended(torch: Any, name: str) -> list[int]:
+    """The bits of what attention gives and passes back."""
+    torch.manual_seed(6)
+    rows, keys, settings = ATTENDED[name]
+    sides = [numbers_of(torch, *sizes).requires_grad_() for sizes in (rows, keys, keys)]
+    y = torch.nn.functional.scaled_dot_product_attention(*sides, **settings)
+    grads = torch.autograd.grad(y, sides, numbers_of(torch, *y.shape))
+    every = torch.cat([part.detach().reshape(-1)[::3] for part in (y, *grads)])
+    return list(every.view(torch.int32).tolist())
+
+
 NETWORKS = {
     "pictures": (
         "nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), "
@@ -216,3 +237,9 @@ def test_pictures_are_resized_to_the_last_bit(name: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_same_neighbour_is_taken(dtype: str, mode: str) -> None:
     assert neighbours(gradcli, dtype, mode) == oracle.ask("neighbours", dtype, mode)
+
+
+@pytest.mark.parametrize("name", ATTENDED)
+def test_attention_agrees_to_the_last_bit(name: str) -> None:
+    skip_without_vectors()
+    assert attended(gradcli, name) == oracle.ask("attended", name)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import warm
 from oracle import oracle
 from test_cli import gradcli
 
+from gradcli.live.imported import ImportedFiles
 from gradcli.pipeline.request import Request
 from gradcli.questions.step import report as walked
 from gradcli.questions.trace import recorded, trace_report
@@ -322,3 +324,11 @@ def test_programs_end_as_under_python(title: str, command: tuple[str, ...], fold
     assert [line for line in shown if line in lines] == lines if command[0] == "trace" else (
         done.stdout == PRINTED[title]
     ), done.stdout  # fmt: skip
+
+
+def test_gradcli_itself_is_no_file_of_a_program() -> None:
+    """Not even of one that lies in the folder of a checkout."""
+    place = warm.ROOT
+    files = ImportedFiles(SimpleNamespace(start=SimpleNamespace(folder=str(place))))
+    assert files.find_spec("gradcli") is None
+    assert files.find_spec("gradcli.operators", [str(place / "gradcli")]) is None

@@ -169,13 +169,9 @@ class Machine:
         yield self.globals.values
         yield from reversed(list(running()))
 
-    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
-        """A hook of an option."""
-        tensor.register_hook(hook)
-
-    def retain_grad(self, tensor: Any) -> None:
-        """An option keeps the gradient of a result."""
-        tensor.retain_grad()
+    def intervene(self, method: Callable[..., Any], *given: Any) -> None:
+        """An option calls this method of a tensor."""
+        method(*given)
 
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""
@@ -491,8 +487,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     for name in first:
         near = names.suggestion(name, pool)
         if near and near != name and (not _is_short(name) or near.lower() == name.lower()):
-            other = "or " if notes else ""
-            notes.append(f"help: {other}did you mean '{near}' instead of '{name}'?")
+            notes.append(f"help: {'or ' * bool(notes)}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed}{more} {have} no value"
     return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
 

@@ -158,15 +158,13 @@ class LiveMachine(Listeners):
         frames = list(self.text.frames(sys._getframe(1)))
         yield from (one.f_locals for one in reversed(frames) if one.f_code.co_name != "<module>")
 
-    def register_hook(self, tensor: Any, hook: Callable[[Any], Any]) -> None:
-        """A hook of an option, which no call of the program reports."""
-        handle = tensor.register_hook(hook)
-        self.recorder.passes.hooks.registered("register_hook", (tensor, hook), handle)
-
-    def retain_grad(self, tensor: Any) -> None:
-        """An option keeps the gradient of a result."""
-        tensor.retain_grad()
-        self.recorder.labels.retain(tensor)
+    def intervene(self, method: Any, *given: Any) -> None:
+        """An option calls this method of a tensor: no call of the program reports it."""
+        tensor, found = method.__self__, method(*given)
+        if found is None:
+            self.recorder.labels.retain(tensor)
+        else:
+            self.recorder.passes.hooks.registered("register_hook", (tensor, *given), found)
 
     # ------------------------------------------------------------ the run
 

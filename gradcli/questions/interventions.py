@@ -167,7 +167,7 @@ class Binder(Spectator):
 
     def _retain(self, value: AnyTensor) -> None:
         assert self.machine is not None
-        self.machine.retain_grad(value)
+        self.machine.intervene(value.retain_grad)
 
     def _set(self, setting: Setting, value: AnyTensor, *, inside: bool) -> None:
         """Its gradient becomes another one, in one pass."""
@@ -175,7 +175,7 @@ class Binder(Spectator):
         self.functions.append(function)
         self.log.options[id(function)] = f"set {setting.name} {setting.text}"
         assert self.machine is not None
-        self.machine.register_hook(value, function)
+        self.machine.intervene(value.register_hook, function)
 
     def _replacing(self, setting: Setting, inner: Any) -> Callable[[Any], Any]:
         """A hook for that; what a function made may get a global name later, and that is shown."""
@@ -217,7 +217,7 @@ class Binder(Spectator):
         self.functions.append(function)  # its identity must stay its own
         self.log.options[id(function)] = text
         self.served.add(asked)
-        self.machine.register_hook(value, function)
+        self.machine.intervene(value.register_hook, function)
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""
