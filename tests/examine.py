@@ -142,21 +142,26 @@ def _second_order(lib: Any, text: str) -> Any:
 @question
 def examine(lib: Any, text: str) -> dict[str, Any]:
     """Value, types, graph and gradients of one sample."""
+    return examined(lib, text)[0]
+
+
+def examined(lib: Any, text: str) -> tuple[dict[str, Any], list[Any]]:
+    """These facts, and the tensors of the result."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             value, operands = evaluate(lib, text)
         except Exception as error:
-            return {"error": first_line(error)}
+            return {"error": first_line(error)}, []
         found = list(tensors(value, lib))
         if not found:
-            return {"value": numbers(value)}
+            return {"value": numbers(value)}, []
         facts: dict[str, Any] = {"kind": type(value).__name__}
         facts["tensors"] = [describe(tensor) for tensor in found]
         if any(tensor.requires_grad for tensor in found):
             facts["gradients"] = guarded(_first_order, lib, found, operands)
             facts["again"] = guarded(_second_order, lib, text)
-    return facts
+    return facts, found
 
 
 @question

@@ -374,3 +374,87 @@ def test_more_pages_are_the_same(words: str, text: str, tmp_path: Path) -> None:
     own, live = (here(words, str(file), "--engine", engine) for engine in ("own", "torch"))
     assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
     assert own.stderr == live.stderr.replace(" --engine torch", "")
+
+
+OPTIONS = {
+    "an option's hook on a result": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\ny = x * 3\ny.sum().backward()\n",
+        ("trace", "--hook", "all=norm"),
+    ),
+    "no warning of a graph that only an option asks for": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\n(x + 1).sum().backward()\n",
+        ("trace", "--create-graph"),
+    ),
+    "the copy for a leaf, and the sum with what it had": (
+        "x = tensor(2.0, requires_grad=True)\n(x ** 3 + x ** 2).backward(create_graph=True)\n"
+        "(x ** 2).backward(create_graph=True)\nz = x.grad * 2\nx.grad = None\nz.backward()\n",
+        ("trace",),
+    ),
+    "a pass changes a gradient that is there already": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\nfor turn in range(3):\n"
+        "    (x * turn).sum().backward()\n", ("trace", "--views"),
+    ),
+    "an option keeps the gradient of a result": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\ny = x * 3\ny.sum().backward()\n"
+        "(y * y).sum().backward()\n", ("trace", "--retain-graph", "--retain-grad", "all"),
+    ),
+    "scaled gradients are changed": (
+        "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+        "scaler = torch.amp.GradScaler('cpu', init_scale=4.0)\n"
+        "scaler.scale((w * w).sum()).backward()\nscaler.unscale_(opt)\nscaler.step(opt)\n",
+        ("trace",),
+    ),
+    "a step of an optimizer fails": (
+        "p = torch.ones(2, requires_grad=True)\nopt = torch.optim.Adam([p], capturable=True)\n"
+        "p.sum().backward()\ntry:\n    opt.step()\nexcept AssertionError as error:\n"
+        "    print(error)\ny = p * 3\nz = y.sum()\n", ("trace",),
+    ),
+    "a root within a transformation requires a gradient outside": (
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "torch.func.grad(lambda w: (w * x).sum())(torch.ones(2))\n", ("grad", "--wrt", "x"),
+    ),
+    "all outputs of a node within a module": (
+        "m = nn.LSTM(3, 4, proj_size=2, num_layers=2)\n"
+        "m(torch.randn(2, 1, 3))[0].sum().backward()\n", ("trace",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", OPTIONS)
+def test_pages_with_options_are_the_same(title: str, tmp_path: Path) -> None:
+    text, (verb, *more) = OPTIONS[title]
+    file = tmp_path / "program.expr"
+    file.write_text(text, "utf-8")
+    own, live = (here(verb, str(file), *more, "--engine", engine) for engine in ("own", "torch"))
+    assert own.returncode == live.returncode == 0
+    assert KEPT.sub("", own.stdout) == KEPT.sub("", live.stdout)
+    assert own.stderr == live.stderr.replace(" --engine torch", "")
+
+
+def test_nodes_of_a_modules_hook_save_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "net = nn.Linear(2, 1, bias=False)\nnet.register_full_backward_hook(lambda *given: None)\n"
+        "net(torch.ones(1, 2, requires_grad=True)).sum().backward()\n", "utf-8",
+    )  # fmt: skip
+    told = here("trace", str(file), "--saved", "--engine", "torch").stdout
+    assert "freed 1 of 5 nodes' saved tensors" in told and "saved_tensors" not in told
+
+
+def test_a_text_that_is_no_program_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text("x = torch.ones(2)\ny = = 3\n", "utf-8")
+    own, live = (here("trace", str(file), "--engine", engine) for engine in ("own", "torch"))
+    assert own.stderr == live.stderr and "  2 | y = = 3\n" in live.stderr
+
+
+def test_paths_of_a_pass_that_a_hooks_answer_has_ended(tmp_path: Path) -> None:
+    file = tmp_path / "program.expr"
+    file.write_text(
+        "x = tensor([1.0, 2.0], requires_grad=True)\nhandle = x.register_hook(lambda grad: 3.0)\n"
+        "try:\n    (x * 2).sum().backward()\nexcept TypeError as error:\n    print(error)\n"
+        "handle.remove()\n", "utf-8",
+    )  # fmt: skip
+    own, live = (json.loads(here("paths", str(file), "--wrt", "x", "--format", "json", "--engine",
+                                 engine).stdout) for engine in ("own", "torch"))  # fmt: skip
+    assert own["paths"] == live["paths"] and own["sum"] == live["sum"] is not None

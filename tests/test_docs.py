@@ -115,7 +115,7 @@ def test_programs(page: Path, tmp_path: Path, environment: dict[str, str]) -> No
     assert text == page.read_text("utf-8")
 
 
-def test_python_blocks(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_python_blocks(tmp_path: Path) -> None:
     """What a block prints is what the comments behind its print calls say."""
     text = "".join(page.read_text("utf-8") for page in PAGES)
     blocks = [b for b in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if "gradcli" in b]
@@ -124,15 +124,8 @@ def test_python_blocks(tmp_path: Path, environment: dict[str, str]) -> None:
         if "import torch\n" in block and not oracle.has_torch:
             continue
         said = re.findall(r"print\(.*\)  # (.*)", block)
-        done = subprocess.run(
-            [sys.executable, "-c", block],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.splitlines() == said
+        (tmp_path / "block.py").write_text(block, "utf-8")
+        assert warm.python("block.py", tmp_path).stdout.splitlines() == said
 
 
 # A function that the engine writes from a row: ```python title="run of tanh.default".

@@ -146,6 +146,66 @@ g, = torch.autograd.grad(y, a)
     assert said == "hidden: 3 nodes that only the forward computation needs, 1 constant"
 
 
+CELLS = """\
+torch.manual_seed(0)
+cell = nn.LSTMCell(3, 4)
+h, c = torch.zeros(2, 4), torch.zeros(2, 4)
+kept = []
+for t in range(30):
+    h, c = cell(torch.randn(2, 3), (h, c))
+    if t % 5 == 0:
+        kept.append(h)
+torch.autograd.backward([torch.stack(kept).sum(), c.pow(2).sum()])
+"""
+ROWS_LEFT_OUT = """\
+w = torch.tensor(2., requires_grad=True)
+def f(x, n):
+    return x if n == 0 else f(x * w, n - 1) + f(x + w, n - 1)
+f(torch.tensor(1.), 6).backward()
+"""
+WIDE = """\
+x = torch.arange(90.).requires_grad_()
+y = torch.cat([part.exp() * i for i, part in enumerate(x.split(1))])
+y.sum().backward()
+"""
+RECURRENT = """\
+w, v = torch.tensor(0.5, requires_grad=True), torch.tensor(0.1, requires_grad=True)
+h = torch.tensor(1.)
+for i in range(40):
+    h = torch.tanh(w * h + (v * i))
+h.backward()
+"""
+
+
+@pytest.mark.parametrize("program", [NETWORK, CELLS, ROWS_LEFT_OUT, WIDE, RECURRENT])
+def test_a_fold_counts_all_that_it_hides(program: str) -> None:
+    """Also what hangs beside a chain, and nothing that has a row elsewhere."""
+    whole = report(program)
+    nodes = sum(re.search(r"(Backward\w*|leaf) ", row) is not None and "see " not in row
+                for row in _tree(whole, expand=True))  # fmt: skip
+    rows = _tree(whole)
+    said = [row for row in rows if re.match(r"(\W*)⋮", row)]
+    drawn = sum(re.search(r"(Backward\w*|leaf) ", row) is not None and row not in said
+                and not re.search(r"see |in ⋮", row) for row in rows)  # fmt: skip
+    assert drawn + sum(map(_count, said)) == nodes, said
+
+
+def _tree(whole: Report, **options: Any) -> list[str]:
+    written = page.text(whole, Look(False, True, 400, whole=True), **options)
+    trees = written.partition("\ntensor ")[0]
+    return [" ".join(row.split()) for row in trees.splitlines() if "grad_fn" not in row]
+
+
+def _count(fold: str) -> int:
+    if found := re.search(
+        r"([\d,]+) more nodes? in all|([\d,]+) more (?:node|input)s?(?!.*all)", fold
+    ):
+        return int((found[1] or found[2]).replace(",", ""))
+    found = re.search(r"(this|these (\d+)) nodes? × ([\d,]+)", fold)
+    assert found is not None, fold
+    return int(found[2] or 1) * (int(found[3].replace(",", "")) - 1)
+
+
 def test_the_command_line(home: Any) -> None:  # noqa: F811
     (home / "p.expr").write_text(LOOPS)
     bare = answer("trace", "--expand", "p.expr")

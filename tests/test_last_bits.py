@@ -43,6 +43,10 @@ PROGRAMS = {
     "losses of logits": (
         "F.binary_cross_entropy_with_logits(x[:300], (x[300:600] > 0).float(), reduction='none')"
     ),
+    "slopes of elu and softplus": (
+        "[back(f, x[:77]) for f in (F.elu, F.selu, F.celu, F.softplus)] "
+        "+ [back(F.glu, x[:640].view(5, 128)).flatten()]"
+    ),
     "silu of many": "back(F.silu, x[:77])",
     "tanh of many": "back(torch.tanh, x[:77])",
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",
@@ -54,13 +58,26 @@ PROGRAMS = {
     "var of equal numbers": "torch.stack([torch.full((1, n), 1.41).var(1) for n in range(2, 12)])",
     "sums around what is kept": (
         "[x[:960].view(4, 5, 6, 8).sum((0, 2, 3)), x[:960].view(4, 1, 5, 48).mean((0, 1, 3)), "
-        "x[:960].view(1, 30, 4, 8).sum((0, 2, 3))]"
+        "x[:960].view(1, 30, 4, 8).sum((0, 2, 3)), x[:960].view(4, 5, 6, 8).sum((0, 2)), "
+        "x[:960].view(4, 5, 6, 8).sum((1, 3))]"
+    ),
+    "sums of what was permuted": (
+        "[f(x[:960].view(4, 5, 6, 8).permute(0, 2, 3, 1)).flatten() for f in (lambda y: y.sum(), "
+        "lambda y: y.sum((0, 1, 2)), lambda y: (y * 3).mean((1, 3)), lambda y: y.sum(3, True))]"
     ),
     "softmax of few": "back(lambda x: torch.softmax(x, 1), x[:12].view(3, 4))",
     "softmax of many": "back(lambda x: torch.softmax(x, 1), x[:120].view(3, 40))",
     "softmax of a batch": "back(lambda x: torch.softmax(x, 1), x.view(100, 10))",
     "log_softmax of a batch": "back(lambda x: torch.log_softmax(x, 1), x.view(100, 10))",
-    "softmax down": "back(lambda x: torch.softmax(x, 0), x[:12].view(3, 4))",
+    "softmax down": (
+        "[back(lambda x: f(x, 0), x[: 3 * n].view(3, n)).flatten() for n in (4, 16, 21) "
+        "for f in (torch.softmax, torch.log_softmax)]"
+    ),
+    "cross_entropy of pictures": (
+        "[back(lambda x: F.cross_entropy(x, torch.arange(100).view(2, 5, 10) % 5), "
+        "x[:500].view(2, 5, 5, 10)), F.nll_loss(x[:500].view(2, 5, 5, 10), "
+        "torch.arange(100).view(2, 5, 10) % 5)]"
+    ),
     "a row that adds up to one": "flat(lambda x: torch.softmax(x, -1), x[:50].view(5, 10))",
     "log_softmax, flat": "flat(lambda x: torch.log_softmax(x, -1), x[:30].view(3, 10))",
     "layer_norm": "back(lambda x: F.layer_norm(x, (10,)), x[:40].view(4, 10))",

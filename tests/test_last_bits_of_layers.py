@@ -76,6 +76,65 @@ def convolved(torch: Any, name: str) -> list[int]:
     return list(torch.cat([every[::11], every[-5:]]).view(torch.int32).tolist())
 
 
+# The sizes of pictures, and how they are resized.
+RESIZED = {
+    "small": ((2, 9, 5, 4), {"scale_factor": 2, "mode": "bilinear"}),
+    "large": ((1, 2, 9, 8), {"size": (70, 60), "mode": "bilinear"}),
+    "shrunk": ((1, 3, 20, 20), {"scale_factor": 0.45, "mode": "bilinear"}),
+    "corners kept": ((1, 3, 7, 5), {"size": (10, 13), "mode": "bilinear", "align_corners": True}),
+    "cubic": ((1, 3, 7, 9), {"size": (10, 13), "mode": "bicubic"}),
+    "lines": ((2, 3, 9), {"size": 20, "mode": "linear"}),
+    "bodies": ((1, 2, 4, 5, 6), {"size": (7, 8, 9), "mode": "trilinear"}),
+    "neighbours": ((1, 4, 8, 8), {"scale_factor": 3, "mode": "nearest"}),
+}
+
+
+@question
+def resized(torch: Any, name: str) -> list[int]:
+    """The bits of what resizing gives and passes back."""
+    torch.manual_seed(4)
+    sizes, settings = RESIZED[name]
+    x = numbers_of(torch, *sizes).requires_grad_()
+    y = torch.nn.functional.interpolate(x, **settings)
+    (grad,) = torch.autograd.grad(y, x, numbers_of(torch, *y.shape))
+    every = torch.cat([y.detach().reshape(-1)[::7], grad.reshape(-1)[::3]])
+    return list(every.view(torch.int32).tolist())
+
+
+@question
+def neighbours(torch: Any, dtype: str, mode: str) -> list[float]:
+    """Which row of so many is taken for each of others."""
+    found = []
+    for size, outs in ((26, (22, 44, 88)), (30, (26, 58, 86)), (4, (49, 82)), (39, (33, 66))):
+        rows = torch.arange(size, dtype=getattr(torch, dtype))
+        for out in outs:
+            for shape, wanted in (((1, 1, size), out), ((1, 1, size, 1), (out, 1))):
+                y = torch.nn.functional.interpolate(rows.view(shape), size=wanted, mode=mode)
+                found += y.flatten().tolist()
+    return found
+
+
+# The sizes of queries, of keys and values, and how they meet.
+ATTENDED = {
+    "few": ((2, 2, 7, 8), (2, 2, 7, 8), {}),
+    "vectors of keys": ((1, 2, 8, 8), (1, 2, 36, 8), {}),
+    "blocks of rows": ((1, 2, 40, 16), (1, 2, 40, 16), {"is_causal": True}),
+    "one row": ((2, 3, 1, 4), (2, 3, 16, 4), {"scale": 0.3}),
+}
+
+
+@question
+def attended(torch: Any, name: str) -> list[int]:
+    """The bits of what attention gives and passes back."""
+    torch.manual_seed(6)
+    rows, keys, settings = ATTENDED[name]
+    sides = [numbers_of(torch, *sizes).requires_grad_() for sizes in (rows, keys, keys)]
+    y = torch.nn.functional.scaled_dot_product_attention(*sides, **settings)
+    grads = torch.autograd.grad(y, sides, numbers_of(torch, *y.shape))
+    every = torch.cat([part.detach().reshape(-1)[::3] for part in (y, *grads)])
+    return list(every.view(torch.int32).tolist())
+
+
 NETWORKS = {
     "pictures": (
         "nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), "
@@ -165,3 +224,22 @@ def test_convolutions_are_the_same_within_rounding(
     monkeypatch.setattr(convolution_kernels, "adds_in_turn", lambda: False)
     for one, other in zip(results(gradcli.float32, False), results(gradcli.float64, False)):
         numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", RESIZED)
+def test_pictures_are_resized_to_the_last_bit(name: str) -> None:
+    if not oracle.ask("kernels")["vectors"]:
+        pytest.skip("PyTorch's vectors are others on this processor")
+    assert resized(gradcli, name) == oracle.ask("resized", name)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_same_neighbour_is_taken(dtype: str, mode: str) -> None:
+    assert neighbours(gradcli, dtype, mode) == oracle.ask("neighbours", dtype, mode)
+
+
+@pytest.mark.parametrize("name", ATTENDED)
+def test_attention_agrees_to_the_last_bit(name: str) -> None:
+    skip_without_vectors()
+    assert attended(gradcli, name) == oracle.ask("attended", name)

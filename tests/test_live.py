@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from command_here import here
 from oracle import oracle, torch
 from programs_under import sections
@@ -482,9 +483,7 @@ def test_a_command_runs_a_program_as_python_does(tmp_path: Path) -> None:
         "torch.nn.functional.mse_loss(torch.ones(2, 1), torch.ones(2))\n"
     )
     words = "trace", str(script), "--engine", "torch", "--format", "json"
-    done = subprocess.run(
-        [sys.executable, "-m", "gradcli", *words], capture_output=True, check=True
-    )
+    done = gradcli(*words)
     document = json.loads(done.stdout)
     assert document["output"] == "True\n"
     (warning,) = document["warnings"]
@@ -555,9 +554,8 @@ def test_a_warning_is_told_where_the_program_has_it(tmp_path: Path) -> None:
             f"with {manager}:\n    build(x).sum().backward()\n"
             "    (x * 2).grad\n    torch.nn.functional.softmax(x)\n"
         )
-        done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
-        assert done.returncode == 0 and done.stderr.count("Warning") == 5
-        told.append(done.stderr)
+        told.append(warm.python(file).stderr)
+        assert told[-1].count("Warning") == 5
     assert told[0] == told[1]
 
 

@@ -4,13 +4,12 @@ memory is given back while they last."""
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 torch = pytest.importorskip("torch")
 
@@ -44,8 +43,7 @@ def test_a_compiler_that_is_loaded_within_a_recording_knows_nothing_of_it(tmp_pa
     """An optimizer loads it, which notes its rules by function, and registers operators."""
     file = tmp_path / "p.py"
     file.write_text(LOADED_WITHIN, "utf-8")
-    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
-    assert done.stdout == "[True, True]\nTrue False\n"
+    assert warm.python(file).stdout == "[True, True]\nTrue False\n"
 
 
 class Square(torch.autograd.Function):  # type: ignore[misc]

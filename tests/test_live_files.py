@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import warm
 from oracle import oracle
 from test_cli import gradcli
 
+from gradcli.live.imported import ImportedFiles
 from gradcli.pipeline.request import Request
 from gradcli.questions.step import report as walked
 from gradcli.questions.trace import recorded, trace_report
@@ -195,9 +197,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("plain")
     (folder / "layers.py").write_text(LAYERS)
     (folder / "train.py").write_text(TRAIN)
-    done = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return warm.python("train.py", folder).stdout
 
 
 @pytest.mark.parametrize("words", ["run", "flow -q", "why -q net.lin.weight"])
@@ -324,3 +324,11 @@ def test_programs_end_as_under_python(title: str, command: tuple[str, ...], fold
     assert [line for line in shown if line in lines] == lines if command[0] == "trace" else (
         done.stdout == PRINTED[title]
     ), done.stdout  # fmt: skip
+
+
+def test_gradcli_itself_is_no_file_of_a_program() -> None:
+    """Not even of one that lies in the folder of a checkout."""
+    place = warm.ROOT
+    files = ImportedFiles(SimpleNamespace(start=SimpleNamespace(folder=str(place))))
+    assert files.find_spec("gradcli") is None
+    assert files.find_spec("gradcli.operators", [str(place / "gradcli")]) is None

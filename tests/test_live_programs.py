@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from command_here import here
 from test_cli import gradcli
 
@@ -75,7 +76,7 @@ print(seen)
 
 def test_memory_that_a_hook_gives_away(tmp_path: Path) -> None:
     file = written(tmp_path, SHARED)
-    plain = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
+    plain = warm.python(file)
     for question in ("trace", "why"):
         done = here(question, file, "--engine", "torch")
         assert done.returncode == 0, done.stderr

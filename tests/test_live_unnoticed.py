@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import signal
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command_here import here
 
 torch = pytest.importorskip("torch")
 
@@ -270,3 +273,38 @@ def test_recordings_that_are_over_hold_nothing() -> None:
         held_by(torch.ones(2, requires_grad=True)).backward()
     gc.collect()
     assert [ref() is None for ref in known] == [True] * 4
+
+
+def test_a_mode_of_the_program_observes_no_name_that_is_bound(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import torch\nfrom torch.overrides import TorchFunctionMode\nheard = []\n"
+        "class Mode(TorchFunctionMode):\n"
+        "    def __torch_function__(self, function, kinds, args=(), kwargs=None):\n"
+        "        heard.append(function.__name__)\n"
+        "        return function(*args, **(kwargs or {}))\n"
+        "x = torch.ones(2, requires_grad=True)\n"
+        "with Mode():\n    y = x * 2\n    z = y.sum()\nprint(heard)\n", "utf-8",
+    )  # fmt: skip
+    assert "['mul', 'sum']" in here("trace", str(file), "--engine", "torch").stdout
+
+
+CHECKPOINTED = """import torch
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 2)
+net.weight.register_hook(lambda grad: grad * 2)
+net.weight.register_post_accumulate_grad_hook(lambda leaf: None)
+x = torch.ones(1, 2, requires_grad=True)
+checkpoint(net, x, use_reentrant=True).sum().backward()
+"""
+
+
+def test_hooks_of_leaves_that_only_a_checkpoint_comes_to(tmp_path: Path) -> None:
+    """The pass that the program began does not come to them; the one within it does."""
+    file = tmp_path / "program.py"
+    file.write_text(CHECKPOINTED, "utf-8")
+    told = json.loads(here("trace", str(file), "--engine", "torch", "--format", "json").stdout)
+    assert [(hook["name"], hook["kind"]) for hook in told["hooks"]] == [
+        ("net.weight", "tensor"), ("net.weight", "post accumulate")
+    ]  # fmt: skip

@@ -197,6 +197,41 @@ def test_tab_reaches_boxes_and_search_finds(tab: Browser, folder: Path) -> None:
 
 
 @pytest.mark.browser
+def test_search_finds_what_folds_hide(tab: Browser, folder: Path) -> None:
+    """A fold is found by what another picture draws of it; the rest is counted as not searched."""
+    opened(tab, folder, "transformer", "--fold")
+    fold = "figure:not([hidden]) g.fold[data-lines='32']"
+    inside = tab.ask(f"""(() => {{
+        const members = document.querySelector("{fold}").dataset.members.split(" ");
+        const box = [...document.querySelectorAll("figure[hidden] g.box[data-node]")]
+            .find(b => members.includes(b.dataset.node));
+        return box.querySelector("title").textContent; }})()""")
+    tab.ask("document.querySelector('input[type=search]').focus()")
+    tab.type(inside)
+    assert "in folds" in tab.ask("document.getElementById('found').textContent")
+    assert tab.ask(f"document.querySelector(\"{fold}\").classList.contains('found')")
+    opened(tab, folder, "rnn")
+    tab.ask("document.querySelector('input[type=search]').focus()")
+    tab.type("tanh")
+    assert tab.ask("document.getElementById('found').textContent").endswith("nodes not searched")
+
+
+@pytest.mark.browser
+def test_a_screen_reader_gets_names_with_numbers(tab: Browser, folder: Path) -> None:
+    """Boxes are no parts of an image, and a gradient is said once the pass has come to it."""
+    opened(tab, folder, "two_paths")
+    every = tab.call("Accessibility.getFullAXTree")["nodes"]
+    told = [(one["role"]["value"], one["name"]["value"]) for one in every
+            if "role" in one and one.get("name", {}).get("value")]  # fmt: skip
+    assert ("button", "a, leaf · line 2, value 4, grad -53 = -35 + -18") in told
+    assert not [name for role, name in told if role == "image"]
+    tab.ask("document.querySelector('input[type=range]').focus()")
+    tab.press("Home")
+    label = "[...document.querySelectorAll('g.leaf')].map(b => b.getAttribute('aria-label'))"
+    assert not any("grad" in one for one in tab.ask(label))
+
+
+@pytest.mark.browser
 def test_folds_open_in_place(tab: Browser, folder: Path) -> None:
     opened(tab, folder, "transformer", "--fold")
     before = count(tab, "g.box")
@@ -331,6 +366,12 @@ def test_without_scripts_the_picture_stands_there(tab: Browser, folder: Path) ->
                          selector="figure:not([hidden]) svg, li[data-line]")  # fmt: skip
         shown = found["nodeIds"]
         assert len(shown) == 1 + len(ALL["transformer"].splitlines())
+        opened(tab, folder, "rnn")
+        tree = tab.call("DOM.getDocument", depth=-1)["root"]
+        hint = tab.call("DOM.querySelector", nodeId=tree["nodeId"], selector=".hint")["nodeId"]
+        tab.call("CSS.enable")
+        styles = tab.call("CSS.getComputedStyleForNode", nodeId=hint)["computedStyle"]
+        assert {"name": "display", "value": "none"} in styles  # nothing opens where it is clicked
     finally:
         tab.call("Emulation.setScriptExecutionDisabled", value=False)
 

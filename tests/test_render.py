@@ -25,6 +25,7 @@ from gradcli.recording.facts import (
     Spread,
     TensorFact,
 )
+from gradcli.recording.facts.basic import Elsewhere
 from gradcli.recording.facts.steps import ValueFact
 from gradcli.render import error, escape, fold, json as render_json, trace
 from gradcli.render.graph import Graph
@@ -34,6 +35,7 @@ from gradcli.render.text import (
     Cell,
     Look,
     _cut,
+    at,
     cell,
     columns,
     cut,
@@ -291,7 +293,7 @@ def test_many_results_are_thinned() -> None:
     tensors = tuple(inner(f"losses[{i}]", i, i, "MulBackward0", 2) for i in range(200))
     nodes = tuple(NodeFact(i, "MulBackward0", (None,)) for i in range(200))
     page = trace.text(drawn("p.expr", "cpu", tensors, nodes, tuple(range(200))), PLAIN)
-    assert "⋮ 1  199 more results: losses[0], losses[1], losses[2], ..." in page
+    assert "⋮ 1  199 more results: losses[0], losses[1], losses[2] and 196 more" in page
     assert "⋮ 2  194 more" in page and len(page.splitlines()) < 20
 
 
@@ -584,3 +586,8 @@ def test_ends_that_would_read_alike_are_one_number() -> None:
     piece = Cell("0.0992…0.1244", short="0.0992…0.1244")
     shown = [_cut(piece, width, "…") for width in (13, 10, 9, 4, 3)]
     assert shown == ["0.0992…0.1244", "0.099…0.12", "≈0.1", "≈0.1", "…"]
+
+
+def test_a_place_of_another_cell_alone_has_no_line_before_it() -> None:
+    there = Elsewhere("Cell In[5]", 5, "x * 2", False)
+    assert at(2, there).text == f"2, {there}" and at(None, there).text == str(there)

@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import selectors
 import socket
 import struct
@@ -34,17 +35,25 @@ OPERATORS = ("elementwise.arithmetic", "reduce.reduce", "reduce.sums", "shape.ca
              "shape.squeeze")  # fmt: skip
 
 
+def python(file: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A script that imports PyTorch, run by Python."""
+    done = run([str(file)], folder=folder, script=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def run(
     words: Sequence[str], environment: Mapping[str, str] = os.environ, stdin: str | None = None,
-    folder: Path | None = None, joined: bool = False,
+    folder: Path | None = None, joined: bool = False, script: bool = False,
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
-    """gradcli with these words, in this folder; messages may be joined to what is printed."""
+    """gradcli with these words, or a script, in this folder; messages may be joined to what is
+    printed."""
     if not _forks(environment, stdin):
-        return _cold(words, environment, stdin, folder, joined)
+        return _cold(words, environment, stdin, folder, joined, script)
     given = os.open(os.devnull, os.O_RDONLY) if stdin is None else _written(stdin)
     (out, into_out), (errors, into_errors) = os.pipe(), os.pipe()
     ends = given, into_out, into_out if joined else into_errors
-    with started(words, environment, folder, ends) as ended:
+    with started(words, environment, folder, ends, script) as ended:
         for end in (given, into_out, into_errors):
             os.close(end)
         told = [text.decode("utf-8") for text in _read(words, out, errors)]
@@ -54,21 +63,23 @@ def run(
 @contextlib.contextmanager
 def started(
     words: Sequence[str], environment: Mapping[str, str], folder: Path | None,
-    ends: Sequence[int],
+    ends: Sequence[int], script: bool = False,
 ) -> Iterator[list[int]]:  # fmt: skip
     """While gradcli runs with these words: it reads the first of three ends and writes to the
     others. In the list is at last how it ended."""
     request = {
-        "words": words, "folder": str(folder or Path.cwd()), "environment": dict(environment),
+        "words": words, "script": script, "folder": str(folder or Path.cwd()),
+        "environment": dict(environment),
     }  # fmt: skip
-    server = _server("torch" in words)
+    live = "torch" in words or script
+    server = _server(live)
     _send(server, request, list(ends))
     ended: list[int] = []
     try:
         yield ended
         ended += NUMBER.unpack(server.recv(NUMBER.size))
     except BaseException:
-        _servers.pop("torch" in words).close()  # its child may run on
+        _servers.pop(live).close()  # its child may run on
         raise
 
 
@@ -88,12 +99,13 @@ def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _cold(
     words: Sequence[str], environment: Mapping[str, str], stdin: str | None, folder: Path | None,
-    joined: bool,
+    joined: bool, script: bool,
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     given: dict[str, Any] = {"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}
     path = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+    program = [] if script else ["-m", "gradcli"]
     return subprocess.run(
-        [sys.executable, "-m", "gradcli", *words], cwd=folder, check=False, encoding="utf-8",
+        [sys.executable, *program, *words], cwd=folder, check=False, encoding="utf-8",
         env={**environment, "PYTHONPATH": path}, timeout=PATIENCE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if joined else subprocess.PIPE, **given,
     )  # fmt: skip
@@ -178,7 +190,7 @@ def serve(asked: socket.socket) -> None:
 
 
 def _become(request: Any, ends: list[int]) -> None:
-    """The command, as Python would have started it."""
+    """The program, as Python would have started it."""
     from gradcli.door import process
 
     for place, end in enumerate(ends):
@@ -187,11 +199,15 @@ def _become(request: Any, ends: list[int]) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    sys.argv = ["gradcli", *request["words"]]
+    sys.argv = [*([] if request["script"] else ["gradcli"]), *request["words"]]
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
-    process()
+    if not request["script"]:
+        process()
+    sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    sys.exit()
 
 
 def load(*others: str) -> None:

@@ -56,7 +56,8 @@ def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
     if context is not None:
         context._saved = context._for_forward
         context._versions = tuple(0 if t is None else t._version for t in context._saved)
-    tangents = [value.tangent if is_dual(value, level) else None for value in args]
+    fill = context is None or context.materialize_grads
+    tangents = [value.tangent if is_dual(value, level) else _none(value, fill) for value in args]
     pushed = owner.jvp(context, *tangents)
     outs = result if isinstance(result, tuple) else (result,)
     given = pushed if isinstance(pushed, tuple) else (pushed,)
@@ -71,6 +72,13 @@ def _pushed(owner: Any, args: Sequence[Any], level: int) -> Any:
         for place, (out, tangent) in enumerate(zip(outs, given, strict=True))
     )
     return made if isinstance(result, tuple) else made[0]
+
+
+def _none(value: Any, fill: bool) -> Any:
+    """The tangent that jvp gets of an argument that has none."""
+    if fill and isinstance(value, Tensor) and value._kind.differentiable:
+        return catalogue.functions["zeros_like"](value)
+    return None
 
 
 def _with_tangent(out: Any, tangent: Any, place: int, duals: Sequence[Any], level: int) -> Any:

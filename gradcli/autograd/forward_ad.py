@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from ..engine.schema.carriers import TRANSFORMS
 from ..engine.schema.catalogue import catalogue
-from ..engine.schema.mode import no_grad, state
+from ..engine.schema.mode import state
 from ..func import transformation  # noqa: F401 (defines the operations of duals)
 from ..func.dual import become_plain, check_tangent, dual, forward, is_dual
-from ..func.reverse import Identity, gradient
+from ..func.reverse import Identity, gradients_of_carriers
 
 __all__ = [
     "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
@@ -32,7 +32,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     forward.level = LEVEL
     TRANSFORMS.levels += 1
-    TRANSFORMS.gradients = gradients_of_duals
+    TRANSFORMS.gradients = gradients_of_carriers
     return LEVEL
 
 
@@ -48,7 +48,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         )
     forward.level = -1
     TRANSFORMS.levels -= 1
-    TRANSFORMS.gradients = None
+    if not TRANSFORMS.levels:
+        TRANSFORMS.gradients = None
     for tensor in list(forward.alive):
         become_plain(tensor)
     forward.alive.clear()
@@ -115,23 +116,3 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         shown._grad_fn, shown._requires_grad = Identity(primal, "Identity"), True
         primal = shown
     return UnpackedDualTensor(primal, None if state.inference else tensor.tangent)
-
-
-def gradients_of_duals(
-    outputs: Any, inputs: Any, given: Any, create_graph: bool
-) -> list[Any] | None:
-    """autograd.grad where a tangent takes part: the gradients come with tangents too."""
-    if not any(is_dual(value, LEVEL) for value in (*outputs, *inputs, *given)):
-        return None
-    found = gradient(outputs, inputs, given, True)
-    if create_graph:
-        return found
-    with no_grad():
-        return [
-            None
-            if value is None
-            else dual(value.primal.detach(), value.tangent.detach(), LEVEL)
-            if is_dual(value, LEVEL)
-            else value.detach()
-            for value in found
-        ]

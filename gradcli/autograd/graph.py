@@ -12,8 +12,7 @@ from ..engine.graph.node import AccumulateGrad, Node
 from ..engine.schema.carriers import RUNTIME
 from ..engine.schema.catalogue import catalogue
 from ..engine.schema.class_name import name_in_messages
-from ..engine.schema.mode import enable_grad, state
-from ..engine.schema.run_state import run_state
+from ..engine.schema.mode import disable_saved_tensors_hooks, enable_grad, state
 from ..engine.tensors.tensor import Tensor, plain
 
 __all__ = [
@@ -61,18 +60,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, tensor.output_nr, token)
 
 
-class _Forbidden:
-    """What those say who do not want saved tensors to be packed."""
-
-    __slots__ = ("messages",)
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-
-_forbidden = run_state(_Forbidden())
-
-
 class saved_tensors_hooks:
     """Inside, what operations save goes through pack_hook, and comes back through unpack_hook."""
 
@@ -89,27 +76,12 @@ class saved_tensors_hooks:
                 "collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked "
                 f"with: {self._pair[0]!r}, {self._pair[1]!r}"
             )
-        if _forbidden.messages:
-            raise RuntimeError(_forbidden.messages[-1])
+        if state.refused_hooks:
+            raise RuntimeError(state.refused_hooks[-1])
         state.push_saved_hooks(self._pair)
 
     def __exit__(self, *error: object) -> None:
         state.pop_saved_hooks()
-
-
-class disable_saved_tensors_hooks:
-    """Inside, saved_tensors_hooks raise the given words."""
-
-    def __init__(self, error_message: str) -> None:
-        self._message = error_message
-
-    def __enter__(self) -> None:
-        if state.saved_hooks:
-            raise RuntimeError(self._message)
-        _forbidden.messages.append(self._message)
-
-    def __exit__(self, *error: object) -> None:
-        _forbidden.messages.pop()
 
 
 class _AllowMutationOnSavedContext:

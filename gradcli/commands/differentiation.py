@@ -74,16 +74,12 @@ HIDE = names(
 )._replace(panel=SHOWN)  # fmt: skip
 
 
-def expanding(help: str) -> Option:
-    """The option that opens folds, by their numbers on the page."""
-    return Option("expand", ("--expand",), help, (), folds, metavar="N|all", many=True,
-                  gather=_joined, alone="all", panel=SHOWN)  # fmt: skip
-
-
 def _joined(given: list[Any]) -> frozenset[int]:
     return frozenset[int]().union(*given)
 
 
 DEPTH = Option("depth", ("--depth",), "Draw N levels of nodes.", None, count, metavar="N",
                panel=SHOWN)  # fmt: skip
-EXPAND = expanding("Open the folds with these numbers; alone, all of them.")
+EXPAND = Option("expand", ("--expand",), "Open the folds with these numbers; alone, all of them.",
+                (), folds, metavar="N|all", many=True, gather=_joined, alone="all",
+                panel=SHOWN)  # fmt: skip

@@ -82,7 +82,7 @@ def _every(env: Environment) -> int:
     from ..questions.why.all_leaves import why_reports
 
     request = env.request()
-    ran, whole, reports = why_reports(request, None)
+    ran, whole, reports = why_reports(request)
     ran = env.explained(ran, tries=False)
     keep(reports)
     if env.common.format == "text":

@@ -14,11 +14,11 @@ from typing import Any
 from ..engine.graph.leaf import edge_of
 from ..engine.graph.node import AccumulateGrad, CustomNode, Node
 from ..engine.schema.catalogue import catalogue
-from ..engine.schema.mode import state
+from ..engine.schema.mode import no_grad, state
 from ..engine.tensors.tensor import Tensor, plain
-from .batched import batched, is_batched
+from .batched import Batched, batched, is_batched
 from .carrier import highest, run
-from .dual import dual, is_dual
+from .dual import dual, forward, is_dual
 from .observed_passes import unheard, with_all_samples
 
 
@@ -90,6 +90,35 @@ def gradient(
     if is_dual(top, level):
         return _of_duals(outputs, inputs, given, create, level)
     return _of_batched(outputs, inputs, given, create, level)
+
+
+def gradients_of_carriers(
+    outputs: Sequence[Any], inputs: Sequence[Any], given: Sequence[Any], create: bool, keep: bool
+) -> list[Any] | None:
+    """autograd.grad where a tangent takes part, whose gradients have one too, or where the seeds
+    are samples of a vmap around it; None where it is an ordinary call."""
+    level = forward.level
+    if any(is_dual(value, level) for value in (*outputs, *inputs, *given)):
+        return _detached_duals(gradient(outputs, inputs, given, True), create, level)
+    top = highest(given)
+    if not isinstance(top, Batched):
+        return None
+    found = at_once(outputs, inputs, given, create, keep)
+    return found or _each(outputs, inputs, given, create, top.level, top.samples)
+
+
+def _detached_duals(found: list[Any], create: bool, level: int) -> list[Any]:
+    if create:
+        return found
+    with no_grad():
+        return [
+            None
+            if value is None
+            else dual(value.primal.detach(), value.tangent.detach(), level)
+            if is_dual(value, level)
+            else value.detach()
+            for value in found
+        ]
 
 
 def _ordinary(

@@ -12,6 +12,7 @@ from .captured import check_change, mark
 from .carrier import CONDUCT, Conduct
 from .dual import Dual
 from .printing import carrier_text, dual_text, tracked_text
+from .reverse import gradients_of_carriers
 
 CONDUCT[Batched] = Conduct(batching.operate, batching.manufacture, carrier_text)
 CONDUCT[Dual] = Conduct(pushing.operate, pushing.manufacture, dual_text)
@@ -57,9 +58,11 @@ class Level:
 
 
 def _refresh() -> None:
-    """Random functions ask only while a vmap is open that forbids them."""
+    """What the engine asks for while a transformation is open; random functions only where a vmap
+    forbids them."""
     stack = TRANSFORMS.stack
     TRANSFORMS.forbid = _refuse if stack else None
+    TRANSFORMS.gradients = gradients_of_carriers if TRANSFORMS.levels else None
     TRANSFORMS.text = tracked_text if any(level.kind == "grad" for level in stack) else None
     forbidden = any(level.randomness == "error" for level in stack if level.kind == "vmap")
     TRANSFORMS.draw = _forbid if forbidden else None

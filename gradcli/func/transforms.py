@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..engine.schema.catalogue import catalogue
-from ..engine.schema.mode import enable_grad, state
+from ..engine.schema.mode import disable_saved_tensors_hooks, enable_grad, state
 from ..engine.tensors.tensor import Tensor
 from .batched import batched, is_batched
 from .carrier import run
@@ -93,7 +93,7 @@ def grad_and_value(func: F, argnums: Any = 0, has_aux: bool = False) -> F:
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         session = Session()
-        with Level("grad") as level, enable_grad():
+        with _unhooked(), Level("grad") as level, enable_grad():
             level.pairs = session.pairs
             leaves, spec = flatten(chosen(args, argnums))
             tracked = [_tracked(leaf, session, False) for leaf in leaves]
@@ -157,6 +157,18 @@ def vjp(func: F, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def pulled_back(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
+    with _unhooked():
+        return recorded(func, primals, argnums, has_aux)
+
+
+def _unhooked() -> disable_saved_tensors_hooks:
+    return disable_saved_tensors_hooks(
+        "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open "
+        "an issue with your use case."
+    )
+
+
+def recorded(func: F, primals: Sequence[Any], argnums: Any, has_aux: bool) -> Any:
     session = Session()
     with Level("grad") as level, enable_grad():
         level.pairs = session.pairs
@@ -352,7 +364,7 @@ def _tangent(out: Any, level: int, strict: bool) -> Any:
 
 def linearize(func: F, *primals: Any) -> Any:
     """What func gives, and its derivative at primals, a linear function of tangents."""
-    output, pull = vjp(func, *primals)
+    output, pull = recorded(func, primals, None, False)
     outs, out_spec = flatten(output)
     leaves, spec = flatten(tuple(primals))
     for leaf in leaves:

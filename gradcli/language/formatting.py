@@ -441,8 +441,8 @@ def percent(pattern: str, values: Any) -> str:
             if mapping is None:
                 raise TypeError("format requires a mapping")
             used = 1
-        width = _star(take(), "*") if width == "*" else width or ""
-        precision = _star(take(), "prec") if precision == "*" else precision
+        width = _star(take()) if width == "*" else width or ""
+        precision = _star(take()) if precision == "*" else precision
         value = mapping[name] if name is not None and mapping is not None else take()
         spec = f"%{flags}{width}" + (f".{precision}" if precision is not None else "")
         if len(spec) > SHORT:
@@ -454,7 +454,7 @@ def percent(pattern: str, values: Any) -> str:
     return joined(parts)
 
 
-def _star(value: Any, what: str) -> str:
+def _star(value: Any) -> str:
     if type(value) is not int:
         raise TypeError("* wants int")
     return str(value)

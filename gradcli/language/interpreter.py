@@ -169,6 +169,10 @@ class Machine:
         yield self.globals.values
         yield from reversed(list(running()))
 
+    def intervene(self, method: Callable[..., Any], *given: Any) -> None:
+        """An option calls this method of a tensor."""
+        method(*given)
+
     def listen(self, listener: Any) -> None:
         """From here on the closures report every expression."""
         from .tracing import TracingCompiler
@@ -388,7 +392,7 @@ def _diagnosis(
     cures: tuple[Cure, ...] = ()
     notes, status = _advice(program, error)
     if place is not None:
-        text, span = "", source.span_of(place)
+        text, span = "", source.place_of(place)
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
             from .explain import explain
 
@@ -456,7 +460,7 @@ def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iter
         line = node.lineno  # type: ignore[attr-defined]
         if line not in seen:
             seen.add(line)
-            spans.append(program.source.span_of(node))
+            spans.append(program.source.place_of(node))
     if len(spans) > SHOWN_CALLS:
         spans = spans[: SHOWN_CALLS - 1] + spans[-1:]
     for span in spans:
@@ -483,8 +487,7 @@ def missing_inputs(program: Program, missing: list[str]) -> Diagnostic:
     for name in first:
         near = names.suggestion(name, pool)
         if near and near != name and (not _is_short(name) or near.lower() == name.lower()):
-            other = "or " if notes else ""
-            notes.append(f"help: {other}did you mean '{near}' instead of '{name}'?")
+            notes.append(f"help: {'or ' * bool(notes)}did you mean '{near}' instead of '{name}'?")
     message = f"the {plural} {listed}{more} {have} no value"
     return Diagnostic("NameError", message, tuple(labels), tuple(notes), source.name)
 

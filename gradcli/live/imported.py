@@ -24,6 +24,7 @@ from .rewrite import Globals, Listeners, Rewriter
 from .text import Text, is_of_package, parsed
 from .tracing import Tracer
 
+OURS = __name__.partition(".")[0]  # a checkout may be the folder of a program
 USED = frozenset({"torch", "numpy"})  # a file that imports neither computes nothing
 
 
@@ -53,7 +54,9 @@ class ImportedFiles:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """What Python asks for each module; others are left to the finders behind this one."""
-        if path is not None and not any(map(self._is_here, path)):
+        if name.partition(".")[0] == OURS or (
+            path is not None and not any(map(self._is_here, path))
+        ):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is None:

@@ -24,7 +24,8 @@ PRINTING = frozenset({"__repr__", "__format__"})  # asks a view of a changed ten
 SHAPES = metadata.METHODS | PRINTING | {"__len__", "type"}
 # What gives the memory of a tensor away: who has it can change elements and no version.
 SHARING = frozenset({"numpy", "__array__", "data_ptr", "untyped_storage", "__dlpack__", "set_"})
-FUSED = "_fused_"  # begins the names of steps that change their first argument, and no version
+# Begin the names of operations that change their first argument, and no version.
+FUSED = "_fused_", "_amp_foreach_"
 CHANGING = frozenset({"batch_norm", "instance_norm", "__set__"})
 OTHERS = SHARING | CHANGING | PRINTING | {"__delete__", "backward", "retain_grad"}
 # How much there is to tell of a function: nothing, what it makes, more than that.

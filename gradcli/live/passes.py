@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 UNUSED = "appears to not have been used in the graph"  # is found when the pass is over
 DEEP = 20  # sums of sums that are looked into
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Within it the engine does not warn of a graph that only an option asks for."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Using backward.. with create_graph=True")
+        yield
 
 
 class PassTeller:
@@ -82,7 +91,8 @@ class PassTeller:
                     root is not None and not side.has_numbers(root) for root in roots
                 )
                 return plain(outputs, *args, **kwargs)
-        create = bool(args[2]) or self.create_graph
+        is_asked = bool(args[2])
+        create = is_asked or self.create_graph
         keep = bool(args[1]) or create or self.keep_graph
         frees, keep = not keep, keep or self.holds_graph
         gradients, inputs = args[0], args[3]
@@ -117,7 +127,8 @@ class PassTeller:
         call = plainly if spot is None else spot.call
         run = functools.partial(call, plain, (outputs, *args), kwargs)
         try:
-            return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
+            with _unwarned() if create and not is_asked else nullcontext():
+                return self._hooked_pass(run, nodes, args, outer=outer, capture=capture)
         finally:
             state.origin = state.origin if outer else before
 
@@ -331,6 +342,8 @@ class PassTeller:
                 observer.arrived(node, grads)
                 if kept or side.has_saved(node):
                     self.freed.append(node)
+                elif isinstance(node, self.capturing.python):
+                    side.mark(node).is_freed = False  # which it will not say any more
 
         def after(results: Any, grads: Any) -> None:
             with off():
@@ -402,7 +415,7 @@ class PassTeller:
             self._label_sum_on((node, number), grad)
 
     def _label_sum_on(self, edge: tuple[Any, int], grad: Any) -> None:
-        """A sum, or a copy for a leaf, stands where what came last does."""
+        """A sum stands where what came last does."""
         side = self.recorder.side
         for one in side.levels(grad):
             node = None if one is None else side.node(one)
@@ -427,6 +440,13 @@ class PassTeller:
             recorder.labels.label(node, origin, is_reported=False)
         return origin
 
+    def _label_stored(self, grad: Any) -> None:
+        """A copy for a leaf, or the sum with what it had: the call of the pass makes it."""
+        for one in self.recorder.side.levels(grad):
+            node = self.recorder.side.node(one)
+            if node is not None and self.recorder.labels.label(node, self.begun):
+                self.recorder.observer.made(one)
+
     def _of_leaf(self, node: Any) -> tuple[Callable[..., None], Callable[..., None]]:
         observer, off = self.recorder.observer, self.recorder.side.hands_off
         variable = node.variable
@@ -443,7 +463,8 @@ class PassTeller:
             if variable.requires_grad:
                 with off():
                     if self.recorder.side.switched() and variable.grad is not None:
-                        self._label_sums(node, (*grads, variable.grad))
+                        self._label_sums(node, grads)
+                        self._label_stored(variable.grad)
                     observer.stored(variable)
 
         return before, after

@@ -99,7 +99,7 @@ class ProgramHooks:
 
     def spies(self, nodes: list[Any]) -> Iterator[tuple[Any, int, Any, Any]]:
         """Replaces each hook by one that reports; the hooks come back when the pass is over."""
-        mark = self.recorder.side.mark
+        side, mark = self.recorder.side, self.recorder.side.mark
         by_mark = {id(mark(node)): node for node in nodes if not hasattr(node, "variable")}
         leaves = leaves_of(nodes)
         for kind, known, number, tensor, marked in self.all:
@@ -109,8 +109,11 @@ class ProgramHooks:
                 node = None
                 if marked is not None:
                     node = by_mark.get(id(marked()))
-                elif tensor is not None:
-                    node = leaves.get(id(tensor()))
+                elif tensor is not None and (leaf := tensor()) is not None:
+                    # A checkpoint's own pass comes to leaves that this one does not come to.
+                    node = leaves.get(id(leaf)) or side.edge(leaf)
+                if node is None:
+                    continue
                 spy = self._spy(kind, node, hook, number)
                 table[number] = spy
                 yield table, number, spy, hook

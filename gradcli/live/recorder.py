@@ -165,6 +165,8 @@ class Recorder:
         function = self.torch.autograd.Function
         stack.enter_context(planted.replaced(function, "apply", self._applying))
         stack.enter_context(planted.replaced(self.optimizer, "add_param_group", self._adding))
+        step = self.torch.autograd.profiler.record_function  # stands around each
+        stack.enter_context(planted.replaced(step, "__exit__", self._leaving_step))
         # What vmap gives are views, which its C++ code makes.
         vmap = sys.modules["torch._functorch.vmap"]
         stack.enter_context(planted.replaced(vmap, "_unwrap_batched", self._leaving_vmap))
@@ -293,6 +295,17 @@ class Recorder:
             return found
 
         return add_param_group
+
+    def _leaving_step(self, plain: Any) -> Any:
+        """An error ends a step before the hook that would."""
+        link = self.link
+
+        def leave(block: Any, *raised: Any) -> Any:
+            if raised[0] is not None and (recorder := link.hearing()) is not None:
+                recorder._step_ends()
+            return plain(block, *raised)
+
+        return leave
 
     def optimizing(self, optimizer: Any, parameters: Any) -> None:
         """It is to change these."""

@@ -69,6 +69,7 @@ class TorchSide(Live):
         self.names = SavedNames()
         self.no_functions = torch._C.DisableTorchFunction
         self.dispatching = torch._C._len_torch_dispatch_stack
+        self.count_modes = torch._C._len_torch_function_stack
         self.edge_to = torch.autograd.graph.get_gradient_edge
         self.switched = torch.is_grad_enabled
         self.scripting = torch._C._get_tracing_state
@@ -118,6 +119,9 @@ class TorchSide(Live):
         leaf = self.leaf
         return [(edge, number, edge if type(edge) is leaf else edge.metadata.get(KEY))
                 for edge, number in node.next_functions if edge is not None]  # fmt: skip
+
+    def freed(self, node: Any) -> bool | None:
+        return self.mark(node).is_freed
 
     def outputs(self, node: Any) -> int:
         return len(getattr(node, "_input_metadata", (None,)))
@@ -279,8 +283,8 @@ class TorchSide(Live):
         return self.mark(node).elsewhere
 
     def is_new_leaf(self, tensor: Any) -> bool:
-        """Whether a tensor of the program is a leaf; a class of the program observes nothing."""
-        if type(tensor) in (self.tensor, self.parameter):
+        """Whether a tensor of the program is a leaf; classes and modes of it observe nothing."""
+        if type(tensor) in (self.tensor, self.parameter) and self.count_modes() < 2:
             return bool(tensor.requires_grad and tensor.is_leaf)
         with self.hands_off():
             return bool(tensor.requires_grad and tensor.is_leaf)

@@ -55,8 +55,20 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
             total = _floating(xp, self.reshape([self.shape[dim] for dim in wide]), left, False)
             return _shaped(total, self, axis, keepdim)
         if axis is not None and (shape := _around(xp, self, axis)):
-            lines = _floating(xp, self.reshape(shape), (2,), False)  # then example by example
-            return _shaped(xp.add.accumulate(lines, axis=0)[-1], self, axis, keepdim)
+            parts = self.reshape(shape)
+            if shape[-1] == 1:
+                lines = _floating(xp, parts[..., 0], (3,), False)
+            else:  # what is kept lies behind as well
+                lines = _four_sums(xp, parts.transpose(3, 0, 1, 2, 4))
+            return _shaped(xp.add.accumulate(lines, axis=1)[:, -1], self, axis, keepdim)
+        if order := _order_in_memory(xp, self):
+            lain = self.transpose(order)
+            if axis is None or len(axis) == self.ndim:
+                return _floating(xp, lain, axis, keepdim)
+            there = tuple([place for place, dim in enumerate(order) if dim in axis])
+            total = _floating(xp, lain, there, True)
+            total = total.transpose([order.index(dim) for dim in range(self.ndim)])
+            return total if keepdim else total.squeeze(axis)
         return xp.add.reduce(self, axis=axis, keepdims=keepdim)
     lines, values = found
     return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
@@ -166,15 +178,16 @@ def sum_of_cases(xp: Any, loss: Any) -> Any:
 
     The very first case climbs to the highest level, and the levels are added from the lowest one.
     """
-    if loss.ndim != 1 or not _is_single(xp, loss) or loss.size < 2:
+    if not _is_single(xp, loss) or loss.size < 2:
         return loss.sum(dtype=loss.dtype)
-    total, level = loss.dtype.type(0), loss[1:]
+    cases = loss.reshape(-1)
+    total, level = loss.dtype.type(0), cases[1:]
     while level.size:
         whole = level.size // ROUNDS * ROUNDS
         if whole < level.size:
             total = total + xp.add.accumulate(level[whole:])[-1]
         level = xp.add.accumulate(level[:whole].reshape(-1, ROUNDS), axis=1)[:, -1]
-    return total + loss[0]
+    return total + cases[0]
 
 
 def sum_of_window(window: Any, ndim: int) -> Any:
@@ -237,16 +250,28 @@ def _in_memory(xp: Any, self: Any, axis: tuple[int, ...] | None) -> tuple[bool, 
     return False, self.reshape(outer, -1, inner).swapaxes(0, 1)
 
 
-def _around(xp: Any, self: Any, axis: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """Numbers of elements before, in and behind what is kept, where that lies in the middle."""
-    kept = [dim for dim in range(self.ndim) if dim not in axis]
+def _order_in_memory(xp: Any, self: Any) -> list[int] | None:
+    """The dimensions as they lie in memory without gaps, which is how PyTorch adds them; None where
+    they lie as they are."""
+    if not 0 < self.size <= SUMMED or self.flags.c_contiguous or xp.__name__ != "numpy":
+        return None
+    order = sorted(range(self.ndim), key=lambda dim: -self.strides[dim])
+    return order if self.transpose(order).flags.c_contiguous else None
+
+
+def _around(xp: Any, self: Any, axis: tuple[int, ...]) -> list[int] | None:
+    """The sizes of what is kept, reduced, kept, reduced and kept, where these take turns in memory:
+    each of the first reduced ones has a sum of its own. The outer ones that are kept may be 1."""
     if not 0 < self.size <= SUMMED or not self.flags.c_contiguous or xp.__name__ != "numpy":
         return None
-    if not kept or len(kept) != kept[-1] - kept[0] + 1:
-        return None
-    before, behind = prod(self.shape[: kept[0]]), prod(self.shape[kept[-1] + 1 :])
-    inside = self.size // (before * behind)
-    return (before, inside, behind) if min(before, inside, behind) > 1 else None
+    runs = [1]
+    for dim, size in enumerate(self.shape):
+        if (dim in axis) == (len(runs) % 2 == 0):
+            runs[-1] *= size
+        else:
+            runs.append(size)
+    runs += [1] * (len(runs) == 4)
+    return runs if len(runs) == 5 and min(runs[1:4]) > 1 else None
 
 
 def _shaped(total: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:

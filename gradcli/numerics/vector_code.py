@@ -90,6 +90,23 @@ def exp_in_turns(x: Any) -> Any:
     return found
 
 
+WIDE = 16  # columns that PyTorch's kernels go down at a time
+
+
+def exp_of_columns(x: Any, columns: int) -> Any:
+    """exp(x) for contiguous singles, where a kernel goes down so many columns that lie side by
+    side, and the C library gets those that fill no vector."""
+    whole = columns // WIDE * WIDE
+    if not whole:
+        return c_library.exp(x)
+    found = numpy.empty_like(x)
+    rows, out = x.reshape(-1, columns), found.reshape(-1, columns)
+    out[:, :whole] = vector_exp(rows[:, :whole])
+    if whole < columns:
+        out[:, whole:] = c_library.exp(numpy.ascontiguousarray(rows[:, whole:]))
+    return found
+
+
 _LN2 = numpy.array(0.6931471805599453)
 # log((1 + x) / (1 - x)) - 2 x over x**3, highest power first.
 _LOG_FIRST, _LOG_SECOND, _LOG_THIRD = (

@@ -219,14 +219,19 @@ def shape_text(tensor: Any) -> str:
     return f"torch.Size({list(tensor.shape)})"
 
 
-def check_square(self: Any, name: str, argument: str = "A") -> None:
+def check_square(self: Any, name: str) -> None:
     if self.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if self.shape[-1] != self.shape[-2]:
         raise RuntimeError(
-            f"{name}: {argument} must be batches of square matrices, but they are "
-            f"{self.shape[-2]} by {self.shape[-1]} matrices"
+            f"{name}: A must be batches of square matrices, but they are {self.shape[-2]} by "
+            f"{self.shape[-1]} matrices"
         )
+
+
+def underivable(name: str) -> Any:
+    """The formula of a derivative that PyTorch lacks."""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def refuse_complex(name: str, *tensors: Any) -> None:

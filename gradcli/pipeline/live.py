@@ -31,14 +31,14 @@ def execute_live(
     """bytes -> Program -> run by Python. An error becomes part of what is returned."""
     torch = require_torch("--engine torch")
     is_expr = request.path is None or request.path.endswith(SUFFIX)
-    program: Program | None = None
+    text = ""
     try:
         source = Source.from_bytes(request.data, request.name)
+        text = source.text
         program = live_program(source, is_expr=is_expr, expectations=request.expectations)
         machine, missing = _machine(request, program, torch, recording, is_expr=is_expr)
         return _run(request, machine, missing, write, recording)
     except ProgramError as error:
-        text = "" if program is None else program.source.text
         return Ran(request, None, text, None, [], (), error.diagnostic.bounded(),
                    heard=recording)  # fmt: skip
 

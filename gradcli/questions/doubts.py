@@ -85,7 +85,7 @@ Reader = Callable[[Any], Place | None]
 
 
 def _broadcast(doubt: Doubt, place: Place, read: Reader, ran: Ran) -> Worry | None:
-    shapes = doubt.shapes or _warned(ran, place.line)
+    shapes = doubt.shapes or _warned(ran)
     if len(shapes) != 2 or squeezed(shapes[0]) != squeezed(shapes[1]):
         return None
     target = _operands(doubt.place)[doubt.number : doubt.number + 1]
@@ -172,7 +172,7 @@ _WORDS: dict[str, Callable[[Doubt, Place, Reader, Ran], Worry | None]] = {
 }  # fmt: skip
 
 
-def _warned(ran: Ran, line: int) -> tuple[tuple[int, ...], ...]:
+def _warned(ran: Ran) -> tuple[tuple[int, ...], ...]:
     """The sizes that PyTorch's warning about a loss names, input and target."""
     for words in ran.warnings:
         if (sizes := SIZES.search(words)) is not None:

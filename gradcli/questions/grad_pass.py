@@ -109,7 +109,7 @@ def _printed(tensor: Any) -> str:
     whole = with_one_shape(tensor)
     if whole is tensor or tensor.is_nested or tensor.grad_fn is None:
         return repr(tensor)
-    return f"{repr(whole)[:-1]}, grad_fn=<{type(tensor.grad_fn).__name__}>)"
+    return f"{repr(whole.detach())[:-1]}, grad_fn=<{type(tensor.grad_fn).__name__}>)"
 
 
 def _arrived(ran: Ran, one: Pass) -> Iterator[Arrived]:

@@ -114,7 +114,7 @@ class Binder(Spectator):
             self.waiting[id(value)] = ref(value), name
             return
         if self.retained is None and value.grad_fn is not None:
-            value.retain_grad()
+            self._retain(value)
         self._met(name, name, value)
         if self.is_counting:  # the names observe it later
             count = self.log.names.results.counts.get(name, 0) + 1
@@ -159,18 +159,23 @@ class Binder(Spectator):
         """What is wished for this name comes true."""
         self.kept.add(asked)
         if self.retained and asked in self.retained and value.grad_fn is not None:
-            value.retain_grad()
+            self._retain(value)
         for setting in self.settings.get(asked, ()):
             self._set(setting, value, inside=inside)
         if asked in self.hooks:
             self._hook(asked, name, value)
+
+    def _retain(self, value: AnyTensor) -> None:
+        assert self.machine is not None
+        self.machine.intervene(value.retain_grad)
 
     def _set(self, setting: Setting, value: AnyTensor, *, inside: bool) -> None:
         """Its gradient becomes another one, in one pass."""
         function = self._replacing(setting, value.grad_fn if inside else None)
         self.functions.append(function)
         self.log.options[id(function)] = f"set {setting.name} {setting.text}"
-        value.register_hook(function)
+        assert self.machine is not None
+        self.machine.intervene(value.register_hook, function)
 
     def _replacing(self, setting: Setting, inner: Any) -> Callable[[Any], Any]:
         """A hook for that; what a function made may get a global name later, and that is shown."""
@@ -212,7 +217,7 @@ class Binder(Spectator):
         self.functions.append(function)  # its identity must stay its own
         self.log.options[id(function)] = text
         self.served.add(asked)
-        value.register_hook(function)
+        self.machine.intervene(value.register_hook, function)
 
     def text_of(self, file: str) -> str | None:
         """The function of a --hook."""

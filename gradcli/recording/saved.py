@@ -94,7 +94,9 @@ def freed(collected: Collected, kind: type) -> tuple[list[Any], int]:
 def _was_there(was: Mapping[int, Sequence[SavedSize]] | None, node: Any, name: str) -> bool:
     """Whether a node that is freed had a tensor of this name, as far as is known."""
     kept = None if was is None else was.get(id(node))
-    return kept is None or any(one.name == name.partition("[")[0] for one in kept)
+    if kept is None:
+        return side_of_node(node).freed(node) is not False
+    return any(one.name == name.partition("[")[0] for one in kept)
 
 
 def saved(

@@ -21,7 +21,7 @@ from .collect import leaves_behind
 from .lines import Modules
 from .measures import address_of, bytes_of
 from .passes import Pass, Passes
-from .sides import has_numbers, sides
+from .sides import has_numbers, side_of_node, sides
 from .snapshot import Number, snapshot
 from .spectator import Spectator
 
@@ -102,9 +102,10 @@ class Values(Spectator):
             self._keep(node, output_nr, tensor, self.modules.innermost)
 
     def met(self, node: Any, leaf: Any, module: Any) -> None:
-        """A node whose result is gone."""
+        """A node whose results are gone."""
         if leaf is None:
-            self._gone[id(node), 0] = tuple.__new__(Entry, (node, 0, None, module))
+            for number in range(side_of_node(node).outputs(node)):
+                self._gone[id(node), number] = tuple.__new__(Entry, (node, number, None, module))
             if len(self._gone) > MANY:
                 self._gone = dict(islice(self._gone.items(), MANY - ENDS, None))
         else:
@@ -267,7 +268,8 @@ class Values(Spectator):
             self._fresh = kept
             self._bytes = self._weighed = 0
         self._newest = [one for one in self._newest if one[0] not in ran]
-        for held in (self._gone, self._first, self._recent):
+        self._gone = {key: one for key, one in self._gone.items() if one.node not in ran}
+        for held in (self._first, self._recent):
             for key in [key for key, one in held.items() if not key[1] and one.node in ran]:
                 del held[key]
 

@@ -33,6 +33,24 @@ class Writes(Spectator):
         self._versions: dict[int, int] = {}  # by memory
         self._kept: list[Any] = []  # memory: its identity must stay its own
 
+    def accumulated(self, variable: Any, grad: Any) -> None:
+        """A backward pass adds in place to a gradient that is there already."""
+        held = variable.grad
+        if held is not None:
+            self._known(counter_of(held), held._version)
+
+    def _known(self, counter: Any, version: int) -> None:
+        """This is the version of what has this counter, unless another is known."""
+        if key_of(counter) not in self._versions:
+            self._versions[key_of(counter)] = version
+            self._kept.append(counter)
+
+    def stored(self, variable: Any) -> None:
+        """It did so, unless that gradient became another tensor."""
+        held = variable.grad
+        if held is not None and key_of(counter_of(held)) in self._versions:
+            self.changed(held)
+
     def changed(self, tensor: Any) -> None:
         """A tensor was given new values."""
         if tensor.is_inference():
@@ -40,10 +58,8 @@ class Writes(Spectator):
         after = tensor._version
         memory, counter = common_of(tensor), counter_of(tensor)
         key = key_of(counter)
-        before = self._versions.get(key)
-        if before is None:
-            before = after - 1
-            self._kept.append(counter)
+        self._known(counter, after - 1)
+        before = self._versions[key]
         if after <= before:
             return  # .data = value gives it other memory, and counts nothing
         self.count += 1

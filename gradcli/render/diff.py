@@ -41,7 +41,7 @@ def text(report: DiffReport, look: Look) -> Terminal:
         lines += [BLANK, *_table(rows, look)]
     for difference in report.differences:
         if difference.kind in ("error", "warning"):
-            lines += [BLANK, *_message_lines(difference, look)]
+            lines += [BLANK, *_message_lines(difference)]
         elif difference.kind == "output":
             lines += [BLANK, *(_difference_line(line, look) for line in difference.shown)]
     lines += [*_digits(report, look), BLANK, _different(report)]
@@ -111,7 +111,7 @@ def _lines(row: DifferenceFact) -> str:
     return a if a == b else f"{a}, {b}"
 
 
-def _message_lines(difference: DifferenceFact, look: Look) -> list[Line]:
+def _message_lines(difference: DifferenceFact) -> list[Line]:
     """Errors and warnings, each as it was said."""
     return [
         (Cell(f"{letter} {difference.words}: ", "name"),

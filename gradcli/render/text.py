@@ -59,7 +59,9 @@ def at(line: int | None, elsewhere: Elsewhere | None = None) -> Cell:
     text = "" if line is None else str(line)
     if elsewhere is None:
         return Cell(text, "dim", line=line or 0)
-    return cell(f"{text}, {elsewhere}", "dim")._replace(line=line or 0, short=text)
+    return cell(f"{text}, {elsewhere}" if text else str(elsewhere), "dim")._replace(
+        line=line or 0, short=text
+    )
 
 
 def broken(text: str, width: int) -> list[str]:

@@ -230,7 +230,7 @@ class Words:
 
     def _row(self, row: Row, look: Look) -> tuple[Cell, ...]:
         if row.kind == "fold":
-            return (Cell(row.lead), cell(row.text, "dim"))
+            return (Cell(row.lead), cell(self.drawing.words(row), "dim"))
         if row.kind == "constant":
             constant = self.graph.constants[row.node, row.output_nr]
             said = Cell(row.lead + cell(one_line(constant.text)).text)

@@ -22,7 +22,6 @@ SHALLOW = 6  # as high as this a tree is drawn as one; a deeper one goes straigh
 HEAD, TAIL = 24, 8  # steps of a long chain that are drawn at its two ends
 WIDE_HEAD, WIDE_TAIL = 12, 3  # inputs of a node with very many
 MOST_ROWS = 300
-MANY = 1000  # nodes that are counted below a fold
 
 
 class Row(NamedTuple):
@@ -65,6 +64,14 @@ class _Task(NamedTuple):
     parent: int = -1
 
 
+class _Closed(NamedTuple):
+    """A closed fold: where what it hides begins, and what is said of it, which counts so many."""
+
+    start: tuple[int, ...]
+    what: str
+    alike: int
+
+
 class _Line(NamedTuple):
     """The nodes of a straight line; the output of each that it comes to, and which of its inputs it
     goes on with (-1: none)."""
@@ -85,6 +92,7 @@ class Drawing:
         self.drawn: set[int] = set()
         self.reserved: set[int] = set()
         self.hidden: dict[int, Hashable] = {}  # nodes, and the fold that each is in
+        self.closed: dict[Hashable, _Closed] = {}
         self.marks: dict[int, int] = {}
         self.told: set[tuple[int, int]] = set()  # outputs that have a row, of nodes with several
 
@@ -95,34 +103,75 @@ class Drawing:
         every = self.folds.opens(("rows", root))
         while stack:
             if not every and len(rows) >= MOST_ROWS:
-                rows.append(self._fold("", ("rows", root), self._below(_nodes(stack))))
+                rows.append(self._fold("", self._close(("rows", root), self._waiting(stack))))
                 break
             task = stack.pop()
             if task.row is not None:
                 row = task.row
-                rows.append(self._fold(row.lead, row.key, row.text) if row.kind == "fold" else row)
+                rows.append(self._fold(row.lead, row.key) if row.kind == "fold" else row)
                 if task.row.kind == "node":
                     self.drawn.add(task.row.node)
             else:
                 stack.extend(reversed(self._draw(task)))
         return rows
 
-    def _fold(self, lead: str, key: Hashable, words: str) -> Row:
+    def _fold(self, lead: str, key: Hashable) -> Row:
         """The row of a closed fold, with its number: rows are made in the order of the page."""
-        text = f"{self.folds.number(key)}  {words}"
-        return Row(lead + self.strokes.more, "fold", text=text, key=key)
+        return Row(lead + self.strokes.more, "fold", text=str(self.folds.number(key)), key=key)
 
-    def _below(self, start: Iterable[int]) -> str:
-        """How many nodes that are not drawn stand here and below."""
-        found = dict.fromkeys(node for node in start if node not in self.drawn)
+    def _close(
+        self, key: Hashable, start: Iterable[int], what: str = "", alike: int = 0
+    ) -> Hashable:
+        """A fold that hides these nodes and what stands below them alone; `what` says what it is,
+        and so how many nodes of one kind are `alike`."""
+        self.closed[key] = _Closed(tuple(start), what, alike)
+        return key
+
+    def words(self, fold: Row) -> str:
+        """What is said of a closed fold, once all trees are drawn: until then it is not known which
+        nodes have a row elsewhere."""
+        start, what, alike = self.closed[fold.key]
+        found = self._hidden_below(start)
+        said = counted(len(found), "more node")
+        if alike:
+            said = what if len(found) == alike else f"{what}: {said} in all"
+        elif what == "between":
+            said += f" ({self._kinds(found)})"
+        elif what:
+            said = f"{what}: {said}"
+        return f"{fold.text}  {said}"
+
+    def _kinds(self, nodes: Iterable[int]) -> str:
+        """The most frequent names among nodes."""
+        names = (self.graph.names[at] if self.graph.next[at] else "leaf" for at in nodes)
+        count = Counter(names).most_common()
+        told = ", ".join(f"{name} {self.strokes.times} {times:,}" for name, times in count[:3])
+        return f"{told}{', ...' if len(count) > 3 else ''}"
+
+    def _hidden_below(self, start: Iterable[int]) -> dict[int, None]:
+        """The nodes without a row that stand here and below."""
+        drawn = self.drawn
+        found = dict.fromkeys(node for node in start if node not in drawn)
         for node in (pending := list(found)):
             for edge in self.graph.next[node]:
-                if edge is not None and edge[0] not in found and edge[0] not in self.drawn:
+                if edge is not None and edge[0] not in found and edge[0] not in drawn:
                     found[edge[0]] = None
                     pending.append(edge[0])
-            if len(found) > MANY:
-                return f"more than {MANY:,} nodes"
-        return counted(len(found), "more node")
+        return found
+
+    def _waiting(self, tasks: Iterable[_Task]) -> list[int]:
+        """The nodes that are still to be drawn, those of folds too."""
+        found: list[int] = []
+        for task in tasks:
+            row = task.row
+            if row is not None and row.kind == "fold":
+                found.extend(self.closed[row.key].start)
+            elif row is None or row.kind in ("node", "leaf"):
+                node = task.node if row is None else row.node
+                found.append(node)
+                if row is not None:
+                    self.drawn.discard(node)
+        return found
 
     # ---- one node
 
@@ -179,8 +228,7 @@ class Drawing:
                 return []
             key: Hashable = ("deeper", node)
             if key not in self.folds.opened:  # --expand alone leaves --depth as it is
-                text = f"deeper: {self._below(child for _, child, _ in edges if child >= 0)}"
-                return [_folded(rest, key, text)]
+                return [_folded(rest, self._close(key, _children(edges), "deeper"))]
             depth = -len(self.graph.next)  # all of what stands below
         left_out = range(0)
         if len(edges) > WIDE_HEAD + WIDE_TAIL + 1 and not self.folds.opens(("wide", node)):
@@ -191,8 +239,10 @@ class Drawing:
             lead = rest + (strokes.last if last else strokes.tee)
             if position in left_out:
                 if position == left_out.start:
-                    text = f"{len(left_out):,} more inputs"
-                    tasks.append(_folded(rest, ("wide", node), text))
+                    count = len(left_out)
+                    start = _children(edges[left_out.start : left_out.stop])
+                    key = self._close(("wide", node), start, f"{count:,} more inputs", count)
+                    tasks.append(_folded(rest, key))
             elif child < 0:
                 tasks.append(_ready(Row(lead, "constant", node, i)))
             else:
@@ -309,30 +359,23 @@ class Drawing:
         self.hidden.update(dict.fromkeys(line.nodes[start:end], key))
         what = "this node" if unit.period == 1 else f"these {unit.period} nodes"
         text = f"{what} {self.strokes.times} {unit.times:,}"
-        return _folded(rest, key, text)
+        return _folded(rest, self._close(key, line.nodes[start:end], text, end - start))
 
     def _left_out(self, line: _Line, units: list[Repeat], between: range, task: _Task) -> _Task:
         last = units[between.stop - 1]
         hidden = line.nodes[units[between.start].start : last.start + last.period * last.times]
         key: Hashable = ("between", task.node)
         self.hidden.update(dict.fromkeys(hidden, key))
-        names = Counter(self.graph.names[node] for node in hidden)
-        times = self.strokes.times
-        what = ", ".join(f"{name} {times} {count:,}" for name, count in names.most_common(3))
-        more = ", ..." if len(names) > 3 else ""
-        text = f"{counted(len(hidden), 'more node')} ({what}{more})"
-        return _folded(task.rest, key, text)
+        return _folded(task.rest, self._close(key, hidden, "between"))
 
 
-def _folded(rest: str, key: Hashable, text: str) -> _Task:
+def _children(edges: Iterable[tuple[int, int, int]]) -> list[int]:
+    return [child for _, child, _ in edges if child >= 0]
+
+
+def _folded(rest: str, key: Hashable) -> _Task:
     """A fold whose row gets its number when it is drawn."""
-    return _ready(Row(rest, "fold", text=text, key=key))
-
-
-def _nodes(tasks: Iterable[_Task]) -> list[int]:
-    """The nodes that are still to be drawn."""
-    nodes = (task.node if task.row is None else task.row.node for task in tasks)
-    return [node for node in nodes if node >= 0]
+    return _ready(Row(rest, "fold", key=key))
 
 
 def _ready(row: Row) -> _Task:

@@ -225,6 +225,8 @@ class FastPath(Lane):
         write(f"out._form = {form}; out._storage = out._meta = None")
         if row.view:
             write(f"make_view(out, {self.first})")
+        elif row.shares:
+            write(f"share(out, {self.first})")
 
     def lay_out(self) -> None:
         """The result's order in memory, which NumPy gets right where all operands are row-major."""

@@ -253,13 +253,13 @@ def _general(row: Row) -> Callable[..., Any]:
             t.requires_grad for name in asked for t in _each(arguments[name])
         )
         check_inplace(tensor, tracked)
-        if len(row.tensors) == 2 and row.broadcasts:
-            _check_shapes(tensor, values[1])
         if row.refuse and not row.broadcasts and tensor._kind.dtype.word in row.refuse:
             refused(row, tensor._kind)
         for check in (row.check, row.check_mixed):
             if check is not None:
                 check(*values)
+        if row.broadcasts:
+            _check_shapes(row, tensor, [arguments[p.name] for p in row.tensors])
         expanded = check_overlap(row, *values)
         data = _result(row, tensor, arguments, values)
         node = None
@@ -281,12 +281,30 @@ def _general(row: Row) -> Callable[..., Any]:
     return run
 
 
-def _check_shapes(tensor: Tensor, other: Any) -> None:
+def _check_shapes(row: Row, tensor: Tensor, operands: Sequence[Any]) -> None:
     """PyTorch looks at shapes before it looks at types and scales."""
-    if other.__class__ is Tensor and other._data.shape != tensor._data.shape:
-        left, right = tensor._data.shape, other._data.shape
-        if (message := broadcast_message(left, right)) is not None:
-            raise mismatch(RuntimeError(message), left, right)
+    own = whole = tensor._data.shape
+    shapes = [t._data.shape for t in operands if t.__class__ is Tensor]
+    for shape in shapes:
+        if shape != whole:
+            if (message := broadcast_message(whole, shape)) is not None:
+                raise mismatch(RuntimeError(message), whole, shape)
+            whole = numpy.broadcast_shapes(whole, shape)
+    if whole != own:
+        raise _unfit(row, own, whole, shapes)
+
+
+def _unfit(
+    row: Row, own: Sequence[int], shape: Sequence[int], shapes: Sequence[Any]
+) -> RuntimeError:
+    """What is computed has a shape that the tensor has not."""
+    if row.exact:
+        return RuntimeError(
+            f"Bad in-place call: input tensor size {list(own)} and output tensor size "
+            f"{list(shape)} should match"
+        )
+    words = f"output with shape {list(own)} doesn't match the broadcast shape {list(shape)}"
+    return mismatch(RuntimeError(words), *shapes)
 
 
 def _each(value: Any) -> Sequence[Tensor]:
@@ -313,6 +331,8 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
     result_kind = kind.of(dtypes.bool_) if row.dtype in ("compare", "bool") else kind
     if row.dtype not in ("promote", "promote_float", "compare", "same", "bool", "int64", "scalar"):
         result_kind = infer(row, kind, values)
+    if row.dtype == "real" and tensor._kind.dtype.is_complex:
+        raise RuntimeError(f"In-place {row.name} is not supported for complex tensors.")
     if row.dtype in ("promote", "promote_float", "scalar") or callable(row.dtype):
         _check_cast(row, result_kind, tensor._kind)
     if row.broadcasts and kind.dtype.word in row.refuse:
@@ -331,16 +351,7 @@ def _result(row: Row, tensor: Tensor, arguments: dict[str, Any], values: Sequenc
         if len(shape) > tensor._data.ndim or any(
             a != b for a, b in zip(shape[::-1], tensor._data.shape[::-1], strict=False) if a != 1
         ):
-            if row.exact:
-                raise RuntimeError(
-                    f"Bad in-place call: input tensor size {list(tensor._data.shape)} and output "
-                    f"tensor size {list(shape)} should match"
-                )
-            message = (
-                f"output with shape {list(tensor._data.shape)} doesn't match the broadcast shape "
-                f"{list(shape)}"
-            )
-            raise mismatch(RuntimeError(message), *(getattr(a, "shape", ()) for a in arrays))
+            raise _unfit(row, tensor._data.shape, shape, [getattr(a, "shape", ()) for a in arrays])
     return data
 
 

@@ -153,6 +153,13 @@ def make_view(out: Tensor, source: Tensor, creation: str = "") -> None:
         meta.creation = creation
 
 
+def share(out: Tensor, source: Tensor) -> None:
+    """Gives a result the version counter of the tensor whose memory it has; numbers of reduced
+    precision are carried in arrays of their own."""
+    if not (out._kind.is_reduced or source._kind.is_reduced or source.is_inference()):
+        out._storage = source._need_storage()
+
+
 def finish(
     row: Row, kind: TensorType, datas: Any, node: Node | None, arguments: Sequence[Any]
 ) -> Any:

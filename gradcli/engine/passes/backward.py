@@ -120,7 +120,7 @@ def grad(
     retain_graph = state.keep_graph or (create_graph if retain_graph is None else retain_graph)
     results = None
     if TRANSFORMS.gradients is not None:
-        results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph)
+        results = TRANSFORMS.gradients(roots, wanted, gradients, create_graph, retain_graph)
     if results is None:
         results = run_backward(roots, gradients, retain_graph, create_graph, wanted, capture=True)
     for place, result in enumerate(results):

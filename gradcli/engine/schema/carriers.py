@@ -75,7 +75,7 @@ class _Transformations:
         self.opened = 0  # how many of torch.func were ever opened
         self.draw: Body | None = None  # notified of random numbers
         self.forbid: Body | None = None  # raises for what a transformed function must not call
-        self.gradients: Body | None = None  # of tensors that have tangents
+        self.gradients: Body | None = None  # by seeds or tensors that are carriers
         self.text: Body | None = None  # how a tensor prints inside
 
     @contextmanager

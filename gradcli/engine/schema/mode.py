@@ -39,7 +39,8 @@ class State:
 
     __slots__ = (
         "grad_enabled", "_inference", "newborn", "inside", "wished", "origin", "formula", "anomaly",
-        "anomaly_check_nan", "warn", "reserve", "charge", "saved_hooks", "_observer", "_recorder",
+        "anomaly_check_nan", "warn", "reserve", "charge", "saved_hooks", "refused_hooks",
+        "_observer", "_recorder",
         "watched", "told",
         "on_made", "keep_graph", "create_graph", "aside", "hooked", "on_tensors", "reshaped",
         "in_fast_backward", "full_backward", "anomalies", "taken", "plain", "next_handle",
@@ -66,6 +67,7 @@ class State:
         # The number or list that an argument stands for, such as a member of an enumeration.
         self.plain: Callable[[Any], Any] = _itself
         self.saved_hooks: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+        self.refused_hooks: list[str] = []  # what those say who do not want saved tensors packed
         self._observer: Any = None
         self._recorder: Any = None
         self.watched = False  # there are hooks or an observer: one test per operation
@@ -362,6 +364,21 @@ class set_detect_anomaly(detect_anomaly):
 
     def __enter__(self) -> None:
         """It has switched already."""
+
+
+class disable_saved_tensors_hooks:
+    """Inside, torch.autograd.graph.saved_tensors_hooks raise the given words."""
+
+    def __init__(self, error_message: str) -> None:
+        self._message = error_message
+
+    def __enter__(self) -> None:
+        if state.saved_hooks:
+            raise RuntimeError(self._message)
+        state.refused_hooks.append(self._message)
+
+    def __exit__(self, *error: object) -> None:
+        state.refused_hooks.pop()
 
 
 def is_grad_enabled() -> bool:

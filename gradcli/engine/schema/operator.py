@@ -26,6 +26,7 @@ def operator(
     inplace_node: str | None = None,
     numbers: str = "",
     view: bool | str = False,
+    shares: bool = False,
     joint: Mapping[tuple[str, ...], Body] | None = None,
     check: Body | None = None,
     check_mixed: Body | None = None,
@@ -62,6 +63,7 @@ def operator(
 
     `overlap`: "allowed" where the in-place twin writes into expanded tensors, or the words of a
     warning that comes with it; "copied" where what is read may lie in the same memory.
+    `shares`: its result has the memory and the version counter of the first tensor, and is no view.
     `kinded`: forward is given the kind of the first tensor in the place of the array library, which
     is `kind.xp`: what depends on the element type, and not on the arrays that carry it.
     `tangent`: "linear" where the tangent of a result is the operator of the tensors' tangents and
@@ -85,7 +87,7 @@ def operator(
         formulas.sort(key=lambda formula: ", ".join(formula.inputs))
     row = Row(
         signature, node, forward, formulas=tuple(formulas), dtype=dtype, inplace=inplace,
-        inplace_node=inplace_node, view=view, check=check, check_mixed=check_mixed,
+        inplace_node=inplace_node, view=view, shares=shares, check=check, check_mixed=check_mixed,
         refuse=refuse or {}, cost=cost, symbol=symbol, exact=exact, holomorphic=holomorphic,
         tangent=tangent, cast_words=cast_words, layout=layout, overlap=overlap,
         outputs_named=outputs_named, kinded=kinded, reduced=reduced,

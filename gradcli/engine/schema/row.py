@@ -126,6 +126,7 @@ class Row(Declaration):
         self.formulas: tuple[Formula, ...] = options["formulas"]
         self.dtype: Any = options["dtype"]
         self.view: bool | str = options["view"]
+        self.shares: bool = options["shares"]
         self.inplace: str | None = options["inplace"]
         self.inplace_node: str = options["inplace_node"] or node
         self.check: Body | None = options["check"]

@@ -116,13 +116,12 @@ class Values:
 
     def _differentiable(self) -> Any:
         """The only element, which leaves its graph: an integer had none, so int() does not warn."""
-        value = self._only()
         if self.requires_grad and state.grad_enabled:
             state.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first."
             )
-        return value
+        return self._only()
 
     def __index__(self) -> int:
         if self._data.size != 1 or self._kind.dtype.category > 1:

@@ -75,14 +75,14 @@ def _iterate(previous: Callable[[Any], Any]) -> Callable[[Any], Iterator[Any] | 
 
 def _steps(value: Instance) -> Iterator[Any]:
     """An instance with __next__, until it raises StopIteration."""
-    return _until("StopIteration", lambda place: _call_special(value, "__next__"))
+    return _until("StopIteration", lambda place: _next_of(value))
 
 
-def _call_special(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    found = kind_of(value).find(name)
+def _next_of(value: Instance) -> Any:
+    found = kind_of(value).find("__next__")
     if found is MISSING:
         raise TypeError(f"'{kind_of(value).name}' object is not callable")
-    return call(found, (value, *args), kwargs)
+    return call(found, (value,), {})
 
 
 def _item_of(value: Any) -> Callable[[int], Any] | None:
@@ -152,17 +152,13 @@ def _host_name(previous: Callable[[Any], str | None]) -> Callable[[Any], str | N
     return run
 
 
-def _of_meta(kind: ClassValue, name: str) -> Any:
-    return MISSING if kind.meta is None else kind.meta.find(name)
-
-
 def _subscripted(previous: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Box[int], of a class that builds on Generic: the class itself."""
 
     def find(value: Any) -> Any:
         if isinstance(value, ClassValue):
-            own = value.find("__class_getitem__")
-            if own is not MISSING and _of_meta(value, "__getitem__") is MISSING:
+            own, meta = value.find("__class_getitem__"), value.meta
+            if own is not MISSING and (meta is None or meta.find("__getitem__") is MISSING):
                 return lambda kind, parts: call(getattr(own, "function", own), (kind, parts), {})
         if isinstance(value, ClassValue) and any(
             type(base) is Annotation or (type(base) is Type and base.name == "Protocol")

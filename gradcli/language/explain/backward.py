@@ -25,7 +25,7 @@ from .collected import by_collection, by_constructor, by_gradient
 
 LONGEST = 40  # characters of a piece of code in an advice
 MOST_NODES, MOST_LINES = 10_000, 3
-RETAINED = "retain_graph=True"
+RETAINED, RECORDED = "retain_graph=True", "create_graph=True"
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
@@ -51,7 +51,9 @@ def freed(out: Explanation, cause: Cause) -> None:
     carried = loop is not None and _runs_within(places, node, loop)
     if carried and not by_name(out) and not by_gradient(out, node):
         out.advise(CARRIED)
-    _retain(out, cause.origin, called[0] == "backward", carried)
+    recorded = called[0] == "grad" and _recorded(out, cause.origin)
+    condition = ", where its result is to be a constant" if recorded else ""
+    _retain(out, cause.origin, called[0] == "backward", carried, condition)
     if loop is not None:
         if not carried:
             _within(out, node, loop)
@@ -75,7 +77,7 @@ def _runs_within(places: Places, node: Any, loop: ast.AST) -> bool:
     return loop in around or inside not in (None, *places.ancestors(loop))
 
 
-def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> None:
+def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool, condition: str) -> None:
     """The call that freed may keep instead."""
     places, line = out.places, out.places.line(call)
     added = ""
@@ -89,17 +91,41 @@ def _retain(out: Explanation, call: Any, is_backward: bool, carried: bool) -> No
     if carried:
         added = "each turn then goes back through all turns before"
     given = [word.arg for word in call.keywords]
-    code = places.text(call, LONGEST)
     if None in given or "retain_graph" in given or len(call.args) > 2:
         known = next((word.value for word in call.keywords if word.arg == "retain_graph"), None)
         edits = replaced(places, known, "True")
         out.advise(f"{RETAINED} in the call on line {line}", edits, added)
         return
-    edits = with_argument(places, call, RETAINED)
-    if code is None:
-        out.advise(f"{RETAINED} in the call on line {line}", edits, added)
-    else:
-        out.advise(f"{with_keyword(code, RETAINED)} on line {line}", edits, added)
+    _with_word(out, call, RETAINED, condition, added)
+
+
+def _recorded(out: Explanation, call: Any) -> bool:
+    """A derivative that is computed with, as in a differential equation, may need a graph."""
+    places, made = out.places, out.places.statement(call)
+    if not isinstance(made, ast.Assign) or not places.is_walked:
+        return False
+    around = (part for part in places.ancestors(made) if isinstance(part, ast.FunctionDef))
+    scope = next(around, places.program)
+    bound = {part.id for target in made.targets for part in _names(target)}
+    used = (part for statement in scope.body for part in _names(statement))
+    if not any(part.id in bound and part.lineno > made.lineno for part in used):
+        return False
+    _with_word(out, call, RECORDED)
+    return True
+
+
+def _with_word(
+    out: Explanation, call: Any, word: str, condition: str = "", added: str = ""
+) -> None:
+    """One more keyword in a call."""
+    line, code = out.places.line(call), out.places.text(call, LONGEST)
+    changed = f"{word} in the call" if code is None else with_keyword(code, word)
+    edits = with_argument(out.places, call, word)
+    out.advise(f"{changed} on line {line}{condition}", edits, added)
+
+
+def _names(tree: ast.AST) -> Iterator[ast.Name]:
+    return (part for part in ast.walk(tree) if isinstance(part, ast.Name))
 
 
 def _detached(out: Explanation, cause: Cause) -> None:

@@ -96,26 +96,53 @@ def _no_tensor(out: Explanation, error: BaseException, match: re.Match[str]) -> 
                 out.advise(f"{text}[0], the first of the {len(value)}",
                            suffixed(out.places, node, "[0]"))  # fmt: skip
             return
-        if value is None and isinstance(node, ast.Call):
-            out.put(node, "returns None")
-            _returns_nothing(out, node)
+        if value is None and _returned(out, node):
             return
-    _after_layer(out, error)
+    owner = out.place.value if isinstance(out.place, ast.Attribute) else None
+    if owner is None or not _returned(out, owner):
+        _after_layer(out, error)
 
 
-def _returns_nothing(out: Explanation, call: ast.Call) -> None:
-    """`forward` that ends in an assignment."""
+def _nothing(out: Explanation, error: BaseException, match: re.Match[str]) -> None:
+    """An operator on None, or an element of it."""
+    part = getattr(out.place, "operand", None) or getattr(out.place, "value", None)
+    given = out.places.operands(out.place) if part is None else [part]
+    any(_returned(out, node) for node in given)
+
+
+def _returned(out: Explanation, node: ast.expr) -> bool:
+    """Says which call of the program returned the None that stands there, or that a name holds."""
+    made: ast.expr | None = node
+    if isinstance(node, ast.Name):
+        is_none = out.places.is_bound(node) and out.places.value_of(node) is None
+        made = out.places.bound_value(node.id) if is_none else None
+        places = out.places.bindings.get(node.id, [])
+        if is_none and made is None and len(places) == 1:  # of a function
+            made = out.places.value_at(places[0], node.id)
+    if not isinstance(made, ast.Call) or (function := _without_return(out, made)) is None:
+        return False
+    out.put(made, "returns None")
+    _returns_nothing(out, function)
+    return True
+
+
+def _without_return(out: Explanation, call: ast.Call) -> ast.FunctionDef | None:
+    """The function of the program that a call runs, where it returns no value anywhere."""
     value, word = out.places.value_of(call.func), getattr(call.func, "id", "")
     methods = _methods(out, type(value).__name__) if isinstance(value, Module) else ()
     found = [one for one in methods if one.name == "forward"] or [
         one for one in out.places.program.body
         if isinstance(one, ast.FunctionDef) and one.name == word
     ]  # fmt: skip
-    if len(found) != 1 or any(isinstance(p, ast.Return) and p.value for p in ast.walk(found[0])):
-        return
-    last = found[0].body[-1]
+    returns = any(isinstance(p, ast.Return) and p.value for one in found for p in ast.walk(one))
+    return found[0] if len(found) == 1 and not returns else None
+
+
+def _returns_nothing(out: Explanation, function: ast.FunctionDef) -> None:
+    """`forward` that ends in an assignment."""
+    last = function.body[-1]
     target = last.targets[0] if isinstance(last, ast.Assign) else None
-    out.put(last, f"{found[0].name} ends here, without a return")
+    out.put(last, f"{function.name} ends here, without a return")
     if isinstance(target, ast.Name):
         text = f"return {target.id}"
         out.advise(f"{text} after line {last.end_lineno}", line_after(out.places, last, text))
@@ -263,6 +290,8 @@ _TOLD: tuple[tuple[re.Pattern[str], Told], ...] = tuple(
         (r'^Module \[(\w+)\] is missing the required "forward" function', _no_forward),
         (r"^'(?:NoneType|tuple)' object has no attribute", _no_tensor),
         (r"must be Tensor, not (?:NoneType|tuple)$", _no_tensor),
+        (r"^(?:unsupported|bad) operand type.*'NoneType'", _nothing),
+        (r"^'NoneType' object is not subscriptable", _nothing),
         (r"^'([A-Z]\w+)' object has no attribute", _not_called),
         (r"^Boolean value of Tensor with more than one value is ambiguous", _condition),
         (r"^'([A-Z]\w+)' object is not iterable", _module),

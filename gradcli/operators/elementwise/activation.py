@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.schema.operator import composite, operator
-from ...numerics.rounding import precise
+from ...numerics.rounding import exp_in_kernel, precise
 from ..conventions import (
     NO_COMPLEX_LIMITS,
     Late,
@@ -144,7 +144,7 @@ def _elu_backward(
     if is_result:
         below = grad * input_scale * (x + alpha * scale)
     else:
-        below = grad * input_scale * (alpha * scale) * precise(xp.exp, x * input_scale)
+        below = grad * input_scale * (alpha * scale) * exp_in_kernel(xp, x * input_scale)
     return chosen(xp, x <= 0, below, grad * scale)
 
 

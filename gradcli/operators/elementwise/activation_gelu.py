@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...engine.schema.operator import operator
+from ...numerics.moments import fused
 from ...numerics.rounding import precise
 from ..conventions import Late, floating_only
 from ..shape.constants import number_as
@@ -27,7 +28,7 @@ def _check_approximate(self: Any, approximate: str) -> None:
 
 
 def _inner(xp: Any, x: Any) -> Any:
-    return precise(xp.tanh, _BETA * (x + _KAPPA * (x * x * x)))
+    return precise(xp.tanh, _BETA * fused(xp, x * x * x, x.dtype.type(_KAPPA), x))
 
 
 def _kernel(x: Any, approximate: str) -> Any:
@@ -57,8 +58,9 @@ def _gelu_backward(xp: Any, grad: Any, x: Any, approximate: str) -> Any:
         cdf = 0.5 * (1 + erf(x * _CDF))
         return grad * (cdf + x * (precise(xp.exp, x * x * -0.5) * _PDF))
     tanh_inner = _inner(xp, x)
-    left, right = 0.5 * x, 1 + tanh_inner
-    right_slope = left * (1 - tanh_inner * tanh_inner) * (_BETA * (1 + 3 * _KAPPA * (x * x)))
+    left, right, one = 0.5 * x, 1 + tanh_inner, x.dtype.type(1)
+    inner_slope = _BETA * fused(xp, x * x, x.dtype.type(3) * x.dtype.type(_KAPPA), one)
+    right_slope = left * fused(xp, -tanh_inner, tanh_inner, one) * inner_slope
     return grad * (0.5 * right + right_slope)
 
 

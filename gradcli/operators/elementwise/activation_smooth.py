@@ -72,7 +72,7 @@ mish = operator(
     node="MishBackward0",
     where="hidden",
     inplace="mish_",
-    forward=lambda xp, self: self * precise(xp.tanh, precise(xp.log1p, precise(xp.exp, self))),
+    forward=lambda xp, self: self * precise(xp.tanh, precise(xp.log1p, exp_in_kernel(xp, self))),
     self=lambda grad, self: _mish_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=floating_only("mish_cpu"),
@@ -84,7 +84,7 @@ mish = operator(
 
 
 def _softplus_backward(xp: Any, grad: Any, x: Any, beta: float, threshold: float) -> Any:
-    z = precise(xp.exp, x * beta)
+    z = exp_in_kernel(xp, x * beta)
     return chosen(xp, x * beta > threshold, grad, grad * z / (z + 1))
 
 
@@ -221,7 +221,7 @@ def _glu_backward(xp: Any, grad: Any, x: Any, dim: int, settle: Any = None) -> A
     first, second = _halves(xp, x, dim)
     gate = _gate(xp, second)
     gate = gate if settle is None else settle(gate)
-    return xp.concatenate((gate * grad, (1 - gate) * gate * grad * first), axis=dim)
+    return xp.concatenate((gate * grad, (1 - gate) * gate * first * grad), axis=dim)
 
 
 def narrow(self: Any, dim: int, start: int, length: int) -> Any:

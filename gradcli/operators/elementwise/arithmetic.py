@@ -63,6 +63,8 @@ def _plus_scaled(self: Any, other: Any, alpha: Any) -> Any:
     if words:
         broadcast_sizes(getattr(self, "shape", ()), getattr(other, "shape", ()))  # it comes first
         raise RuntimeError(words)
+    if kind.kind == "b":
+        return self | other if alpha else self | (other & False)
     return multiply_add(other, wrapped(alpha, kind), self, UPDATED)
 
 
@@ -375,10 +377,16 @@ def _check_lerp(self: Any, end: Any, weight: Any) -> None:
             raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {its}")
 
 
+def _not_interpolated(kernel: str) -> dict[str, str]:
+    words = ("Bool", "Byte", "Char", "Short", "Int", "Long")
+    return {word: f"\"{kernel}\" not implemented for '{word}'" for word in words}
+
+
 operator(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     node="LerpBackward1",
     inplace="lerp_",
+    refuse=_not_interpolated("lerp_kernel_tensor"),
     dtype="promote",
     check=_check_lerp,
     forward=_lerp,
@@ -395,10 +403,7 @@ lerp = operator(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     node="LerpBackward0",
     inplace="lerp_",
-    refuse={
-        word: f"\"lerp_kernel_scalar\" not implemented for '{word}'"
-        for word in ("Bool", "Byte", "Char", "Short", "Int", "Long")
-    },
+    refuse=_not_interpolated("lerp_kernel_scalar"),
     dtype="promote",
     check=_check_lerp,
     forward=lambda xp, self, end, weight: (

@@ -81,14 +81,12 @@ def _test(
     name: str,
     test: Callable[[Any, Any], Any],
     doc: str,
-    faces: str = "torch method",
     refuse: Any = None,
 ) -> Any:
     return operator(
         f"{name}(Tensor self) -> Tensor",
         dtype="bool",
         refuse=refuse,
-        where=faces,
         forward=test,
         acts="pointwise",
         doc=doc,

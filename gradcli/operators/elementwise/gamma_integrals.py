@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.schema.operator import Reduced, composite, operator
 from ...numerics.reduced_kernels import log_gamma_many
 from ...numerics.special import in_double
-from ..conventions import Late, floating_only, full_precision, real_only
+from ..conventions import Late, floating_only, full_precision, real_only, underivable
 from ..reduce.sums import sum_dims
 from .special import digamma, lgamma, zeta_of
 
@@ -19,10 +19,6 @@ unsqueeze = Late("unsqueeze")
 # ---- incomplete gamma functions
 
 
-def _underivable(what: str) -> Any:
-    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
-
-
 igamma = operator(
     "igamma(Tensor self, Tensor other) -> Tensor",
     node="IgammaBackward0",
@@ -30,7 +26,7 @@ igamma = operator(
     dtype="promote",
     refuse=floating_only("igamma_cpu"),
     forward=in_double("gammainc"),
-    self=lambda grad: _underivable("igamma: input"),
+    self=lambda grad: underivable("igamma: input"),
     other=lambda grad, self, other: (
         grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
     ),
@@ -47,7 +43,7 @@ igammac = operator(
     dtype="promote",
     refuse=floating_only("igammac_cpu"),
     forward=in_double("gammaincc"),
-    self=lambda grad: _underivable("igammac: input"),
+    self=lambda grad: underivable("igammac: input"),
     other=lambda grad, self, other: (
         -grad * exp((self - 1) * logarithm(other) - other - lgamma(self))
     ),
@@ -82,7 +78,7 @@ zeta = operator(
     where="special",
     refuse=full_precision("zeta_cpu"),
     forward=_zeta,
-    self=lambda grad: _underivable("zeta"),
+    self=lambda grad: underivable("zeta"),
     other=lambda grad, self, other: grad * -self * zeta(self + 1.0, other),
     doc="Hurwitz's zeta function: the sum of (other + k) ** -self over k >= 0.",
     corners=("torch.special.zeta(tensor(2.).detach(), tensor(0.))",),
@@ -97,7 +93,7 @@ operator(
     where="special",
     refuse=full_precision("zeta_cpu"),
     forward=_zeta,
-    self=lambda grad: _underivable("zeta"),
+    self=lambda grad: underivable("zeta"),
     doc="Hurwitz's zeta function at a number.",
     samples=("torch.special.zeta((p + 1).detach(), 2)", "torch.special.zeta(i + 2, 1)"),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from ...engine.schema.operator import Domain, Reduced, composite, one, operator
 from ...numerics.reduced_kernels import sigmoid_slope
 from ...numerics.rounding import exp_in_kernel, less_square, transcendental
+from ..conventions import underivable
 from ..shape.constants import number_as
 from .complex_parts import is_complex
 from .power import rsqrt
@@ -111,12 +112,6 @@ atanh = operator(
 
 def _in_place_only(name: str, ufunc: str) -> None:
     """PyTorch has asinh_, acosh_ and atanh_ without derivatives: their nodes say so."""
-
-    def refuse() -> Any:
-        raise NotImplementedError(
-            f"the derivative for 'inplace version of {name}' is not implemented."
-        )
-
     operator(
         f"{name}.inplace(Tensor self) -> Tensor",
         node=f"{name.capitalize()}Backward1",
@@ -125,7 +120,7 @@ def _in_place_only(name: str, ufunc: str) -> None:
         where="inplace",
         aliases=(ufunc,),
         forward=transcendental(ufunc),
-        self=lambda grad: refuse(),
+        self=lambda grad: underivable(f"inplace version of {name}"),
         doc=f"In-place {name}; it has no derivative, and backward says so.",
         samples=(f"(p + 1).detach().{name}_()",),
         errors=(f"(p + 1).{name}_().sum().backward()",),

@@ -62,14 +62,15 @@ def floored(xp: Any, self: Any, other: Any) -> Any:
     """Division rounded down: an infinity for a floating zero divisor, where NumPy has NaN."""
     kind = getattr(self, "dtype", None) or other.dtype
     if kind.kind != "f":
-        _no_zero(xp, other)
+        _no_zero(xp, self, other)
         return xp.floor_divide(self, other)
     quotient = xp.floor_divide(self, other)
     return xp.where(xp.equal(other, 0), xp.true_divide(self, other), quotient)
 
 
-def _no_zero(xp: Any, other: Any) -> None:
-    if bool(xp.any(xp.equal(other, 0))):
+def _no_zero(xp: Any, self: Any, other: Any) -> None:
+    """Of no elements none is divided."""
+    if getattr(self, "size", 1) and bool(xp.any(xp.equal(other, 0))):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -89,7 +90,7 @@ def _by_mode(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
         return xp.true_divide(self, other)
     kind = getattr(self, "dtype", None) or other.dtype
     if rounding_mode == "trunc" and kind.kind in "iu":
-        _no_zero(xp, other)
+        _no_zero(xp, self, other)
         quotient = xp.floor_divide(self, other)
         inexact = xp.not_equal(quotient * other, self)
         return quotient + (inexact & xp.less(quotient, 0))
@@ -169,7 +170,7 @@ number_first(
 def _remainder(xp: Any, self: Any, other: Any) -> Any:
     kind = getattr(self, "dtype", None) or other.dtype
     if kind.kind != "f":
-        _no_zero(xp, other)
+        _no_zero(xp, self, other)
         return xp.remainder(self, other)
     # A remainder of 0 has the sign of the dividend, where NumPy gives it the divisor's.
     rest = xp.fmod(self, other)
@@ -224,7 +225,7 @@ operator(
 def _fmod(xp: Any, self: Any, other: Any) -> Any:
     kind = getattr(self, "dtype", None) or other.dtype
     if kind.kind != "f":
-        _no_zero(xp, other)
+        _no_zero(xp, self, other)
     return xp.fmod(self, other)
 
 

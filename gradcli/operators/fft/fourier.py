@@ -242,7 +242,7 @@ def _one_to_real(forward: bool) -> Any:
     return native(body)
 
 
-def _dims_and_sizes(name: str, self: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]]:
+def _dims_and_sizes(self: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]]:
     if dim is not None:
         dims = tuple(_wrapped(place, self.ndim) for place in dim)
         if len(set(dims)) != len(dims):
@@ -266,7 +266,7 @@ def _dims_and_sizes(name: str, self: Any, s: Any, dim: Any) -> tuple[tuple[int, 
 
 def _halved(name: str, self: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int], int]:
     """For transforms to real numbers the last size is that of the answer."""
-    dims, sizes = _dims_and_sizes(name, self, s, dim)
+    dims, sizes = _dims_and_sizes(self, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     last = s[-1] if s is not None and s[-1] != -1 else 2 * (self.shape[dims[-1]] - 1)
@@ -274,11 +274,11 @@ def _halved(name: str, self: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], li
     return dims, [*sizes[:-1], last // 2 + 1], last
 
 
-def _several(name: str, forward: bool) -> Any:
+def _several(forward: bool) -> Any:
     """fftn, ifftn."""
 
     def body(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
-        dims, sizes = _dims_and_sizes(name, self, s, dim)
+        dims, sizes = _dims_and_sizes(self, s, dim)
         input = _resized(_promoted(self, True), dims, sizes)
         if not dims:
             return alias(input)
@@ -287,18 +287,13 @@ def _several(name: str, forward: bool) -> Any:
     return native(body)
 
 
-def _several_from_real(name: str) -> Any:
-    """rfftn."""
-
-    def body(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
-        _check_real_valued(self, name)
-        dims, sizes = _dims_and_sizes(name, self, s, dim)
-        if not dims:
-            raise RuntimeError(f"{name} must transform at least one axis")
-        input = _resized(_promoted(self), dims, sizes)
-        return from_real.run(input, dims, _normalization(norm, True), True)
-
-    return native(body)
+def _rfftn(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
+    _check_real_valued(self, "rfftn")
+    dims, sizes = _dims_and_sizes(self, s, dim)
+    if not dims:
+        raise RuntimeError("rfftn must transform at least one axis")
+    input = _resized(_promoted(self), dims, sizes)
+    return from_real.run(input, dims, _normalization(norm, True), True)
 
 
 def _several_to_real(name: str, forward: bool) -> Any:
@@ -319,7 +314,7 @@ def _several_to_real(name: str, forward: bool) -> Any:
 
 def _ihfftn(self: Any, s: Any, dim: Any, norm: str | None) -> Any:
     _check_real_valued(self, "ihfftn")
-    dims, sizes = _dims_and_sizes("ihfftn", self, s, dim)
+    dims, sizes = _dims_and_sizes(self, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
     input = _resized(_promoted(self), dims, sizes)
@@ -367,9 +362,9 @@ for _name, (_body, _doc) in _ONE.items():
     )  # fmt: skip
 
 _SEVERAL = {
-    "fft": (_several("fftn", True), "The discrete Fourier transform of several dimensions."),
-    "ifft": (_several("ifftn", False), "The inverse of fftn."),
-    "rfft": (_several_from_real("rfftn"), "The transform of real numbers, the last one halved."),
+    "fft": (_several(True), "The discrete Fourier transform of several dimensions."),
+    "ifft": (_several(False), "The inverse of fftn."),
+    "rfft": (native(_rfftn), "The transform of real numbers, the last one halved."),
     "irfft": (_several_to_real("irfftn", False), "The inverse of rfftn."),
     "hfft": (_several_to_real("hfftn", True), "The transform of what has a real spectrum."),
     "ihfft": (native(_ihfftn), "The inverse of hfftn."),

@@ -51,7 +51,7 @@ def _check_added(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> None
 
 
 def _check_addend(self: Any, size: Sequence[int]) -> None:
-    expanded_size(self.shape, size, f"torch.{self.dtype.word}Tensor")
+    expanded_size(self.shape, size, self._kind.old_name)
 
 
 def _added(xp: Any, self: Any, product: Any, beta: Any, alpha: Any) -> Any:

@@ -90,20 +90,21 @@ cholesky_row = operator(
 )
 
 
-def _refuse_indefinite(info: Any, name: str) -> None:
+def _refuse_indefinite(info: Any) -> None:
     data = info._data
     if data.size and bool((data != 0).any()):
         clause, order = batch_clause(data)
         raise _LinAlgError(
-            f"{name}: {clause}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {order} is not positive-definite)."
+            f"linalg.cholesky: {clause}The factorization could not be completed because the input "
+            f"is not positive-definite (the leading minor of order {order} is not "
+            "positive-definite)."
         )
 
 
 def _cholesky(self: Any, upper: bool) -> Any:
     check_floating_square(self, "linalg.cholesky", "cholesky_cpu")
     factor, info = cholesky_row.run(self, upper, False)
-    _refuse_indefinite(info, "linalg.cholesky")
+    _refuse_indefinite(info)
     return factor
 
 
@@ -182,7 +183,7 @@ def _squared(xp: Any, factor: Any, upper: bool) -> Any:
 
 
 def _cholesky_solve_gradients(
-    grad: Any, self: Any, input2: Any, result: Any, upper: bool, needs: Any
+    grad: Any, input2: Any, result: Any, upper: bool, needs: Any
 ) -> tuple[Any, Any]:
     into_self = cholesky_solve(grad, input2, upper)
     into_factor = None
@@ -216,7 +217,7 @@ cholesky_solve = operator(
     forward=_cholesky_solution,
     joint={
         ("self", "input2"): lambda grad, self, input2, result, upper, needs: (
-            _cholesky_solve_gradients(grad, self, input2, result, upper, needs)
+            _cholesky_solve_gradients(grad, input2, result, upper, needs)
         )
     },
     doc="The solution of a system whose matrix is given by its Cholesky factor.",

@@ -284,7 +284,7 @@ def _power(self: Any, n: int) -> Any:
     if n < 0:
         from .inverse import inverse_of
 
-        self, n = inverse_of(self, "linalg.inv"), -n
+        self, n = inverse_of(self), -n
         if n == 1:
             return self
     if n == 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.schema.operator import composite, operator
-from ..conventions import check_precision
+from ..conventions import check_precision, underivable
 from ..elementwise.complex_parts import conj
 from ..shape.constants import zeros_of
 from ..shape.join import cat
@@ -162,17 +162,13 @@ def _geqrf_kernel(xp: Any, self: Any) -> tuple[Any, Any]:
     return column_major(xp, work.astype(self.dtype)), taus.astype(self.dtype)
 
 
-def _underived(grads: Any) -> Any:
-    raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
-
-
 geqrf_row = operator(
     "_geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     node="GeqrfBackward0",
     where="hidden",
     check=_check_geqrf,
     forward=_geqrf_kernel,
-    self=lambda grads: _underived(grads),
+    self=lambda grads: underivable("geqrf"),
     doc="The QR factorisation as LAPACK keeps it.",
     samples=("torch.geqrf(x.detach())[0].abs()",),
 )

@@ -309,16 +309,16 @@ inv_ex = composite(
 )
 
 
-def inverse_of(A: Any, name: str) -> Any:
-    check_floating_square(A, name)
+def inverse_of(A: Any) -> Any:
+    check_floating_square(A, "linalg.inv")
     inverse, info = inv_ex_row.run(A, False)
-    _refuse_singular(info, name)
+    _refuse_singular(info, "linalg.inv")
     return inverse
 
 
 inv = composite(
     "inv(Tensor A) -> Tensor",
-    lambda A: inverse_of(A, "linalg.inv"),
+    lambda A: inverse_of(A),
     where="linalg",
     doc="Inverse of a square matrix, or of a batch of them.",
     corners=("torch.linalg.inv(tensor([[1., 2.], [2., 4.]]))",),
@@ -331,7 +331,7 @@ inv = composite(
 
 inverse = composite(
     "inverse(Tensor self) -> Tensor",
-    lambda self: inverse_of(self, "linalg.inv"),
+    lambda self: inverse_of(self),
     doc="Inverse of a square matrix, or of a batch of them.",
     corners=("torch.inverse(tensor([[1., 2.], [2., 4.]]))",),
     samples=("torch.inverse(a)", "b.inverse()"),

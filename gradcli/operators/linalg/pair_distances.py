@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.schema.operator import catalogue, composite, operator
-from ..conventions import check_precision
+from ..conventions import check_precision, underivable
 from ..reduce.sums import sum_dims, sum_to
 from ..shape.shape import _contiguous as contiguous
 from ..shape.transposed import mt
@@ -43,16 +43,12 @@ def _cdist_backward(xp: Any, grad: Any, x1: Any, x2: Any, p: float, cdist: Any) 
     return (slopes * grad[..., None]).sum(axis=-2, dtype=grad.dtype)
 
 
-def _underivable() -> Any:
-    raise NotImplementedError("the derivative for '_cdist_backward' is not implemented.")
-
-
 cdist_backward = operator(
     "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
     node="CdistBackwardBackward0",
     where="hidden",
     forward=_cdist_backward,
-    joint={("grad", "x1", "x2", "cdist"): lambda: _underivable()},
+    joint={("grad", "x1", "x2", "cdist"): lambda: underivable("_cdist_backward")},
     cost=lambda grad, x1, x2, p, cdist: grad.numel() * x1.shape[-1],
     doc="The gradient of cdist with respect to its first matrix.",
     samples=("torch.autograd.grad(torch.cdist(x, a).sum(), x)[0]",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.schema.operator import catalogue, composite, operator
+from ..conventions import underivable
 from ..index.adding import add_rows
 from .linear import check_indices, renormalise
 
@@ -80,10 +81,6 @@ def bag_gradients(
     return values
 
 
-def _underivable() -> Any:
-    raise NotImplementedError("the derivative for '_embedding_bag_backward' is not implemented.")
-
-
 embedding_bag_backward = operator(
     "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, "
     "Tensor bag_size, Tensor maximum_indices, int num_weights, bool scale_grad_by_freq, int mode, "
@@ -91,7 +88,7 @@ embedding_bag_backward = operator(
     node="EmbeddingBagBackwardBackward0",
     where="hidden",
     forward=_embedding_bag_backward,
-    joint={("grad", "per_sample_weights"): lambda: _underivable()},
+    joint={("grad", "per_sample_weights"): lambda: underivable("_embedding_bag_backward")},
     cost=lambda grad, *rest: rest[5] * grad.shape[1],
     doc="Adds the gradients of bags back to the table's rows.",
     samples=("torch.autograd.grad(F.embedding_bag(i, a).sum(), a)[0]",),

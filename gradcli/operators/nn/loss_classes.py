@@ -23,7 +23,7 @@ from ..shape.constants import zeros_as
 # ---- nll_loss: (N, C) or (C); nll_loss2d: (N, C, H, W)
 
 
-def _check_target(self: Any, target: Any) -> None:
+def _check_target(target: Any) -> None:
     if target.dtype.word not in ("Long", "Byte"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.word}")
 
@@ -46,7 +46,7 @@ def _check_nll(self: Any, target: Any, weight: Any, reduction: int, ignore_index
         raise ValueError(
             f"For 1D input, 1D target must have size 1, but got target size: {len(target)}"
         )
-    _check_target(self, target)
+    _check_target(target)
     _check_weight(self, weight, self.shape[-1])
 
 
@@ -57,7 +57,7 @@ def _check_nll2d(self: Any, target: Any, weight: Any, reduction: int, ignore_ind
             "only batches of spatial targets supported (3D tensors) but got targets of "
             f"dimension: {target.ndim}"
         )
-    _check_target(self, target)
+    _check_target(target)
     if self.shape[0] != target.shape[0] or self.shape[2:] != target.shape[1:]:
         raise RuntimeError(
             f"size mismatch (got input: {list(self.shape)} , target: {list(target.shape)}"

@@ -144,7 +144,7 @@ def _input_gradient(
 
 def _layer_norm_double(
     grads: Any, grad_out: Any, input: Any, normalized_shape: Any, mean: Any, rstd: Any,
-    weight: Any, needs: Any,
+    weight: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     ggi, ggg, ggb = grads
     rows, length = _rows(input, normalized_shape)
@@ -190,10 +190,8 @@ native_layer_norm_backward = operator(
     ),
     joint={
         ("grad_out", "input", "weight"): (
-            lambda grads, grad_out, input, normalized_shape, mean, rstd, weight, needs: (
-                _layer_norm_double(
-                    grads, grad_out, input, normalized_shape, mean, rstd, weight, needs
-                )
+            lambda grads, grad_out, input, normalized_shape, mean, rstd, weight: _layer_norm_double(
+                grads, grad_out, input, normalized_shape, mean, rstd, weight
             )
         )
     },

@@ -23,10 +23,6 @@ def _scale(size: int, out: int, align: bool, given: float | None) -> float:
     return 1.0 / given if given is not None and given > 0 else size / out
 
 
-def _nearest(size: int, out: int, scale: float, align: bool, shift: float = 0.0) -> Taps:
-    return [[(min(math.floor((row + shift) * scale), size - 1), 1.0)] for row in range(out)]
-
-
 def _linear(size: int, out: int, scale: float, align: bool) -> Taps:
     taps = []
     for row in range(out):
@@ -95,8 +91,7 @@ def _smoothed(
 
 
 _KINDS: dict[str, Callable[[int, int, float, bool], Taps]] = {
-    "nearest": _nearest,
-    "nearest_exact": functools.partial(_nearest, shift=0.5), "bicubic": _cubic,
+    "bicubic": _cubic,
     "bilinear_aa": functools.partial(_smoothed, weigh=_triangle, reach=1),
     "bicubic_aa": functools.partial(_smoothed, weigh=_bump, reach=2),
     "lanczos_aa": functools.partial(_smoothed, weigh=_lanczos, reach=3),
@@ -106,15 +101,33 @@ _KINDS: dict[str, Callable[[int, int, float, bool], Taps]] = {
 def _resampled(
     xp: Any, x: Any, kind: str, sizes: Any, outs: Any, scales: Any, align: bool, back: bool
 ) -> Any:
+    from ...numerics import resampling as numerics
+
     if x.dtype.kind != "f" and not kind.startswith("nearest"):  # pictures of bytes
         fine = _resampled(xp, x.astype("float32"), kind, sizes, outs, scales, align, back)
         return xp.clip(xp.floor(fine + 0.5), 0, 255)
+    is_nearest = kind.startswith("nearest")
+    in_order = numerics.is_known(xp, x, kind, outs)
+    if in_order and not is_nearest:
+        if back:
+            return numerics.returned(x, kind, sizes, scales, align)
+        return numerics.resampled(x, kind, outs, scales, align)
+    every = []
+    for size, out, given in zip(sizes, outs, scales, strict=True):
+        scale = _scale(size, out, align, given)
+        if is_nearest:
+            small = len(outs) == 2 and sum(outs) <= numerics.SMALL
+            exact = kind == "nearest_exact"
+            rows = numerics.neighbours(size, out, scale, x.dtype, exact, small)
+            every.append([[(row, 1.0)] for row in rows])
+        else:
+            every.append(_KINDS.get(kind, _linear)(size, out, scale, align))
+    if in_order and back:
+        return numerics.scattered(x, [[place for [(place, _)] in taps] for taps in every], sizes)
     # A product with a matrix takes NaN and infinities everywhere, also to what does not see them.
-    spreads = kind.startswith("nearest") or not bool(xp.isfinite(x).all())
+    spreads = is_nearest or not bool(xp.isfinite(x).all())
     apply = _by_places if spreads else _by_matrix
-    for place, (size, out) in enumerate(zip(sizes, outs, strict=True)):
-        axis = x.ndim - len(outs) + place
-        taps = _KINDS.get(kind, _linear)(size, out, _scale(size, out, align, scales[place]), align)
+    for axis, (size, taps) in enumerate(zip(sizes, every, strict=True), x.ndim - len(outs)):
         x = xp.moveaxis(apply(xp, xp.moveaxis(x, axis, 0), taps, size, back), 0, axis)
     return xp.ascontiguousarray(x)
 

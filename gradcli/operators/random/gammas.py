@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.schema.mode import state
 from ...engine.schema.operator import operator
 from ...engine.tensors.conversion import converted, device_named
-from ..conventions import check_precision
+from ..conventions import check_precision, underivable
 from .random import chosen
 
 
@@ -41,20 +41,17 @@ def _dirichlet_slopes(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
     return xp.asarray(dirichlet_slope(*map(_on_the_host, (x, alpha, total))))
 
 
-def _not_there(name: str) -> Any:
-    raise RuntimeError(f"the derivative for '{name}' is not implemented.")
-
-
 standard_gamma_grad = operator(
     "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
     node="StandardGammaGradBackward0",
     where="torch",
     check=lambda self, output: check_precision(self, "_standard_gamma_grad_cpu"),
     forward=_gamma_slopes,
-    self=lambda grad: _not_there("_standard_gamma_grad"),
+    self=lambda grad: underivable("_standard_gamma_grad"),
     acts="pointwise",
     doc="How a gamma number moves with the concentration that it was drawn with.",
     samples=("torch._standard_gamma_grad(p.detach(), torch.full((2, 3), 0.5))",),
+    errors=("torch._standard_gamma_grad(p, torch.full((2, 3), 0.5)).sum().backward()",),
 )
 
 standard_gamma = operator(

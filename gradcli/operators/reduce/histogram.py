@@ -67,7 +67,7 @@ def _check_histc(self: Any, bins: int, min: Any, max: Any) -> None:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
-    if min == max and self.numel():
+    if min == max and self.numel() and not self.dtype.is_complex:
         low, high = float(self.detach().min()), float(self.detach().max())
         if not isfinite(low) or not isfinite(high):
             raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...engine.schema.dtypes import FLOATING, float32, float64
 from ...engine.schema.operator import Reduced, catalogue, operator
-from ..conventions import Late, check_precision, full_precision, wrap_dim
+from ..conventions import Late, check_precision, full_precision, underivable, wrap_dim
 from ..elementwise.complex_parts import conj, real_part
 from ..linalg.distance import _norm, _norm_backward
 from ..shape.cast import to_copy
@@ -115,10 +115,6 @@ def _pdist_backward(xp: Any, grad: Any, x: Any, p: float, result: Any) -> Any:
     return out
 
 
-def _underivable() -> Any:
-    raise NotImplementedError("the derivative for '_pdist_backward' is not implemented.")
-
-
 pdist_backward = operator(
     "_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor",
     node="PdistBackwardBackward0",
@@ -126,7 +122,7 @@ pdist_backward = operator(
     dtype=lambda grad, self, p, pdist: self.dtype,
     refuse=full_precision("pdist_backward"),
     forward=_pdist_backward,
-    joint={("grad", "self", "pdist"): lambda: _underivable()},
+    joint={("grad", "self", "pdist"): lambda: underivable("_pdist_backward")},
     doc="The gradient of pdist.",
     samples=("torch.autograd.grad(F.pdist(a).sum(), a)[0]",),
 )

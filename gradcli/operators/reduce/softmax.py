@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...engine.schema.operator import Reduced, composite, operator, warn
@@ -38,18 +39,23 @@ def _is_last(x: Any, dim: int) -> bool:
     return dim in (-1, x.ndim - 1)
 
 
-def _in_vectors(xp: Any, x: Any, dim: int) -> bool:
-    return x.dtype.char == "f" and x.size <= SOFTMAX and _is_last(x, dim) and xp.__name__ == "numpy"
+def _in_vectors(xp: Any, x: Any) -> bool:
+    return x.dtype.char == "f" and 0 < x.size <= SOFTMAX and xp.__name__ == "numpy"
 
 
 def _exp(xp: Any, x: Any, dim: int) -> Any:
     """exp of what is not positive."""
-    return vector_code().vector_exp(x) if _in_vectors(xp, x, dim) else precise(xp.exp, x)
+    if not _in_vectors(xp, x):
+        return precise(xp.exp, x)
+    if _is_last(x, dim):
+        return vector_code().vector_exp(x)
+    columns = math.prod(x.shape[dim % x.ndim + 1 :])
+    return vector_code().exp_of_columns(xp.ascontiguousarray(x), columns)
 
 
-def _log(xp: Any, total: Any, x: Any, dim: int) -> Any:
+def _log(xp: Any, total: Any, x: Any) -> Any:
     """log of sums along dim of exponentials, the largest of which is 1."""
-    return vector_code().vector_log(total) if _in_vectors(xp, x, dim) else precise(xp.log, total)
+    return vector_code().vector_log(total) if _in_vectors(xp, x) else precise(xp.log, total)
 
 
 def _total(xp: Any, x: Any, dim: int) -> Any:
@@ -73,7 +79,7 @@ def _log_softmax(xp: Any, x: Any, dim: int, half_to_float: bool) -> Any:
     if x.ndim == 0:
         return x - x
     shifted = x - x.max(axis=dim, keepdims=True)
-    return shifted - _log(xp, _total(xp, _exp(xp, shifted, dim), dim), x, dim)
+    return shifted - _log(xp, _total(xp, _exp(xp, shifted, dim), dim), x)
 
 
 def _softmax_backward(xp: Any, grad: Any, output: Any, dim: int, input_dtype: Any) -> Any:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...engine.schema import dtypes
 from ...engine.schema.operator import composite, operator
 from ...numerics.tie_order import sort
-from ..conventions import COMPLEX, unimplemented, wrap_dim
+from ..conventions import COMPLEX, underivable, unimplemented, wrap_dim
 from ..geometry import sizes_text
 
 # ---- distinct elements
-
-
-def _underivable(name: str) -> Callable[..., Any]:
-    def formula(grads: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return formula
 
 
 def _distinct(xp: Any, self: Any, inverse: bool, counts: bool) -> Any:
@@ -36,7 +28,7 @@ _unique2 = operator(
     forward=lambda xp, self, sorted, return_inverse, return_counts: _distinct(
         xp, self, return_inverse, return_counts
     ),
-    self=_underivable("_unique2"),
+    self=lambda grads: underivable("_unique2"),
     acts="dynamic",
     doc="The distinct elements in order, which of them each element is, and how many there are.",
     samples=("torch.unique(i, return_inverse=True, return_counts=True)",),
@@ -89,7 +81,7 @@ unique_dim = operator(
     forward=lambda xp, self, dim, sorted, return_inverse, return_counts: _distinct_slices(
         xp, self, dim
     ),
-    self=_underivable("unique_dim"),
+    self=lambda grads: underivable("unique_dim"),
     acts="dynamic",
     doc="The distinct slices of a dimension in order.",
     samples=("torch.unique(i, dim=1)",),
@@ -121,7 +113,7 @@ _consecutive = operator(
     forward=lambda xp, self, return_inverse, return_counts, dim: _runs(
         xp, self, None if dim is None else wrap_dim(dim, self.ndim)
     ),
-    self=_underivable("unique_consecutive"),
+    self=lambda grads: underivable("unique_consecutive"),
     doc="Elements that differ from the one before.",
     samples=("torch.unique_consecutive(i, return_inverse=True, return_counts=True)",),
 )

@@ -217,6 +217,14 @@ composite(
 # ---- values written over
 
 
+def _without_imaginary(data: Any, self: Any) -> Any:
+    """What a tensor can hold of complex numbers that are written into it."""
+    if data.dtype.kind == "c" and self.dtype.kind not in "cb":
+        warn("Casting complex values to real discards the imaginary part")
+        return data.real
+    return data
+
+
 def _check_fill(self: Any, value: Any) -> None:
     if value.ndim:
         raise RuntimeError(
@@ -232,7 +240,7 @@ operator(
     inplace_node="FillBackward3",
     overlap="copied",
     check=_check_fill,
-    forward=lambda xp, self, value: xp.full_like(self, value),
+    forward=lambda xp, self, value: xp.full_like(self, _without_imaginary(xp.asarray(value), self)),
     self=lambda grad: zeros_as(grad),
     value=lambda grad, value_dtype: alike(sum_all(grad), value_dtype),
     where="torch inplace",
@@ -361,9 +369,5 @@ def _check_copy(self: Any, src: Any) -> None:
 def _copied_over(xp: Any, self: Any, src: Any) -> Any:
     if hasattr(src, "dtype"):
         src = on_library(src, xp)
-    data = xp.asarray(src)
-    if data.dtype.kind == "c" and self.dtype.kind not in "cb":
-        warn("Casting complex values to real discards the imaginary part")
-        data = data.real
-    data = data.astype(self.dtype)
+    data = _without_imaginary(xp.asarray(src), self).astype(self.dtype)
     return data if data.shape == self.shape else xp.broadcast_to(data, self.shape)

@@ -154,7 +154,7 @@ diagonal_scatter = operator(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     node="DiagonalScatterBackward0",
     check=lambda self, src, offset, dim1, dim2: check_part(
-        "slice", diagonal(self.detach(), offset, dim1, dim2), src
+        diagonal(self.detach(), offset, dim1, dim2), src
     ),
     layout="like",
     forward=_with_diagonal,

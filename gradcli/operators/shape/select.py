@@ -294,12 +294,12 @@ unfold = operator(
 # ---- a part replaced
 
 
-def check_part(name: str, part: Any, src: Any, real: str = "", *whole: Any) -> None:
+def check_part(part: Any, src: Any, real: str = "", *whole: Any) -> None:
     """`real` has no derivative for complex numbers."""
     if tuple(part.shape) != tuple(src.shape):
         raise RuntimeError(
-            f"expected src to have a size equal to the {name} of self. src size = "
-            f"{sizes_text(src.shape)}, {name} size = {sizes_text(part.shape)}"
+            f"expected src to have a size equal to the slice of self. src size = "
+            f"{sizes_text(src.shape)}, slice size = {sizes_text(part.shape)}"
         )
     if real:
         refuse_complex(real, src, *whole)
@@ -315,7 +315,7 @@ select_scatter = operator(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     node="SelectScatterBackward0",
     check=lambda self, src, dim, index: check_part(
-        "slice", select(self.detach(), dim, index), src, "select_scatter", self
+        select(self.detach(), dim, index), src, "select_scatter", self
     ),
     layout="like",
     forward=lambda xp, self, src, dim, index: _with_part(
@@ -336,7 +336,7 @@ slice_scatter = operator(
     "int step=1) -> Tensor",
     node="SliceScatterBackward0",
     check=lambda self, src, dim, start, end, step: check_part(
-        "slice", slice_(self.detach(), dim, start, end, step), src, "slice_scatter", self
+        slice_(self.detach(), dim, start, end, step), src, "slice_scatter", self
     ),
     layout="like",
     forward=lambda xp, self, src, dim, start, end, step: _with_part(

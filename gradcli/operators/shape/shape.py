@@ -276,6 +276,7 @@ def _check_bytes(self: Any, dtype: Any) -> None:
 view_dtype = operator(
     "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
     where="method",
+    shares=True,
     dtype=lambda self, dtype: dtype,
     check=_check_bytes,
     forward=lambda xp, self, dtype: read_as(self, dtype),
@@ -377,10 +378,6 @@ alias = operator(
 # ---- one element seen in many places
 
 
-def _kind_word(self: Any) -> str:
-    return f"torch.{self.dtype.word}Tensor"
-
-
 def _expanded(xp: Any, self: Any, size: Sequence[int]) -> Any:
     check_dimensions(len(size))
     if not self.ndim and min(size, default=0) > 0 and xp.__name__ == "numpy":  # one number
@@ -404,7 +401,7 @@ expand = operator(
     node="ExpandBackward0",
     view=True,
     where="method",
-    check=lambda self, size, implicit: expanded_size(self.shape, size, _kind_word(self)),
+    check=lambda self, size, implicit: expanded_size(self.shape, size, self._kind.old_name),
     forward=lambda xp, self, size, implicit: _expanded(xp, self, size),
     # A tensor without dimensions gets the sum of all, even where there is but one element.
     self=lambda grad, self_sym_sizes: (

@@ -116,7 +116,7 @@ def _with_dimension(xp: Any, self: Any, dim: int) -> Any:
 sparse_form(unsqueeze, _with_dimension, samples=("x.detach().to_sparse()[None].to_dense()",))
 
 
-def _check_alike(name: str, tensors: Any) -> None:
+def _check_alike(tensors: Any) -> None:
     if not all(map(is_sparse, tensors)):
         raise RuntimeError(
             f"Concatenating sparse tensors, but a dense tensor was found at position "
@@ -125,7 +125,7 @@ def _check_alike(name: str, tensors: Any) -> None:
 
 
 def _joined(xp: Any, tensors: Any, dim: int) -> Any:
-    _check_alike("cat", tensors)
+    _check_alike(tensors)
     parts = [each.coordinates() for each in tensors]
     first, dim = parts[0], wrap_dim(dim, parts[0].ndim)
     if dim >= first.sparse_dim:
@@ -149,7 +149,7 @@ def _joined(xp: Any, tensors: Any, dim: int) -> Any:
 
 
 def _stacked(xp: Any, tensors: Any, dim: int) -> Any:
-    _check_alike("stack", tensors)
+    _check_alike(tensors)
     dim = wrap_dim(dim, len(tensors[0].shape) + 1)
     return _joined(xp, [_with_dimension(xp, each, dim) for each in tensors], dim)
 

@@ -55,7 +55,8 @@ class Replayed:
         return tuple(new if _same(grad, old) else grad for grad in grads)
 
     def _own(self, value: Any) -> Any:
-        return self.translation.tensor(value.detach())
+        """None of what is no gradient: with that the pass has failed."""
+        return self.translation.tensor(value.detach()) if isinstance(value, AnyTensor) else None
 
 
 def _same(grad: Any, other: Any) -> bool:

@@ -18,7 +18,7 @@ from ...engine.tensors.tensor import Tensor
 from ...language.names import Scope
 from ...language.tracing import Inner
 from ...recording.looking import is_a
-from ...recording.modules import is_distribution, is_module, named_parameters
+from ...recording.modules import is_distribution, is_module, named_parameters, tensors_of
 from ...recording.names import PLAIN
 from ...recording.sides import AnyTensor, is_leaf, is_tensor, node_of, nonfinite, word_of
 from .marks import Marks
@@ -350,8 +350,19 @@ class Flow(Numbered):
         if kind in LAZY and type(node) is ast.Call:
             return Sources(self.flat(children))
         if is_distribution(value):
+            if type(node) is ast.Call:
+                self._made_within(node, value, children)
             return self.child_of(value)
         return None  # the values of a generator expression are reported by its consumer
+
+    def _made_within(self, node: ast.AST, distribution: Any, children: list[Any]) -> None:
+        """What a distribution makes of its arguments outside of the graph: probabilities that add
+        up to 1, or of the shape that all have."""
+        # What has a graph would have given it one.
+        bare = [number for number in self.flat(children) if not self.value(number).tracked]
+        for part in filter(is_tensor, tensors_of(distribution)) if bare else ():
+            if self._known_as(part) is None and node_of(part) is None:
+                self._record(node, part, bare)
 
     def _add_numbers(self, node: ast.AST, known: int, children: list[Any]) -> None:
         """Numbers of Python are no operands that PyTorch's side hears of."""

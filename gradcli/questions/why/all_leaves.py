@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ...pipeline.request import Ran, Request
@@ -23,14 +23,12 @@ from .rebound_later import in_last_pass
 MOST = 1000  # leaves that are judged
 
 
-def why_reports(
-    request: Request, write: Callable[[str], None] | None
-) -> tuple[Ran, WhyReport, list[WhyReport]]:
+def why_reports(request: Request) -> tuple[Ran, WhyReport, list[WhyReport]]:
     """Runs the program; what holds for all of it, and the verdict on every parameter and every
     leaf that requires grad, each by one name; where none does, on every tensor of floats that a
     name holds."""
     provenance = Provenance()
-    ran = execute(request, write, provenance.recording)
+    ran = execute(request, None, provenance.recording)
     ran = ran if request.engine == "own" else in_own_words(ran, tries=False)
     whole = WhyReport(request.name, request.device, "", output=ran.output, warnings=ran.warnings,
                       error=error_fact(ran.error))  # fmt: skip

@@ -146,7 +146,8 @@ def further(
         if step.out > first and step.out in leading and not alive.isdisjoint(sources):
             alive.add(step.out)
             known = any(step is other for other in found)
-            if not known and not any(source in alive for source in step.live):
+            drawn = step.kind == "integer" and verdict_of(step) == "sampled"  # which has no slope
+            if not known and not drawn and not any(source in alive for source in step.live):
                 if verdict_of(step) != "detached" or name_of(step.node).startswith("detach"):
                     behind.append(step)
     return behind[:MOST]

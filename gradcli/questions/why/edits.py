@@ -63,6 +63,14 @@ def first(case: Case, statement: ast.stmt | None, text: str) -> list[Edit]:
     return [insert_before(case, statement, f"{text}; ")]
 
 
+def bound_again(case: Case, statement: ast.stmt | None) -> list[Edit]:
+    """loss = loss + part, where loss + part stands alone."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(value, ast.BinOp) or not isinstance(value.left, ast.Name):
+        return []
+    return [replace(case, value, f"{value.left.id} = {case.whole(value)}")]
+
+
 def without(case: Case, statement: ast.stmt | None) -> list[Edit]:
     """The program without a simple statement."""
     if statement is None or not isinstance(statement, (*SIMPLE, ast.Assert)):

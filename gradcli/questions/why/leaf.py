@@ -21,7 +21,7 @@ from .captured import captured_finding
 from .case import Case, Finding, Remark, Trial
 from .cut_findings import cut_finding
 from .cuts import DERIVATIVES, by_strength, choosing, cuts, further, trained, verdict_of
-from .edits import advised, call_on, first, insert_after, replace, then, without
+from .edits import advised, bound_again, call_on, first, insert_after, replace, then, without
 from .gradients import returned_of
 from .overwritten import overwritten_finding
 
@@ -41,11 +41,12 @@ def leaf_finding(case: Case) -> Finding:
         if finding is not None:
             return finding
     captured = [one for one in reached if one.known.captures]
+    broken = [one for one in stored if one.known.failed]
     if captured:
         calls = [one.origin for one in captured[-4:]]
         found = _without_slope(case, captured[-4:]) or _cut_since(case, captured[-1])
-        return found or captured_finding(case, *calls)
-    broken = [one for one in stored if one.known.failed]
+        if found is not None or not broken or broken[-1].number < captured[-1].number:
+            return found or captured_finding(case, *calls)
     if broken:
         return broken_finding(case, broken[-1])
     return _apart(case)
@@ -353,8 +354,9 @@ def _cut_since(case: Case, captured: Pass) -> Finding | None:
     roots = [] if last.known.captures else list(last.roots)
     if refusals and captured.known.creates and last is captured:
         roots = [refusals[-1][1]]  # what came out of the call had a graph, and lost it since
-    found = [step for step in cuts(case, [case.value], roots)
-             if verdict_of(step) in ("detached", "data", "item", "copied")]  # fmt: skip
+    met = cuts(case, [case.value], roots)
+    found = [step for step in met if verdict_of(step) in ("detached", "data", "item", "copied")]
+    found = found or [step for step in met if verdict_of(step) == "grad-call"]
     into = case.called(roots[-1]) if roots else ""
     return cut_finding(case, found, case.none(f"on the way into {into}, ")) if found else None
 
@@ -452,6 +454,11 @@ def _unused(case: Case) -> Finding:
     result = _result(case)
     if result is not None:
         finding.others.append(Remark(result.node, f"the furthest that {name} came"))
+        statement = case.statement(result.node)
+        edits = bound_again(case, statement)
+        if edits and statement is not None:
+            text = advised(case, statement, edits)
+            finding.trials.append(Trial(text, tuple(edits), "nonzero"))
         finding.trials += _added(case, call, result)
     finding.advice = f"use {name} in what {root} is computed from, or leave it out"
     return finding

@@ -264,7 +264,7 @@ def _operands(case: Case, step: Step) -> str:
 def _backward(case: Case, gradients: Gradients, wanted: int) -> Finding | None:
     """The node that was given good numbers and made bad ones."""
     applied = list((gradients.one.applied or {}).values())
-    ways = _leading(case, gradients, applied)
+    ways = _leading(gradients, applied)
     birth = _birth(applied, ways, wanted)
     if birth is None:
         return _opposed(case, gradients.one, _birth(applied, ways, INF)) if wanted == NAN else None
@@ -376,7 +376,7 @@ def _opposed(case: Case, one: Pass, birth: Applied | None) -> Finding | None:
     return finding
 
 
-def _leading(case: Case, gradients: Gradients, applied: list[Applied]) -> set[Any]:
+def _leading(gradients: Gradients, applied: list[Applied]) -> set[Any]:
     """The nodes of the pass that the tensor's gradient came through."""
     target = gradients.target()[0]
     found = {target}

@@ -9,7 +9,7 @@ from ...engine.schema.operator import Domain
 from ..declared import domain_of, logarithm_of
 from ..provenance.values import name_of
 from .case import Case, Trial
-from .edits import advised, operand, replace, with_keyword
+from .edits import advised, operand, replace, rewritten, with_keyword
 from .smooth import operands
 
 SMALL = "1e-6"
@@ -129,6 +129,9 @@ def _of_one(case: Case, origin: Any) -> list[Trial]:
     if any(word.arg in ("unbiased", "correction") for word in origin.keywords):
         return []
     edits = with_keyword(case, origin, "correction", "0")
+    above = case.parents.get(id(origin))
+    if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Div) and above.right is origin:
+        edits = [replace(case, origin, f"({rewritten(case, origin, edits)} + {SMALL})")]
     return [Trial(advised(case, origin, edits), tuple(edits), "finite")]
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy
 
-from ...recording.sides import array_of, edges_of, origin_of
+from ...recording.sides import array_of, changed_at, edges_of, origin_of
 from ..declared import acts_of
 from ..provenance.passes import Applied
 from .case import Case, Finding, Remark
@@ -37,8 +37,10 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     began = max((_norm(gradient) for gradient in one.gradients), default=1.0)
     if (verdict == "large" and most < LARGE * began) or (verdict == "tiny" and most > TINY * began):
         return None
+    if (scaled := _scaled_since(case, data, verdict, most)) is not None:
+        return scaled
     gradients = Gradients(case, one)
-    jumps = _jumps(case, gradients, verdict == "large")
+    jumps = _jumps(gradients, verdict == "large")
     if verdict == "tiny":
         rest = _rest(case, gradients, jumps) or _added_away(case, gradients)
         if rest is not None:
@@ -71,6 +73,22 @@ def size_finding(case: Case, data: Any) -> Finding | None:
         if verdict == "large"
         else "a larger scale, normalisation, or a function that does not saturate"
     )
+    return finding
+
+
+def _scaled_since(case: Case, data: Any, verdict: str, most: float) -> Finding | None:
+    """A gradient that came with another size, and was changed in place since."""
+    grads = [array_of(entry.grad) for entry in case.added]
+    if not grads or any(grad is None for grad in grads) or case.element is not None:
+        return None
+    came, origin = float(numpy.abs(sum(grads)).max()), changed_at(case.gradient)
+    if came == 0 or LEAST**-1 < came / most < LEAST:
+        return None
+    known = case.is_here(origin)
+    said = f"{f'line {case.line(origin)}' if known else 'the program'} changed it from {came:.3g}"
+    finding = Finding(verdict, f"{case.grad_name} is {verdict}, at most {most:.3g}: {said}.")
+    if known:
+        finding.causes.append(Remark(origin, "changes it"))
     return finding
 
 
@@ -199,7 +217,7 @@ def _norm(value: Any) -> float:
     return float(numpy.sqrt((numpy.abs(array.astype("float64")) ** 2).sum()))
 
 
-def _jumps(case: Case, gradients: Gradients, upwards: bool) -> list[Jump]:
+def _jumps(gradients: Gradients, upwards: bool) -> list[Jump]:
     """(factor between what came and what went on, node), the largest change first; only those
     that make it larger, or smaller."""
     found: list[Jump] = []

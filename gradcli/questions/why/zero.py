@@ -20,7 +20,7 @@ from ...recording.sides import (
 from ..declared import acts_of, zero_of
 from ..graph import module_names
 from ..provenance.passes import Hooked, Pass
-from ..provenance.values import name_of
+from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, remark_once
 from .cut_findings import WORDS, cut_finding
 from .cuts import cuts_beside, verdict_of
@@ -40,6 +40,7 @@ from .zero_causes import (
     compares_equals,
     factor_of,
     is_at_bound,
+    is_given_zeros,
     is_slope,
     looked_up,
     overwriting,
@@ -63,6 +64,7 @@ LABELS = {
     "rows": "looks up other rows",
     "zero-factor": "the gradient is multiplied by 0 here",
     "at-zero": "its input is all 0: the slope is 0 there",
+    "lowest": "its input is all 0: the slope is 0 there",
     "equal": "what it compares is equal: the slope is 0 there",
     "drawn": "no gradient leads through a draw",
     "cancelled": "contributions that add up to 0",
@@ -85,6 +87,7 @@ REASONS = {
     "rows": "{place} looks up other rows",
     "zero-factor": "{place} multiplies the gradient by 0",
     "at-zero": "the input of {place} is all 0, where PyTorch takes the slope 0",
+    "lowest": "the input of {place} is all 0, where its slope is 0",
     "equal": "what {place} compares is equal already, and its slope is 0 there",
     "drawn": "{place} draws numbers, and the gradient through a draw is 0",
     "cancelled": "its contributions add up to 0",
@@ -132,11 +135,36 @@ def _with_ways_out(case: Case, one: Pass, finding: Finding | None) -> Finding | 
     if finding is None or not beside:
         return finding
     for step in beside:
+        if _is_saved_and_changed(case, step, finding):
+            return _changed_behind(case, step, finding)
         text = f"another way from {case.name}: {WORDS[verdict_of(step)].remark}"
         finding.others.append(Remark(step.node, text))
     within = cut_finding(case, beside, "").trials
     finding.trials += [trial._replace(goal="proof") for trial in within]
     return finding
+
+
+def _is_saved_and_changed(case: Case, step: Step, finding: Finding) -> bool:
+    """Whether .data of what the dead node had made, and kept for backward, is written to."""
+    if verdict_of(step) != "data" or not finding.causes:
+        return False
+    origins = {id(remark.node) for remark in finding.causes}
+    made = (case.step_of(value) for value in (*step.live, *step.dead))
+    above = case.parents.get(id(step.node))
+    writes = isinstance(above, ast.Attribute) and above.attr.endswith("_")
+    writes = writes or isinstance(getattr(above, "ctx", None), ast.Store)
+    return writes and any(one is not None and id(one.node) in origins for one in made)
+
+
+def _changed_behind(case: Case, step: Step, finding: Finding) -> Finding:
+    """tanh(w) keeps its result for its slope, and h.data.fill_(1.) wrote over it unnoticed."""
+    call = case.statement(step.node) or step.node
+    place = finding.causes[0]
+    why = f"{case.text(call)} overwrote what {case.text(place.node)} had kept for backward"
+    told = Finding("zero-factor", _sentence(case, why), [Remark(call, "overwrites it unnoticed")])
+    told.others.append(Remark(place.node, "keeps its result for backward"))
+    told.trials += zero_trials(case, "cleared", step.node, None)
+    return told
 
 
 def _sentence(case: Case, why: str) -> str:
@@ -384,6 +412,8 @@ def _death_finding(
         reason = words = "drawn"
     if reason == "zero-factor" and rests_at_zero(same[0]):
         words = "at-zero"
+    if reason == words == "zero-factor" and is_given_zeros(same[0]):
+        words = "lowest" if kind_of(same[0].applied.node) == "Pow" else "at-zero"
     if reason == "zero-factor" and compares_equals(same[0]):
         words = "equal"
     why = REASONS[words].format(place=place, name=case.name)

@@ -124,6 +124,14 @@ def rests_at_zero(share: Share) -> bool:
     return bool(given.size) and not given.any()
 
 
+def is_given_zeros(share: Share) -> bool:
+    """Whether a function of each element, such as a square, was given zeros only."""
+    node, given = share.applied.node, saved_value(share.applied, "self")
+    if acts_of(node) != "pointwise" or factor_of(share) is not None:
+        return False
+    return hasattr(given, "shape") and bool(given.size) and not given.any()
+
+
 def compares_equals(share: Share) -> bool:
     """Whether a loss was given a prediction that is its target."""
     row = row_of(share.applied.node)

@@ -381,7 +381,7 @@ class Drawing:
         elif folded and options.expand:
             yield Row("what is folded would not fit: --of NAME and --depth N draw a part", "note")
         elif folded and self.live:
-            yield Row("a fold opens where it is clicked, or with Enter", "note")
+            yield Row("a fold opens where it is clicked, or with Enter", "hint")
         elif folded:
             yield Row("--expand opens what fits; gradcli show FILE opens folds in place", "note")
 

@@ -281,10 +281,14 @@ function inflated(bytes, size) {
     current(linesOf(box)[0]);
   }
 
-  function tell(box) { // its numbers; a gradient only when the pass has come there
+  function said(box) { // its words; a gradient only when the pass has come there
     const later = box.classList.contains("later");
     const words = all("text:not(.o)", box).slice(1).filter((text) => !later || !text.classList.contains("gr"));
-    const title = [box.querySelector("title").textContent, ...words.map((text) => text.textContent)].join("\n");
+    return [box.querySelector("title").textContent, ...words.map((text) => text.textContent)];
+  }
+
+  function tell(box) { // its numbers
+    const later = box.classList.contains("later"), title = said(box).join("\n");
     const more = data.passes[pass].numbers[box.dataset.node || box.dataset.ref]?.filter(([name]) => !later || name !== "grad");
     numbers.textContent = [title, ...(more || []).map(([name, text]) => `${name}\n${text}`)].join("\n\n");
   }
@@ -310,6 +314,7 @@ function inflated(bytes, size) {
       const later = +box.dataset.step > reached;
       box.classList.toggle("later", later);
       if (later) late.add(box.id);
+      box.setAttribute("aria-label", said(box).slice(0, box.dataset.members ? 1 : 9).join(", "));
       const inside = box.dataset.node || ` ${box.dataset.members} `.includes(` ${id} `) && String(id);
       if (step && at < steps.length && inside === String(id)) {
         box.classList.add("now");
@@ -330,10 +335,26 @@ function inflated(bytes, size) {
   function look() {
     const word = search.value.trim().toLowerCase();
     clear("found");
-    const hits = word ? boxes().filter((b) => b.textContent.toLowerCase().includes(word)) : [];
+    found.textContent = "";
+    if (!word) return [];
+    const fits = (b) => b.textContent.toLowerCase().includes(word);
+    const here = boxes(), folds = here.filter((b) => b.dataset.members), hidden = new Map();
+    for (const fold of folds) for (const id of fold.dataset.members.split(" ")) hidden.set(id, fold);
+    const hits = new Set(here.filter(fits)), within = new Set();
+    for (const f of figures) // a more open picture of the pass has what a fold hides
+      if (+f.dataset.pass === pass)
+        for (const b of all("g.box[data-node]", f)) {
+          const fold = hidden.get(b.dataset.node);
+          if (!fold) continue;
+          if (fits(b)) { hits.add(fold); within.add(b.dataset.node); }
+          hidden.set(b.dataset.node, null);
+        }
+    const drawn = [...hits].filter((b) => !b.dataset.members || fits(b)).length;
+    const unseen = [...hidden.values()].filter(Boolean).length;
+    found.textContent = `${drawn + within.size} found${within.size ? `, ${within.size} in folds` : ""}` +
+      (unseen ? `; ${unseen.toLocaleString("en")} folded nodes not searched` : "");
     hits.forEach((b) => b.classList.add("found"));
-    found.textContent = word ? `${hits.length} found` : "";
-    return hits;
+    return here.filter((b) => hits.has(b));
   }
 
   // ---- events
@@ -350,6 +371,7 @@ function inflated(bytes, size) {
       box.setAttribute("tabindex", "0");
       box.setAttribute("role", "button");
     }
+    svg.setAttribute("role", "group"); // of an image a screen reader reads no parts
     svg.addEventListener("pointerover", (event) => {
       const box = event.target.closest("g.box");
       if (box) mark(box); else leave();
@@ -357,7 +379,10 @@ function inflated(bytes, size) {
     svg.addEventListener("pointerleave", leave);
     svg.addEventListener("focusin", (event) => {
       const box = event.target.closest("g.box");
-      if (box) { mark(box); current(linesOf(box)[0]); }
+      if (!box) return;
+      mark(box);
+      current(linesOf(box)[0]);
+      if (box.matches(":focus-visible")) box.scrollIntoView({ block: "nearest", inline: "nearest" });
     });
     svg.addEventListener("focusout", leave);
     svg.addEventListener("click", (event) => press(event.target));

@@ -16,7 +16,7 @@ from .geometry import FOOT, LETTER as LETTER, LINE, PAD, TOP, Drawn, Picture, St
 from .scene import Row
 
 STYLES = {"title": "t", "kind": "k", "value": "v", "grad": "g", "bad": "bad", "note": "n",
-          "constant": "c", "open": "o"}  # fmt: skip
+          "hint": "n hint", "constant": "c", "open": "o"}  # fmt: skip
 THIN, THICK = 1.0, 3.0
 
 
