@@ -223,7 +223,7 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
 
 def _unnoticed(body: Any) -> Iterator[Slip]:
     """`w.data.mul_(10)` between what was computed of w and the pass: the version stays."""
-    for block in (list(body), *_blocks(body)):
+    for block in _blocks(body):
         for place, statement in enumerate(block):
             name, node = _through_data(statement)
             call = next((one for one in block[place + 1 :] if _goes_back(one)), None)

@@ -65,13 +65,12 @@ def _attention(
 # ---- the kernel that PyTorch takes for batches of heads on the CPU
 
 
-def _exact(xp: Any, query: Any, key: Any, attn_mask: Any, settle: Any) -> Any:
+def _exact(xp: Any, query: Any, key: Any, settle: Any) -> Any:
     """What computes it to the last bit, if that is known; loaded late, for it needs the array
     library, and the catalogue is read without one."""
     from ...numerics import attention as found
 
-    is_plain = attn_mask is None and settle is None
-    return found if is_plain and found.is_known(xp, query, key) else None
+    return found if settle is None and found.is_known(xp, query, key) else None
 
 
 def _flash_scores(
@@ -111,10 +110,10 @@ def _flash(
     xp: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, attn_mask: Any,
     scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    if (exact := _exact(xp, query, key, attn_mask, settle)) is not None:
+    if (exact := _exact(xp, query, key, settle)) is not None:
         factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
         keys, values = (_for_heads(xp, side, query) for side in (key, value))
-        bar = partial(_barred, xp, is_causal=is_causal)
+        bar = partial(_barred, xp, is_causal=is_causal, attn_mask=attn_mask)
         return exact.attended(xp, query, keys, values, factor, bar)
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
     top = largest_in_a_row(xp, scores)
@@ -136,9 +135,9 @@ def _flash_backward(
     dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    if (exact := _exact(xp, query, key, attn_mask, settle)) is not None:
+    if (exact := _exact(xp, query, key, settle)) is not None:
         keys, values = (_for_heads(xp, side, query) for side in (key, value))
-        bar = partial(_barred, xp, is_causal=is_causal)
+        bar = partial(_barred, xp, is_causal=is_causal, attn_mask=attn_mask)
         to_query, to_key, to_value = exact.returned(
             xp, grad, query, keys, values, out, logsumexp, factor, bar
         )
