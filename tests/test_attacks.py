@@ -268,7 +268,7 @@ def test_whatever_it_wants_it_ends_as_documented(
 ) -> None:
     """Each title begins with the exit code; no limit that is met here depends on the clock."""
     expected = int(title.partition(" ")[0])
-    budget = Budget(max_memory=16 << 20, max_steps=250_000)
+    budget = Budget(max_memory=16 << 20, max_steps=100_000)
     monkeypatch.setattr(state, "reserve", budget.charge_bytes)
     monkeypatch.setattr(state, "charge", budget.charge)
     try:

@@ -75,7 +75,7 @@ def test_the_others_go_on(
         write(home, f"{file}.expr", GOOD)
     deed, code, words = DEEDS[name]
     planted(monkeypatch, "b.expr", deed)
-    limit = "0.4" if name == "endless in C" else "60"
+    limit = "0.2" if name == "endless in C" else "60"
     doc, done = document("a.expr", "b.expr", "c.expr", "--jobs", count, "--timeout", limit)
     assert [file["exit_code"] for file in doc["files"]] == [0, code, 0]
     assert done.returncode == code

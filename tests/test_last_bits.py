@@ -29,6 +29,10 @@ PROGRAMS = {
     "sigmoid of many": "back(torch.sigmoid, x[:77])",
     "silu": "back(F.silu, x[:30])",
     "sigmoid of one": "torch.stack([torch.sigmoid(n) for n in x[:60]])",
+    "sigmoid of parts of rows": (
+        "[f(x[:960].view(20, 48)[:, a:b]).flatten() for a, b in ((0, 16), (5, 45)) "
+        "for f in (torch.sigmoid, F.silu)]"
+    ),
     "binary_cross_entropy": (
         "F.binary_cross_entropy(torch.cat([torch.sigmoid(3 * x), torch.tensor([0., 1., 1e-45])]), "
         "torch.ones(1003) * 0.3, reduction='none')"

@@ -13,6 +13,7 @@ from test_cli import gradcli as command
 from test_language import level, ran, refused
 from test_pasted import pasted
 
+from gradcli.arrays.table import REPLACED
 from gradcli.diagnostics import ProgramError
 from gradcli.engine.schema.run_state import as_new
 from gradcli.language.budget import Budget
@@ -64,6 +65,13 @@ def test_unittest_says_by_notes_what_failed() -> None:
     assert "note: ran 1 test: FAILED (failures=1)" in done.stderr
     done = command("run", "-", stdin=f"{text}self.assertEqual(1, 1)\nunittest.main()\n")
     assert (done.stderr, done.returncode) == ("note: ran 1 test: OK\n", 0)
+
+
+def test_what_numpy_has_no_more_has_a_successor() -> None:
+    for old, near in (("float_", "numpy.float64"), ("int", "'int'"), ("product", "numpy.prod")):
+        done = command("run", "-", stdin=f"import numpy as np\nnp.{old}\n")
+        assert done.stderr.endswith(f"help: did you mean {near}?\n")
+    assert not set(REPLACED) & MODULES["numpy"].names
 
 
 def listed() -> str:

@@ -184,6 +184,22 @@ for turn in range(2):
     assert done.stdout.count("has no effect") == 1
 
 
+def test_gradients_that_are_clipped_too_late_without_a_loop() -> None:
+    text = """\
+w = torch.tensor([100.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=1.0)
+(w ** 4).sum().backward()
+{lines}
+"""
+    clip, step = "nn.utils.clip_grad_norm_([w], 1.0)", "opt.step()"
+    (fact,) = ask(text.format(lines=f"{step}\n{clip}"), "w")[1].facts
+    assert fact == (
+        f"line 5: {clip} has no effect: it clips gradients when line 4 has used them: between "
+        "backward() and step()"
+    )
+    assert not ask(text.format(lines=f"{clip}\n{step}"), "w")[1].facts
+
+
 def test_a_narrow_overview_says_nothing_below_a_leaf_that_is_fine() -> None:
     fine, none = (
         WhyReport("a.expr", "cpu", name, verdict=verdict, sentence=f"{name}.{sentence}")
@@ -225,6 +241,7 @@ SLIPS = {
     "loss.backward": "line 7: loss.backward has no effect: it names backward",
     "x.require_grad = True": "line 7: x.require_grad = True has no effect: nothing reads",
     "net.requires_grad = False": "line 7: net.requires_grad = False has no effect",
+    "x.requires_grad_ = True": "line 7: x.requires_grad_ = True has no effect: it sets",
     "F.relu(x).requires_grad_()": "",
     "net.trainable = True": "",
 }

@@ -73,7 +73,7 @@ def counted(given: Given) -> None:
 
 def spaced(given: Given) -> None:
     ends = spread([given[name] for name in ("start", "stop", "base") if name in given])
-    elements = number(given.get("num", given.get("n", 50))) * ends
+    elements = number(given.get("num", given.get("n", given.get("M", 50)))) * ends
     pay(elements, elements * 3 * WIDEST)
 
 
@@ -184,7 +184,7 @@ def distinct(given: Given) -> None:
 
 
 def found(given: Given) -> None:
-    value = given["a"]
+    value = given.get("a", given.get("arr"))
     rank = max(len(extent(value)), 1)
     pay(count(value) * rank, 2 * count(value) * 8 * rank)
 

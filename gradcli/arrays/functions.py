@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
@@ -277,6 +278,30 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
 def _indices(shape: Any, dtype: Any) -> list[Any]:
     made = function("indices")(shape, dtype)
     return [wrap(part) for part in made.array]
+
+
+def _places(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if not shape:
+        yield ()
+    elif math.prod(shape):
+        for first in range(shape[0]):
+            for rest in _places(shape[1:]):
+                yield first, *rest
+
+
+def ndindex(*shape: Any) -> Iterator[tuple[int, ...]]:
+    """np.ndindex: the indices of all elements of an array of that shape; nothing is made for it."""
+    given = host(shape)
+    sizes = tuple(map(operator.index, given[0] if given and isinstance(given[0], tuple) else given))
+    if min(sizes, default=0) < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return _places(sizes)
+
+
+def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """np.ndenumerate: each element with its indices."""
+    array = numpy.asarray(host(arr))
+    return ((place, wrap(array[place])) for place in _places(array.shape))
 
 
 def fromiter(iter: Any, dtype: Any, count: Any = -1) -> Any:

@@ -26,6 +26,7 @@ WRITTEN: dict[str, Any] = {
     "apply_along_axis": functions.apply_along_axis, "fromfunction": functions.fromfunction,
     "fromiter": functions.fromiter, "frombuffer": functions.frombuffer,
     "vectorize": functions.vectorize,
+    "ndindex": functions.ndindex, "ndenumerate": functions.ndenumerate,
     "shares_memory": functions.shares_memory, "dtype": ArrayType, "finfo": finfo, "iinfo": iinfo,
     "array2string": printing.array2string, "array_str": printing.array_str,
     "array_repr": printing.array_repr,

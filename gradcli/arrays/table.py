@@ -40,6 +40,13 @@ triu(m, k=0) elementwise
 tril_indices(n, k=0, m=None) square
 triu_indices(n, k=0, m=None) square
 diag_indices(n, ndim=2) square
+tril_indices_from(arr, k=0) found
+triu_indices_from(arr, k=0) found
+diag_indices_from(arr) found
+hanning(M) spaced
+hamming(M) spaced
+blackman(M) spaced
+bartlett(M) spaced
 indices(dimensions, dtype=int, sparse=False) grid
 meshgrid(*xi, copy=True, sparse=False, indexing='xy') grid
 ix_(*args) whole
@@ -60,9 +67,11 @@ vstack(tup, *, dtype=None, casting='same_kind') whole
 hstack(tup, *, dtype=None, casting='same_kind') whole
 dstack(tup) whole
 column_stack(tup) whole
+block(arrays) composed
 append(arr, values, axis=None) whole
 insert(arr, obj, values, axis=None) placed
 delete(arr, obj, axis=None) whole
+trim_zeros(filt, trim='fb') composed
 split(ary, indices_or_sections, axis=0) pieces
 array_split(ary, indices_or_sections, axis=0) pieces
 hsplit(ary, indices_or_sections) pieces
@@ -252,6 +261,8 @@ fft.rfft(a, n=None, axis=-1, norm=None) transformed
 fft.irfft(a, n=None, axis=-1, norm=None) transformed
 fft.fft2(a, s=None, axes=(-2, -1), norm=None) transformed
 fft.ifft2(a, s=None, axes=(-2, -1), norm=None) transformed
+fft.rfft2(a, s=None, axes=(-2, -1), norm=None) transformed
+fft.irfft2(a, s=None, axes=(-2, -1), norm=None) transformed
 fft.fftfreq(n, d=1.0) spaced
 fft.rfftfreq(n, d=1.0) spaced
 fft.fftshift(x, axes=None) whole
@@ -404,7 +415,8 @@ WRITTEN = (
     "frombuffer "
     "format_float_positional format_float_scientific c_ r_ s_ mgrid ogrid iinfo get_printoptions "
     "printoptions set_printoptions seterr geterr "
-    "vectorize shares_memory random.seed random.get_state random.set_state random.default_rng"
+    "vectorize ndindex ndenumerate shares_memory random.seed random.get_state random.set_state "
+    "random.default_rng"
 ).split()
 CLASSES = (
     "ndarray generic number integer signedinteger unsignedinteger inexact floating "
@@ -414,6 +426,15 @@ CLASSES = (
 ).split()
 CONSTANTS = "pi e inf nan euler_gamma newaxis __version__".split()
 ERRORS = ("linalg.LinAlgError", "exceptions.AxisError")
+# What NumPy has no more, and what stands in its place.
+_SUCCESSORS = """
+int int, float float, complex complex, object object, str str, unicode_ str, string_ bytes,
+float_ numpy.float64, complex_ numpy.complex128, round_ numpy.round, trapz numpy.trapezoid,
+product numpy.prod, cumproduct numpy.cumprod, alltrue numpy.all, sometrue numpy.any,
+in1d numpy.isin, row_stack numpy.vstack, asfarray numpy.asarray, mat numpy.array,
+matrix numpy.array, infty numpy.inf, Infinity numpy.inf, PINF numpy.inf, NINF -numpy.inf
+"""
+REPLACED: dict[str, str] = dict(pair.split() for pair in _SUCCESSORS.split(","))
 STREAMS = ("random.RandomState", "random.Generator")
 
 

@@ -107,6 +107,8 @@ def get_attribute(value: Any, name: str) -> Any:
         return kept[name]
     method = members.methods.get(name)
     if method is not None:
+        if type(value) in TENSORS and name in kept_on(value):  # `x.requires_grad_ = True`
+            return kept_on(value)[name]
         return Bound(name, value, method) if name not in members.statics else Builtin(name, method)
     special = SPECIAL.get(type(value))
     if special is not None:
@@ -192,7 +194,7 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
     elif name in members.properties:
         owner = "torch._C.TensorBase" if type(value) in TENSORS else type_name(value)
         raise AttributeError(f"attribute '{name}' of '{owner}' objects is not writable")
-    elif name in members.methods:
+    elif name in members.methods and type(value) not in TENSORS:
         raise AttributeError(f"'{type_name(value)}' object attribute '{name}' is read-only")
     elif type(value) not in TENSORS or name.startswith("__"):
         raise missing(value, name)

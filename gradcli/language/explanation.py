@@ -29,7 +29,7 @@ class Explanation:
 
     def put(self, origin: object, text: str) -> None:
         """A label at the place of an origin, if that is in the program's text."""
-        span = self.places.span(origin)
+        span = self.places.place(origin)
         if span is not None:
             self.labels.append(Label(span, text))
 

@@ -392,7 +392,7 @@ def _diagnosis(
     cures: tuple[Cure, ...] = ()
     notes, status = _advice(program, error)
     if place is not None:
-        text, span = "", source.span_of(place)
+        text, span = "", source.place_of(place)
         if store is not None and status is ExitStatus.PROGRAM_ERROR:
             from .explain import explain
 
@@ -460,7 +460,7 @@ def _call_labels(program: Program, place: ast.AST, calls: list[ast.AST]) -> Iter
         line = node.lineno  # type: ignore[attr-defined]
         if line not in seen:
             seen.add(line)
-            spans.append(program.source.span_of(node))
+            spans.append(program.source.place_of(node))
     if len(spans) > SHOWN_CALLS:
         spans = spans[: SHOWN_CALLS - 1] + spans[-1:]
     for span in spans:

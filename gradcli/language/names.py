@@ -168,6 +168,11 @@ def members(space: str) -> list[str]:
 
 def suggest_member(space: str, name: str) -> str | None:
     """The nearest name in this namespace, else the same name elsewhere in torch."""
+    if space == "numpy":
+        from ..arrays.table import REPLACED
+
+        if name in REPLACED:
+            return REPLACED[name]
     near = suggestion(name, sorted(members(space)))
     if near is not None:
         return f"{space}.{near}"

@@ -106,8 +106,12 @@ class Places(Enclosing):
             return None
         return self.source.span_of(origin)
 
+    def place(self, origin: object) -> Span | None:
+        """The same for people: a method on a line of its own begins there."""
+        return None if self.span(origin) is None else self.source.place_of(origin)
+
     def line(self, origin: object) -> int | None:
-        span = self.span(origin)
+        span = self.place(origin)
         return None if span is None else span.line
 
     def text(self, node: object, most: int = SHORT) -> str | None:

@@ -30,7 +30,7 @@ def diagnostic_of(
         labels.setdefault(span, Label(span, said, primary=not labels))
         called = function
     for node, words in causes:
-        span = text.source.span_of(node)
+        span = text.source.place_of(node)
         known = labels.get(span, Label(span, ""))
         labels[span] = known if known.text else known._replace(text=words)
     elsewhere = _elsewhere(raised, text)
@@ -61,7 +61,7 @@ def _elsewhere(raised: BaseException, text: Text) -> str:
 def _span(text: Text, node: ast.AST | None, line: int) -> Span:
     source = text.source
     if node is not None:
-        return source.span_of(node.test if isinstance(node, ast.Assert) else node)
+        return source.place_of(node.test if isinstance(node, ast.Assert) else node)
     written = source.line(line)
     start = len(written) - len(written.lstrip()) + 1
     return Span(line, start, line, max(start + 1, len(written.rstrip()) + 1))

@@ -46,6 +46,7 @@ class Module(metaclass=NamedInTorch):
         "register_buffer", "get_parameter", "get_buffer", "get_submodule", "extra_repr",
         "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
         "register_full_backward_pre_hook", "register_backward_hook",
+        "_get_name", "get_extra_state", "set_extra_state",
     )  # fmt: skip
 
     # Methods that the library calls where a program's module has them.
@@ -414,6 +415,8 @@ class Module(metaclass=NamedInTorch):
                 "Module. Please use only one of them."
             )
         self.__dict__["_is_full_backward_hook"] = full
+
+    get_extra_state, set_extra_state = state.get_extra_state, state.set_extra_state
 
     # ---- text
 

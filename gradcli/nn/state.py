@@ -27,6 +27,28 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __str__ = __repr__
 
 
+EXTRA = "_extra_state"  # the name of what get_extra_state gives
+
+
+def get_extra_state(self: Module) -> Any:
+    """What a module keeps beside its tensors: nothing, unless its class says what."""
+    raise RuntimeError(_NO_EXTRA.format("get"))
+
+
+def set_extra_state(self: Module, state: Any) -> None:
+    """Takes what get_extra_state gave."""
+    raise RuntimeError(_NO_EXTRA.format("set"))
+
+
+for method in (get_extra_state, set_extra_state):
+    method.__qualname__ = f"Module.{method.__name__}"
+_NO_EXTRA = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
+    "issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this "
+    "bug."
+)
+
+
 def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> OrderedDict[str, Any]:
     """Parameters and persistent buffers by their dotted names, detached unless keep_vars."""
     found: OrderedDict[str, Any] = OrderedDict() if destination is None else destination
@@ -34,6 +56,8 @@ def gather(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Or
         for name, value in table_of(module, kind).items():
             if value is not None and name not in module._transient:
                 found[prefix + name] = value if keep_vars else value.detach()
+    if type(module).get_extra_state is not get_extra_state:
+        found[prefix + EXTRA] = module.get_extra_state()
     for name, inner in module._modules.items():
         if inner is not None:
             gather(inner, found, prefix + name + ".", keep_vars)
@@ -62,6 +86,12 @@ def load(module: Module, given: Any, strict: bool, assign: bool) -> Incompatible
                         missing.append(key)
                     continue
                 _copy(inner, kind, name, value, key, given[key], assign, wrong)
+        if type(inner).set_extra_state is not set_extra_state:
+            expected.add(head + EXTRA)
+            if head + EXTRA in given:
+                inner.set_extra_state(given[head + EXTRA])
+            else:
+                missing.append(head + EXTRA)
     unexpected = [key for key in given if key not in expected]
     errors = list(wrong)
     if strict:

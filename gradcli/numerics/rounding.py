@@ -36,13 +36,23 @@ def vector_code() -> Any:
     return found
 
 
-def exp_in_kernel(xp: Any, x: Any) -> Any:
-    """exp(x) inside a kernel of PyTorch's that is compiled with vector code: sigmoid and others."""
-    if x.dtype.char != "f" or x.size > ROUNDED:
+def exp_in_kernel(xp: Any, x: Any, given: Any) -> Any:
+    """exp(x) inside a kernel of PyTorch's that is compiled with vector code: sigmoid and others;
+    x is made of what is `given` to the kernel."""
+    if x.dtype.char != "f" or not 0 < x.size <= ROUNDED or xp.__name__ != "numpy":
         return precise(xp.exp, x)
-    if xp.__name__ != "numpy" or not x.flags.c_contiguous:
-        return precise(xp.exp, x)
-    return vector_code().exp_in_turns(x)
+    return vector_code().exp_in_turns(x, x.size if given.flags.c_contiguous else _run(given))
+
+
+def _run(given: Any) -> int:
+    """How many elements lie side by side in memory."""
+    run = 1
+    for stride, size in sorted(zip(given.strides, given.shape, strict=True)):
+        if size > 1 and stride == run * given.itemsize:
+            run *= size
+        elif size > 1:
+            break
+    return run
 
 
 def _alike(one: Any, other: Any) -> bool:

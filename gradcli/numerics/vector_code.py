@@ -76,33 +76,19 @@ def vector_exp(x: Any) -> Any:
     return numpy.ldexp(total, whole.astype(numpy.int32))
 
 
-TURN = 32  # numbers that PyTorch's vector code takes at a time; the C library gets the rest
+TURN = 32  # numbers that PyTorch's vector code takes at a time
+WIDE = 16  # columns that its kernels go down at a time
 
 
-def exp_in_turns(x: Any) -> Any:
-    """exp(x) for contiguous singles, as PyTorch's kernels for sigmoid and silu take them."""
-    whole = x.size - x.size % TURN
+def exp_in_turns(x: Any, run: int, turn: int = TURN) -> Any:
+    """exp(x) for singles that lie without gaps, of which a kernel takes so many in a run, `turn` of
+    them at a time; the C library gets the rest."""
+    whole = run // turn * turn
     found = numpy.empty_like(x)
-    line, out = x.reshape(-1), found.reshape(-1)
-    out[:whole] = vector_exp(line[:whole])
-    if whole < x.size:
-        out[whole:] = c_library.exp(line[whole:])
-    return found
-
-
-WIDE = 16  # columns that PyTorch's kernels go down at a time
-
-
-def exp_of_columns(x: Any, columns: int) -> Any:
-    """exp(x) for contiguous singles, where a kernel goes down so many columns that lie side by
-    side, and the C library gets those that fill no vector."""
-    whole = columns // WIDE * WIDE
-    if not whole:
-        return c_library.exp(x)
-    found = numpy.empty_like(x)
-    rows, out = x.reshape(-1, columns), found.reshape(-1, columns)
-    out[:, :whole] = vector_exp(rows[:, :whole])
-    if whole < columns:
+    rows, out = (part.ravel(order="K").reshape(-1, run) for part in (x, found))
+    if whole:
+        out[:, :whole] = vector_exp(rows[:, :whole])
+    if whole < run:
         out[:, whole:] = c_library.exp(numpy.ascontiguousarray(rows[:, whole:]))
     return found
 

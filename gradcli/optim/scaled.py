@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.tensors.construct import tensor
 from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
 from .optimizer import (
@@ -79,15 +80,22 @@ class Adagrad(Optimizer):
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self._begin(parameter, self.state[parameter], group)
+
+    def _begin(self, parameter: Any, own: dict[str, Any], group: dict[str, Any]) -> None:
+        own["step"] = tensor(0.0)
+        own["sum"] = catalogue.functions["full_like"](
+            parameter.detach(), group["initial_accumulator_value"]
+        )
 
     def _update(
         self, parameter: Any, grad: Any, own: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        step = counted(own)
         if "sum" not in own:
-            own["sum"] = catalogue.functions["full_like"](
-                parameter.detach(), group["initial_accumulator_value"]
-            )
+            self._begin(parameter, own, group)
+        step = counted(own)
         grad = decayed(parameter, grad, group["weight_decay"])
         rate = as_number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
         if grad.__class__ is not Tensor:

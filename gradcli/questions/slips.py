@@ -15,6 +15,7 @@ from ..recording.sides import AnyTensor
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 METHODS = frozenset("backward step zero_grad requires_grad_ detach_ retain_grad eval train".split())
+SWITCHES = frozenset("requires_grad_ retain_grad detach_ zero_grad".split())
 HOOKS = frozenset(
     "register_hook register_full_backward_hook register_full_backward_pre_hook".split()
 )
@@ -61,6 +62,9 @@ def _unread(nodes: list[ast.AST], bindings: Any) -> Iterator[Slip]:
                     owner, value = ast.unparse(target.value), ast.unparse(node.value)
                     meant = f"{owner}.requires_grad_({value})"
                     yield Slip("no effect", node, f"nothing reads this of a module: {meant}")
+            elif target.attr in SWITCHES:
+                meant = f"{ast.unparse(target)}()"
+                yield Slip("no effect", node, f"it sets an attribute and calls nothing: {meant}")
             elif MISSPELT.fullmatch(target.attr) and not _is_read(nodes, target.attr):
                 yield Slip(
                     "no effect", node, f"nothing reads {target.attr}: requires_grad is meant"
@@ -120,7 +124,8 @@ def _clips(body: Any) -> Iterator[Slip]:
 
 
 def _blocks(body: Any) -> Iterator[list[ast.stmt]]:
-    """The lists of statements within loops and functions."""
+    """The program's statements, and the lists of those within loops and functions."""
+    yield body
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, (ast.For, ast.While, ast.FunctionDef)):
@@ -218,7 +223,7 @@ def _growing(nodes: list[ast.AST]) -> Iterator[Slip]:
 
 def _unnoticed(body: Any) -> Iterator[Slip]:
     """`w.data.mul_(10)` between what was computed of w and the pass: the version stays."""
-    for block in (list(body), *_blocks(body)):
+    for block in _blocks(body):
         for place, statement in enumerate(block):
             name, node = _through_data(statement)
             call = next((one for one in block[place + 1 :] if _goes_back(one)), None)
@@ -305,7 +310,9 @@ def _rebound(nodes: list[ast.AST]) -> Iterator[Slip]:
             later = (part for one in loop.body[at + 1 :] for part in ast.walk(one))
             if not any(isinstance(part, ast.Name) and part.id == target.id for part in later):
                 meant = f"within torch.no_grad(), {target.id}.copy_(...)"
-                yield Slip("no effect", node, f"it binds {target.id} to a new tensor: {meant}")
+                value = getattr(node, "value", None)
+                what = "another" if isinstance(value, ast.Name) else "a new"
+                yield Slip("no effect", node, f"it binds {target.id} to {what} tensor: {meant}")
 
 
 def _functions(nodes: list[ast.AST]) -> Iterator[Slip]:

@@ -81,10 +81,10 @@ def with_cut(ran: Ran, *, tries: bool = True) -> Ran:
         again = execute(ran.request, None, provenance.recording)
     if again.program is None or again.error is None or again.error.span != error.span:
         return ran
-    span_of = again.program.source.span_of
+    place_of = again.program.source.place_of
     if not error.is_bare and not is_cut(again, provenance):
         return ran  # constants from the beginning
-    cuts = [Label(span_of(node), text) for node, text in causes_of_refusal(again, provenance)]
+    cuts = [Label(place_of(node), text) for node, text in causes_of_refusal(again, provenance)]
     labels = [label for label in error.labels if label.text != UNASKED]
     cures = tuple(cures_of_refusal(again, provenance)) if tries else ()
     told = error._replace(

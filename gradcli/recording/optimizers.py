@@ -20,6 +20,7 @@ class Optimizer:
 
     __slots__ = (
         "object", "origin", "held", "steps", "idle", "resting", "cleared_at", "of_modules",
+        "frozen",
     )  # fmt: skip
 
     def __init__(self, optimizer: Any, origin: Any) -> None:
@@ -29,6 +30,7 @@ class Optimizer:
         self.resting = 0  # the last steps, in a row, at the learning rate 0
         self.cleared_at: int | None = None  # the line that last set one of its gradients to None
         self.of_modules = False
+        self.frozen = set[int]()  # tensors that require no grad and had a gradient at a step
 
     @property
     def line(self) -> int | None:
@@ -83,8 +85,10 @@ class Optimizers(Spectator):
         one = self.known.get(id(optimizer))
         if one is not None:
             one.steps += 1
-            grads = (tensor.grad for tensor in one.tensors)
-            one.idle += all(grad is None or is_blank(grad) for grad in grads)
+            pairs = [(tensor, tensor.grad) for tensor in one.tensors]
+            one.idle += all(grad is None or is_blank(grad) for _, grad in pairs)
+            one.frozen.update(id(tensor) for tensor, grad in pairs
+                              if grad is not None and not tensor.requires_grad)  # fmt: skip
             one.resting = one.resting + 1 if _rests(one) else 0
 
     def bound_inside(self, scope: Any, name: str, value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from ..memory.device import Device, array_module, as_device, cpu, default_device, to_numpy
-from ..memory.layout import MOST_NESTED, check_dimensions
+from ..memory.layout import MOST_NESTED, check_dimensions, preserved
 from ..schema import dtypes
 from ..schema.carriers import RUNTIME
 from ..schema.dtypes import OF_ARRAY, DType
@@ -205,7 +205,7 @@ def _on(array: Any, kind: TensorType, copy: bool) -> Any:
         array = to_numpy(array)
         if array.dtype != kind.array_dtype or kind.is_reduced:
             return cast_array(array, kind)
-        return array.copy(order="C") if copy else array
+        return preserved(array, kind.array_dtype) if copy else array
     array = kind.xp.array(array, dtype=kind.array_dtype, copy=copy)
     return kind.settle(array) if kind.is_reduced else array
 
@@ -422,4 +422,5 @@ def legacy_tensor(
         from .data_errors import no_sizes
 
         raise no_sizes(data, more)
-    return tensor_from(data, dtype, device, False, copy=True)
+    shares = isinstance(data, numpy.ndarray)  # where it has the element type
+    return tensor_from(data, dtype, device, False, copy=not shares)

@@ -262,6 +262,23 @@ class Tensor(Values, metadata.Metadata, metaclass=Named):
             return format(self._data.item(), spec)
         return object.__format__(self, spec)
 
+    def __copy__(self) -> Tensor:
+        """A leaf around the same memory, which counts versions of its own and has no gradient."""
+        if self.__class__ is not Tensor:
+            return self.clone()  # type: ignore[attr-defined]
+        return self._as_leaf(plain(self._need_array(), self._kind))
+
+    def _as_leaf(self, out: Tensor) -> Tensor:
+        """Makes a copy a leaf as far as this tensor requires grad, and a parameter is one."""
+        out._requires_grad = self.requires_grad
+        if self.is_parameter:
+            out._need_meta().is_parameter = True
+        if self._meta is not None and self._meta.persistent is not None:
+            out._need_meta().persistent = self._meta.persistent
+        if out._requires_grad and state.observer is not None:
+            state.observer.required(out)
+        return out
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
@@ -270,16 +287,9 @@ class Tensor(Values, metadata.Metadata, metaclass=Named):
                 "because of a torch.nn.utils.weight_norm usage, see "
                 "https://github.com/pytorch/pytorch/pull/103001"
             )
-        out = plain(self._data.copy(), self._kind)
-        out._requires_grad = self.requires_grad
-        if self.is_parameter:
-            out._need_meta().is_parameter = True
-        if self._meta is not None and self._meta.persistent is not None:
-            out._need_meta().persistent = self._meta.persistent
-        if self._meta is not None and self._meta.grad is not None:
+        out = self._as_leaf(plain(self._data.copy(), self._kind))
+        if self._meta is not None and self._meta.grad is not None and not self.is_parameter:
             out._need_meta().grad = self._meta.grad.__deepcopy__(memo)
-        if out._requires_grad and state.observer is not None:
-            state.observer.required(out)
         return out
 
 

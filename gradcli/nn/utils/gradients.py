@@ -55,7 +55,10 @@ def clip_grad_norm_(
     foreach: Any = None,
 ) -> Any:  # fmt: skip
     """Scales the gradients in place; returns their total norm before."""
+    kind, name = getattr(parameters, "kind", "generator"), type(parameters).__name__
     parameters = _listed(parameters)
+    if not parameters and kind == name == "generator":
+        state.warn("`parameters` is an empty generator, no gradient clipping will occur.")
     grads = [grad for grad in map(_grad, parameters) if grad is not None]
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
@@ -74,10 +77,15 @@ def clip_grad_norm(*arguments: Any, **options: Any) -> Any:
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) -> None:
     """Clamps the gradients in place to [-clip_value, clip_value]."""
     limit = float(clip_value)
+    grads = [grad for grad in map(_grad, _listed(parameters)) if grad is not None]
+    if not grads:
+        raise RuntimeError(
+            "Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
     with no_grad():
-        for grad in map(_grad, _listed(parameters)):
-            if grad is not None:
-                grad.clamp_(min=-limit, max=limit)
+        for grad in grads:
+            grad.clamp_(min=-limit, max=limit)
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:

@@ -144,7 +144,7 @@ def _elu_backward(
     if is_result:
         below = grad * input_scale * (x + alpha * scale)
     else:
-        below = grad * input_scale * (alpha * scale) * exp_in_kernel(xp, x * input_scale)
+        below = grad * input_scale * (alpha * scale) * exp_in_kernel(xp, x * input_scale, x)
     return chosen(xp, x <= 0, below, grad * scale)
 
 

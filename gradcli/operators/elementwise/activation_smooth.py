@@ -48,7 +48,7 @@ silu = operator(
     node="SiluBackward0",
     where="hidden",
     inplace="silu_",
-    forward=lambda xp, self: self / (1 + exp_in_kernel(xp, -self)),
+    forward=lambda xp, self: self / (1 + exp_in_kernel(xp, -self, self)),
     self=lambda grad, self: _silu_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=unimplemented("silu_cpu", *INTEGERS, "Bool"),
@@ -72,7 +72,9 @@ mish = operator(
     node="MishBackward0",
     where="hidden",
     inplace="mish_",
-    forward=lambda xp, self: self * precise(xp.tanh, precise(xp.log1p, exp_in_kernel(xp, self))),
+    forward=lambda xp, self: (
+        self * precise(xp.tanh, precise(xp.log1p, exp_in_kernel(xp, self, self)))
+    ),
     self=lambda grad, self: _mish_backward(grad, self),
     reduced=Reduced(fused=True),
     refuse=floating_only("mish_cpu"),
@@ -84,7 +86,7 @@ mish = operator(
 
 
 def _softplus_backward(xp: Any, grad: Any, x: Any, beta: float, threshold: float) -> Any:
-    z = exp_in_kernel(xp, x * beta)
+    z = exp_in_kernel(xp, x * beta, x)
     return chosen(xp, x * beta > threshold, grad, grad * z / (z + 1))
 
 
@@ -116,7 +118,7 @@ softplus = operator(
         xp,
         self * beta > threshold,
         self,
-        precise(xp.log1p, exp_in_kernel(xp, self * beta)) / beta,
+        precise(xp.log1p, exp_in_kernel(xp, self * beta, self)) / beta,
     ),
     self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold),
     refuse=floating_only("softplus_cpu"),
@@ -209,7 +211,7 @@ def _halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
 
 
 def _gate(xp: Any, x: Any) -> Any:
-    return 1 / (1 + exp_in_kernel(xp, -x))
+    return 1 / (1 + exp_in_kernel(xp, -x, x))
 
 
 def _glu(xp: Any, x: Any, dim: int) -> Any:

@@ -151,7 +151,7 @@ sigmoid_backward = operator(
 
 def _sigmoid(xp: Any, self: Any) -> Any:
     """Each step rounded as PyTorch's kernel rounds it: 1 - sigmoid(x) shows it for a large x."""
-    return 1 / (1 + exp_in_kernel(xp, -self))
+    return 1 / (1 + exp_in_kernel(xp, -self, self))
 
 
 sigmoid = operator(

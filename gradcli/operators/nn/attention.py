@@ -9,7 +9,6 @@ from typing import Any
 from ...engine.schema.dtypes import FLOATING
 from ...engine.schema.operator import Reduced, catalogue, composite, operator
 from ...engine.schema.run_state import run_state
-from ...numerics import attention as numerics
 from ...numerics.rounding import precise
 from ...numerics.summation import largest_in_a_row, total_in_a_row
 from ..conventions import native
@@ -66,6 +65,14 @@ def _attention(
 # ---- the kernel that PyTorch takes for batches of heads on the CPU
 
 
+def _exact(xp: Any, query: Any, key: Any, settle: Any) -> Any:
+    """What computes it to the last bit, if that is known; loaded late, for it needs the array
+    library, and the catalogue is read without one."""
+    from ...numerics import attention as found
+
+    return found if settle is None and found.is_known(xp, query, key) else None
+
+
 def _flash_scores(
     xp: Any, query: Any, key: Any, is_causal: bool, attn_mask: Any, scale: float | None
 ) -> Any:
@@ -103,11 +110,11 @@ def _flash(
     xp: Any, query: Any, key: Any, value: Any, dropout_p: float, is_causal: bool, attn_mask: Any,
     scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    if attn_mask is None and settle is None and numerics.is_known(xp, query, key):
+    if (exact := _exact(xp, query, key, settle)) is not None:
         factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
         keys, values = (_for_heads(xp, side, query) for side in (key, value))
-        bar = partial(_barred, xp, is_causal=is_causal)
-        return numerics.attended(xp, query, keys, values, factor, bar)
+        bar = partial(_barred, xp, is_causal=is_causal, attn_mask=attn_mask)
+        return exact.attended(xp, query, keys, values, factor, bar)
     scores = _flash_scores(xp, query, key, is_causal, attn_mask, scale)
     top = largest_in_a_row(xp, scores)
     top = xp.where(xp.isneginf(top), 0, top)
@@ -128,10 +135,10 @@ def _flash_backward(
     dropout_p: float, is_causal: bool, attn_mask: Any, scale: float | None, settle: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    if attn_mask is None and settle is None and numerics.is_known(xp, query, key):
+    if (exact := _exact(xp, query, key, settle)) is not None:
         keys, values = (_for_heads(xp, side, query) for side in (key, value))
-        bar = partial(_barred, xp, is_causal=is_causal)
-        to_query, to_key, to_value = numerics.returned(
+        bar = partial(_barred, xp, is_causal=is_causal, attn_mask=attn_mask)
+        to_query, to_key, to_value = exact.returned(
             xp, grad, query, keys, values, out, logsumexp, factor, bar
         )
         return to_query, _of_groups(to_key, key), _of_groups(to_value, value)

@@ -50,7 +50,7 @@ def _exp(xp: Any, x: Any, dim: int) -> Any:
     if _is_last(x, dim):
         return vector_code().vector_exp(x)
     columns = math.prod(x.shape[dim % x.ndim + 1 :])
-    return vector_code().exp_of_columns(xp.ascontiguousarray(x), columns)
+    return vector_code().exp_in_turns(xp.ascontiguousarray(x), columns, vector_code().WIDE)
 
 
 def _log(xp: Any, total: Any, x: Any) -> Any:

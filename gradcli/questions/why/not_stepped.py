@@ -85,6 +85,36 @@ def _schedulers(case: Case) -> list[ast.Call]:
             if isinstance(node, ast.Call) and SCHEDULER.search(name_of(node))]  # fmt: skip
 
 
+def frozen_finding(case: Case) -> Finding | None:
+    """It was frozen when it had a gradient, and its optimizer goes on with that."""
+    off = next((mark for mark in reversed(case.marks) if not mark.on), None)
+    own = [one for one in case.passes.optimizers.all
+           if one.has(case.tensor) and id(case.tensor) in one.frozen]  # fmt: skip
+    if case.tensor.requires_grad or off is None or not own or not _moves(case, own[-1]):
+        return None
+    name, line = case.name, case.line(off.node)
+    finding = Finding(
+        "turned-off",
+        f"{name} does not require grad since line {line}, but {name}.grad is there still, so its "
+        "optimizer goes on changing it.",
+        [Remark(off.node, "turns it off")],
+    )
+    if case.is_here(own[-1].origin):
+        finding.others.append(Remark(own[-1].origin, "steps on all whose .grad is not None"))
+    finding.advice = f"{case.code}.grad = None when it is frozen, as zero_grad() does by default"
+    return finding
+
+
+def _moves(case: Case, one: Optimizer) -> bool:
+    """Whether a step changes it: by its gradient, by what is left of earlier ones, by decay."""
+    groups = groups_of(one, case.tensor)
+    if rate_of(one, case.tensor) == 0:
+        return False
+    return bool((array_of(case.gradient) != 0).any()) or any(
+        group.get("momentum", 1) or group.get("weight_decay", 0) for group in groups
+    )
+
+
 def at_rest(case: Case) -> Iterator[str]:
     """The optimizer has stepped, and the last of its steps have the learning rate 0."""
     for one in case.passes.optimizers.all:

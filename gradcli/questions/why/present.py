@@ -15,7 +15,7 @@ from .cuts import cuts_beside, verdict_of
 from .diverging import tell_divergence
 from .gradients import Gradients
 from .nonfinite import bad_finding, root_finding
-from .not_stepped import at_rest, given_back, not_stepped_finding
+from .not_stepped import at_rest, frozen_finding, given_back, not_stepped_finding
 from .size import size_finding
 from .stale import stale_finding
 from .symmetric import symmetric_finding
@@ -37,7 +37,9 @@ def present_finding(case: Case) -> Finding:
     data: Any = array_of(gradient)
     if case.element is not None:
         data = data[case.element]
-    finding = None
+    finding = frozen_finding(case)
+    if finding is not None:
+        return finding
     if (data != data).any():
         finding = bad_finding(case, NAN) or _unexplained(case, "has NaN")
     elif (abs(data) == float("inf")).any():
