@@ -17,7 +17,8 @@ from gradcli.language.interpreter import run
 from gradcli.language.program import parse
 from gradcli.language.source import Source
 
-ATTACKS = sections(Path(__file__).parent / "programs" / "attacks.txt")
+PROGRAMS = Path(__file__).parent / "programs"
+ATTACKS = sections(PROGRAMS / "attacks.txt") | sections(PROGRAMS / "escapes.txt")
 # What shows that something of the host was reached, or that the library took a program's code for
 # its own.
 OF_THE_HOST = re.compile(r"gradcli|builtins|<module 'o|uid=|0x[0-9a-f]*7f[0-9a-f]{6}|called|handed")

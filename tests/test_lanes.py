@@ -83,11 +83,11 @@ def general_ways() -> Iterator[None]:
 
 
 def _texts(kind: str) -> dict[str, list[str]]:
-    """The samples of the rows, by the file that declares them."""
+    """The samples of the rows, by the folder that declares them."""
     found: dict[str, list[str]] = {}
     for row in catalogue.rows.values():
         body = getattr(row, "forward", None) or getattr(row, "body", None)
-        place = getattr(body, "__module__", "").rpartition(".")[2]
+        place = ".".join(getattr(body, "__module__", "").split(".")[:3])
         for text in getattr(row, kind):
             if not any(word in text for word in APART):
                 found.setdefault(place, []).append(text)

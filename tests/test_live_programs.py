@@ -139,9 +139,9 @@ def test_time_is_limited_only_where_that_is_asked_for(tmp_path: Path) -> None:
     plain = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
     done = gradcli("run", file, "--engine", "torch")
     assert (done.returncode, done.stdout) == (0, plain.stdout)
-    done = gradcli("run", file, "--engine", "torch", "--timeout", "3", "--", "loop")
+    done = gradcli("run", file, "--engine", "torch", "--timeout", "1", "--", "loop")
     assert done.returncode == 4
-    assert "the limit of 3 seconds is reached; --timeout raises it" in done.stderr
+    assert "the limit of 1 second is reached; --timeout raises it" in done.stderr
 
 
 NUMBERLESS = """import torch

@@ -32,6 +32,9 @@ class Ufunc:
         self.own: Any = numpys_own(numpy, name)
         self.call = function(name)
 
+    def __reduce__(self) -> str:
+        return self.name  # a copy is the same object
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
 

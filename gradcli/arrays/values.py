@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ..engine.schema.dtypes import DType
-from ..engine.schema.errors import type_name
+from ..engine.schema.errors import declared, type_name
 from ..engine.schema.mode import state
 from ..engine.schema.numpy_wrappers import WITH_NUMPY, Wrapped, WrappedNumber
 from ..engine.tensors.tensor import Tensor
@@ -161,7 +161,7 @@ def _sequence(value: Any, depth: int) -> Any:
 
 def _class(value: Any) -> Any:
     """A type: float, np.float32; everything else would become an array of objects."""
-    kind = value if isinstance(value, type) else getattr(value, "host", None)
+    kind = value if isinstance(value, type) else declared(value, "host")
     if kind in (bool, int, float, complex, str):
         return kind
     if isinstance(kind, type) and issubclass(kind, Number):

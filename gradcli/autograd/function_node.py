@@ -56,7 +56,7 @@ class FunctionContext:
         self._undifferentiable: tuple[Tensor, ...] = ()
         self._dirty: tuple[Tensor, ...] = ()
 
-    home = "torch.autograd.function."
+    _torch_home = "torch.autograd.function."
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in FunctionContext.__slots__:
@@ -72,6 +72,9 @@ class FunctionContext:
     @property
     def type_name(self) -> str:
         return self._name + "Backward"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{self.type_name}' object")  # nor copied
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         self._to_save, self._origin = tensors, state.origin
@@ -131,7 +134,7 @@ class FunctionNode(CustomNode):
     """The graph node of one application of a user's Function."""
 
     is_users = True
-    home = FunctionContext.home
+    _torch_home = FunctionContext._torch_home
     __slots__ = ("context", "owner", "count", "kinds", "given")
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.graph.leaf import edge_of
 from ..engine.schema.mode import enable_grad, set_grad_enabled, state
 from ..engine.tensors.tensor import Tensor
 from ..operators import catalogue
@@ -303,7 +304,7 @@ def _whole(
     output: Any, inputs: tuple[Any, ...], create_graph: bool, more: bool
 ) -> tuple[Any, ...] | None:
     """The gradients of all elements of an output in one pass; nothing where it can't be done."""
-    if not output.requires_grad or output.numel() < 2:
+    if edge_of(output) is None or output.numel() < 2:
         return None
     return all_rows(output, inputs, create_graph, create_graph or more)
 

@@ -51,7 +51,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "gradients"
         )
     node = edge_of(tensor)
-    assert node is not None
+    if node is None:  # a view that was made within no_grad
+        raise AssertionError("Expected gradient function to be set")
     _shapes.setdefault(node, {})[tensor.output_nr] = (tensor._data.shape, tensor._kind)
     token = None
     if node.is_users:  # PyTorch holds such a node by another one

@@ -11,9 +11,11 @@ from typing import Any
 
 from ..engine.graph.node import Storage
 from ..engine.schema.carriers import TRANSFORMS
+from ..engine.schema.mode import state
 from ..engine.tensors.tensor import Tensor
 from .batched import Batched
 from .dual import Dual
+from .reverse import Identity
 
 
 def innermost() -> Any:
@@ -54,6 +56,13 @@ def check_change(name: str, tensor: Any) -> None:
         if tensor.level == level.number:
             return
         tensor = tensor.below
+    root = tensor if tensor._base is None else tensor._base
+    if state.grad_enabled and root._grad_fn.__class__ is Identity:
+        if any(root is inside for inside, _ in level.pairs):  # to PyTorch, what is given is a leaf
+            kind = "a leaf" if root is tensor else "a view of a leaf"
+            raise RuntimeError(
+                f"{kind} Variable that requires grad is being used in an in-place operation."
+            )
     if not _is_own(tensor, level):
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "

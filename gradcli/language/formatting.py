@@ -51,7 +51,7 @@ class Texts:
     def __init__(self) -> None:
         self.custom: Callable[[Any, str], str | None] = lambda value, method: None
         # the module of an object's class, with a dot behind it
-        self.home: Callable[[Any], str] = lambda value: getattr(type(value), "home", "")
+        self.home: Callable[[Any], str] = lambda value: getattr(type(value), "_torch_home", "")
 
 
 texts = Texts()
@@ -123,7 +123,8 @@ def own_text(value: Any, represent: Callable[[Any], str] = repr) -> str:
     if issubclass(kind, Registered):
         return quoted(adopt(value.copy()))
     if issubclass(kind, Node):
-        return f"<{value.home}{value.name().split('::')[-1]} object at {session.address_of(value)}>"
+        shown = f"{value._torch_home}{value.name().split('::')[-1]}"
+        return f"<{shown} object at {session.address_of(value)}>"
     if kind.__repr__ is object.__repr__ or kind.__repr__ is quoted:
         home = texts.home(value)
         return f"<{home}{type_name(value)} object at {session.address_of(value)}>"

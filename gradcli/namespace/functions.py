@@ -43,11 +43,21 @@ def is_storage(obj: Any) -> bool:
     return isinstance(obj, UntypedStorage)
 
 
+def _must_be_tensor(name: str, input: Any) -> None:
+    from ..engine.schema.errors import type_name
+
+    if not is_tensor(input):
+        took = f"{name}(): argument 'input' (position 1) must be Tensor"
+        raise TypeError(f"{took}, not {type_name(input)}")
+
+
 def is_floating_point(input: Any) -> bool:
+    _must_be_tensor("is_floating_point", input)
     return bool(input.is_floating_point())
 
 
 def is_complex(input: Any) -> bool:
+    _must_be_tensor("is_complex", input)
     return bool(input.is_complex())
 
 
@@ -62,6 +72,7 @@ def is_nonzero(input: Any) -> bool:
 
 
 def numel(input: Any) -> int:
+    _must_be_tensor("numel", input)
     return int(input.numel())
 
 

@@ -25,7 +25,7 @@ class BackwardHookNode(CustomNode):
     __slots__ = ("count",)
 
     is_users = True
-    home = FunctionContext.home  # PyTorch's node is that of a Function
+    _torch_home = FunctionContext._torch_home  # PyTorch's node is that of a Function
 
     count: int
 

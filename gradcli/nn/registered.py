@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..engine.schema.class_name import NamedInC
+from ..engine.schema.class_name import NamedInC, name_in_messages
+from ..engine.schema.errors import declared, type_name
 from ..engine.tensors.invented_names import KEPT, kept_on
 from ..engine.tensors.tensor import Tensor
 from .derived import DERIVED, is_derived
@@ -117,15 +118,19 @@ def typename(value: Any) -> str:
     """torch.typename: a class or a function by its full name, anything else by its type's."""
     if isinstance(value, Tensor):
         return value.type()  # type: ignore[attr-defined]
-    if path := getattr(value, "path", ""):
+    if path := declared(value, "path"):
         return str(path)
-    if own := getattr(getattr(value, "code", None), "qualified", ""):
+    if own := getattr(declared(value, "code"), "qualified", ""):
         return f"__main__.{own}"  # a function of the program
     kind = value if isinstance(value, type) else type(value)
-    of_error = getattr(getattr(value, "kind", None), "text", "")  # in the program's hands
-    text = getattr(value, "text", "") or of_error or getattr(kind, "_torch_name", "") or repr(kind)
+    of_error = getattr(declared(value, "kind"), "text", "")  # in the program's hands
+    text = declared(value, "text") or of_error or getattr(kind, "_torch_name", "") or repr(kind)
     shown = str(text).removeprefix("<class '").removesuffix("'>")
-    return shown.removeprefix("gradcli.language.sets.")  # whose sets are Python's to a program
+    if not shown.startswith("gradcli."):
+        return shown
+    named = "__main__." if issubclass(kind, tuple) else ""  # a named tuple of the program
+    name = name_in_messages(kind) if value is kind else type_name(value)
+    return f"{getattr(kind, '_torch_home', named)}{name}"
 
 
 class Registered(metaclass=NamedInC):

@@ -13,7 +13,8 @@ import numpy
 
 from . import c_library
 from .box_muller import fused_single
-from .small_matmul import added_product
+from .packed_matmul import BY_HAND
+from .small_matmul import added_product, multiplied
 from .summation import sum_in_a_row
 from .thresholds import HEADS, SCORES
 from .vector_code import in_pieces, vector_exp
@@ -70,7 +71,7 @@ def attended(
 ) -> tuple[Any, Any]:
     """The output (batch, heads, rows, width), in the query's order in memory, and the logarithms of
     the sums (batch, heads, rows). Scores pass through `bar`, which masks them."""
-    scores = _scores(xp, query, key, None)
+    scores = _products(xp, query, key.swapaxes(2, 3))
     scores *= _single(scale)
     scores = bar(scores)
     top = scores.max(axis=-1, keepdims=True)
@@ -87,21 +88,29 @@ def attended(
         total = total + weights[..., place, None]
     total[total == 0] = 1
     output = numpy.empty_like(query)
-    for batch, head, rows in _blocks(query):
-        product = added_product(xp, None, weights[batch, head, rows], value[batch, head], 1)
-        output[batch, head, rows] = product * (_single(1) / total[batch, head, rows])
+    numpy.multiply(_products(xp, weights, value), _single(1) / total, out=output)
     return output, (top + c_library.log(total))[..., 0]
 
 
-def _scores(xp: Any, query: Any, key: Any, scale: float | None) -> Any:
-    scores = numpy.empty((*query.shape[:3], key.shape[2]), query.dtype)
-    for batch, head, rows in _blocks(query):
-        alpha = 1 if scale is None else scale
-        of_keys = key[batch, head].T
-        scores[batch, head, rows] = added_product(
-            xp, None, query[batch, head, rows], of_keys, alpha
-        )
-    return scores
+def _products(xp: Any, left: Any, right: Any) -> Any:
+    """left @ right of all heads, whose blocks of rows do not matter to each other."""
+    products = left.shape[2] * left.shape[3] * right.shape[3]
+    if left.shape[2] <= _block(left.shape[2]) and products >= BY_HAND:
+        a, b = _flat(left), _flat(right)
+        return multiplied(xp, a, b).reshape(*left.shape[:3], right.shape[3])
+    found = numpy.empty((*left.shape[:3], right.shape[3]), left.dtype)
+    for batch, head, rows in _blocks(left):
+        product = added_product(xp, None, left[batch, head, rows], right[batch, head], 1)
+        found[batch, head, rows] = product
+    return found
+
+
+def _flat(heads: Any) -> Any:
+    """Batches and heads as one dimension; matrices that lie by their columns still do."""
+    if heads.strides[3] != heads.itemsize:
+        turned = heads.swapaxes(2, 3)
+        return turned.reshape(-1, *turned.shape[2:]).swapaxes(1, 2)
+    return heads.reshape(-1, *heads.shape[2:])
 
 
 def returned(
@@ -109,18 +118,25 @@ def returned(
     bar: Callable[[Any], Any],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The gradients of query, key and value."""
-    scores = bar(_scores(xp, query, key, scale))
+    scores = numpy.empty((*query.shape[:3], key.shape[2]), query.dtype)
+    for batch, head, rows in _blocks(query):
+        of_keys = key[batch, head].T
+        scores[batch, head, rows] = added_product(
+            xp, None, query[batch, head, rows], of_keys, scale
+        )
+    scores = bar(scores)
     weights = vector_exp(scores - logsumexp[..., None])
     weights[numpy.isneginf(scores)] = 0
-    inner = sum_in_a_row(xp, grad * out, LANES)
+    slopes = _products(xp, grad, value.swapaxes(2, 3))
+    slopes -= sum_in_a_row(xp, grad * out, LANES)
+    slopes *= weights
     found = [numpy.zeros(part.shape, part.dtype) for part in (query, key, value)]
     for batch, head, rows in _blocks(query):
         place = batch, head
         to_query, to_key, to_value = (part[place] for part in found)
         given, weight = grad[place][rows], weights[place][rows]
         to_value[...] = added_product(xp, to_value, weight.T, given, 1)
-        slope = added_product(xp, None, given, value[place].T, 1) - inner[place][rows]
-        slope = weight * slope
+        slope = slopes[place][rows]
         to_query[rows] = added_product(xp, to_query[rows], slope, key[place], scale)
         to_key[...] = added_product(xp, to_key, slope.T, query[place][rows], scale)
     return found[0], found[1], found[2]

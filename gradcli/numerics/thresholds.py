@@ -118,8 +118,8 @@ GROUPED = 1 << 22
 # 16 by 64.
 
 # Scores of attention over heads (attention.py), and products of blocks of rows, of which each is a
-# turn of a loop: small models of letters then learn with the same losses. Cost: 0.9 ms for four
-# batches of four heads of 16 by 16, forward and back, 0.3 without.
+# turn of a loop: small models of letters then learn with the same losses. Cost: 0.5 ms for four
+# batches of four heads of 16 by 16, forward and back, 1.1 for heads of 16 by 8; 0.1 without.
 SCORES, HEADS = 1 << 14, 32
 
 # Weighted numbers of a picture that is resampled (resampling_singles.py), so that networks that
@@ -134,8 +134,8 @@ SOFTMAX = 1 << 16
 
 # Elements that are normalised in rows (moments.py, normalization.py). The losses of all networks
 # with such a layer hang on them, and where a gradient is zero in exact arithmetic, the roundings of
-# this order are what is printed. Cost of the moments: 0.1 ms for 2,560, 0.3 at the bound, 0.2 ms
-# more in groups of many numbers; 0.02 and 0.2 without.
+# this order are what is printed. Cost of the moments: 0.1 ms for 2,560, 0.3 at the bound, 0.5 in
+# groups of many numbers; 0.02 and 0.2 without.
 NORMALISED = 1 << 17
 
 # Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they

@@ -57,7 +57,7 @@ class LRScheduler(metaclass=NamedInTorch):
     """Sets the learning rate of each parameter group; a subclass computes them in get_lr."""
 
     EXTENSIBLE = True
-    home = "torch.optim.lr_scheduler."
+    _torch_home = "torch.optim.lr_scheduler."
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     PUBLIC: tuple[str, ...] = (
         "optimizer", "base_lrs", "last_epoch", "step", "get_lr", "get_last_lr", "state_dict",

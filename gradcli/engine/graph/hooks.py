@@ -19,7 +19,7 @@ class RemovableHandle(metaclass=Named):
 
     __slots__ = ("id", "_hooks")
     _torch_name = "torch.utils.hooks.RemovableHandle"
-    home = "torch.utils.hooks."
+    _torch_home = "torch.utils.hooks."
 
     def __init__(self, hooks: dict[int, Any], number: int) -> None:
         self.id, self._hooks = number, hooks

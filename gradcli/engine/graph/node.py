@@ -217,7 +217,7 @@ class Node:
     __slots__ = ("row", "edges", "saved", "sequence", "origin", "rest", "buffer", "__weakref__")
 
     _torch_name = "torch.autograd.graph.Node"
-    home = ""  # of its type, as Python prints it
+    _torch_home = ""  # of its type, as Python prints it
     is_users = False  # a user's Function: runs where no gradient came, answers all or nothing
 
     row: Row
@@ -247,8 +247,11 @@ class Node:
         """As errors of arguments name its type."""
         return self.name().split("::")[-1]
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{self.type_name}' object")  # nor copied
+
     def __repr__(self) -> str:
-        return f"<{self.home}{self.name().split('::')[-1]} object at {hex(id(self))}>"
+        return f"<{self._torch_home}{self.name().split('::')[-1]} object at {hex(id(self))}>"
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

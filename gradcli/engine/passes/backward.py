@@ -170,14 +170,14 @@ def materialized(
 
 
 def _listed(value: Any) -> list[Any]:
-    if isinstance(value, Tensor) or hasattr(value, "standing"):
+    if isinstance(value, Tensor) or hasattr(type(value), "standing"):
         value = [value]
     if type(value) is dict:
         value = value.values()
     if not isinstance(value, list | tuple):
         value = state.taken(value)
     # an edge of the graph stands for the tensor that it was taken from
-    return [item.standing() if hasattr(item, "standing") else item for item in value]
+    return [item.standing() if hasattr(type(item), "standing") else item for item in value]
 
 
 def _grads_of(roots: Sequence[Tensor], given: Any) -> list[Any]:

@@ -32,7 +32,13 @@ class AcceleratorError(DeviceMissing):
 
 def type_name(value: Any) -> str:
     """What messages call a value's type; values of the language have names of their own."""
-    return getattr(value, "type_name", None) or name_in_messages(type(value))
+    return declared(value, "type_name") or name_in_messages(type(value))
+
+
+def declared(value: Any, name: str, default: Any = None) -> Any:
+    """An attribute that the class of an object has; never what a program keeps on the object under
+    such a name, as a buffer or on the context of a Function."""
+    return getattr(value, name) if hasattr(type(value), name) else default
 
 
 def check_gradient(by: str, place: int, have: Sequence[int], shape: Sequence[int]) -> None:

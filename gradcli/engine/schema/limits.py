@@ -28,6 +28,9 @@ class finfo(metaclass=NamedInC):
 
     PUBLIC = ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype")
 
+    def __reduce__(self) -> str:
+        raise TypeError(f"cannot pickle '{self._torch_name}' object")
+
     def __init__(self, type: DType | None = None) -> None:
         given = dtypes.default_dtype() if type is None else type
         _check(given, "finfo")

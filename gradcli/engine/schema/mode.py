@@ -165,7 +165,7 @@ def _switch(wished: bool) -> None:
 class _DecoratorContextManager(metaclass=NamedInTorch):
     """A switch that works as a context manager and as a decorator, like PyTorch's."""
 
-    home = "torch.autograd.grad_mode."
+    _torch_home = "torch.autograd.grad_mode."
     PUBLIC: tuple[str, ...] = ("prev", "clone")
     __slots__ = ("prev",)
     prev: bool
@@ -293,7 +293,7 @@ class set_grad_enabled(_DecoratorContextManager):
         return super().__call__(orig_func)
 
     def __repr__(self) -> str:
-        return f"{self.home}set_grad_enabled(mode={self.mode})"
+        return f"{self._torch_home}set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> _DecoratorContextManager:
         return set_grad_enabled(self.mode)

@@ -9,6 +9,7 @@ from typing import Any
 from .carriers import RUNTIME
 from .class_name import name_in_messages
 from .dtypes import BY_NAME, DType
+from .errors import declared
 from .mode import state
 from .numpy_wrappers import WrappedNumber
 
@@ -364,7 +365,7 @@ def _floats(value: Any) -> tuple[bool, Any]:
 
 def python_dtype(value: Any) -> Any:
     """The DType that one of Python's classes stands for, or None."""
-    host = value if isinstance(value, type) else getattr(value, "host", None)
+    host = value if isinstance(value, type) else declared(value, "host")
     word = _PYTHON.get(host) if isinstance(host, type) else None
     return None if word is None else BY_NAME[word]
 

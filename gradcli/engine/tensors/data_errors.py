@@ -110,7 +110,7 @@ def inferred(data: Any) -> DType | Exception:
             mine = dtypes.of_number(item)
         elif isinstance(item, numpy.generic) and item.dtype.name in dtypes.OF_ARRAY:
             mine = dtypes.OF_ARRAY[item.dtype.name]
-        elif not hasattr(item, "dtype") or isinstance(item, DType):
+        elif not hasattr(type(item), "dtype") or isinstance(item, DType):
             return RuntimeError(f"Could not infer dtype of {type_name(item)}")
         else:
             continue
@@ -178,7 +178,7 @@ def _element(item: Any, integers: bool) -> Exception | None:
                 "only integer tensors of a single element can be converted to an index"
             )
         return ValueError("only one element tensors can be converted to Python scalars")
-    if isinstance(item, (bool, int, float, complex)) or hasattr(item, "dtype"):
+    if isinstance(item, (bool, int, float, complex)) or hasattr(type(item), "dtype"):
         return None
     if integers:
         return TypeError(f"'{type_name(item)}' object cannot be interpreted as an integer")

@@ -65,7 +65,7 @@ class SavedTensor:
     __slots__ = ("_node", "_place")
     PUBLIC = ("register_hooks",)
     _torch_name = "torch._C._autograd.SavedTensor"
-    home = "torch._C._autograd."
+    _torch_home = "torch._C._autograd."
 
     def __init__(self, node: Node, place: int) -> None:
         self._node, self._place = node, place

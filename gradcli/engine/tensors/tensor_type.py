@@ -171,6 +171,9 @@ class Layout(metaclass=NamedInC):
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name  # there is one of each: copies are it
+
 
 strided, sparse_coo, sparse_csr = map(Layout, ("strided", "sparse_coo", "sparse_csr"))
 
@@ -186,6 +189,9 @@ class MemoryFormat(metaclass=NamedInC):
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name  # there is one of each: copies are it
 
 
 contiguous_format = MemoryFormat("contiguous_format")

@@ -12,18 +12,30 @@ from ..adoption import is_library
 from ..calls import call
 from ..formatting import quoted
 from ..members import TABLES, members_of
-from ..operations import DICTS, type_handlers
+from ..operations import DICTS, VIEWS, type_handlers, type_name
 from ..session import session
 from ..sets import Set
-from ..values import Builtin, Instance, Type
+from ..values import NOT_WALKED, Builtin, Instance, Lazy, Namespace, Type
 from .containers import make_dict
 from .types import OF_LIBRARY
 
 _DEEPEST = 400
 
 
+def _refuse(value: Any) -> None:
+    """What no copy is made of: views, modules, generators. Other iterators have copies in Python;
+    the same one in their place would be used up behind the program's back."""
+    if type(value) in VIEWS or isinstance(value, Namespace):
+        raise TypeError(f"cannot pickle '{type_name(value)}' object")
+    if type(value) is Lazy:
+        if value.kind in ("generator", *NOT_WALKED):
+            raise TypeError(f"cannot pickle '{value.kind}' object")
+        raise TypeError(f"a '{value.kind}' can't be copied here")
+
+
 def _copied(value: Any) -> Any:
     """copy.copy(value)"""
+    _refuse(value)
     kind = type(value)
     if kind is list or kind in DICTS or isinstance(value, Set):
         session.budget.charge(len(value) + 1)
@@ -39,6 +51,8 @@ def _copied(value: Any) -> Any:
         if value.kind.content is not None:
             other.content = _copied(value.content)
         return other
+    if isinstance(value, tuple) and kind is not tuple:
+        return tuple.__new__(kind, value)
     if not is_library(value):
         return value
     other = copy.copy(value)
@@ -78,10 +92,11 @@ class _Copy:
         if depth > _DEEPEST:
             raise RecursionError("maximum recursion depth exceeded")
         kind = type(value)
-        if kind is tuple:
-            return tuple([self.of(item, depth + 1) for item in value])
+        if isinstance(value, tuple):
+            return tuple.__new__(kind, [self.of(item, depth + 1) for item in value])
         if kind is list or kind in DICTS or isinstance(value, Set | Instance):
             return self._container(value, kind, depth + 1)
+        _refuse(value)
         return copy.deepcopy(value, self.made) if is_library(value) else value
 
     def _container(self, value: Any, kind: type, depth: int) -> Any:

@@ -80,8 +80,8 @@ def _printed(kind: type) -> tuple[str, str]:
 def home_in_text(value: Any) -> str:
     """`torch.utils.data.dataset.` of a TensorDataset; "" where an object says it itself."""
     kind: Any = type(value)
-    if hasattr(kind, "home") or not publishes(kind) or "." in type_name(value):
-        return getattr(kind, "home", "")
+    if hasattr(kind, "_torch_home") or not publishes(kind) or "." in type_name(value):
+        return getattr(kind, "_torch_home", "")
     return f"{_printed(kind)[0]}."
 
 

@@ -201,7 +201,9 @@ class FrozenInstanceError(AttributeError):
 class ProgramModule:
     """What an object of a program's class answers where it builds on one of nn or optim."""
 
-    home = "__main__."  # in front of the class's name, where an object is shown with its address
+    _torch_home = (
+        "__main__."  # in front of the class's name, where an object is shown with its address
+    )
 
     def __init__(self, kind: ClassValue) -> None:
         self.__dict__["_program_class"] = kind

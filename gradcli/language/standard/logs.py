@@ -272,6 +272,9 @@ class Logger:
         "propagate": Takes.VALUE, "disabled": Takes.VALUE, "handlers": Takes.VALUE,
     }  # fmt: skip
 
+    def __reduce__(self) -> str:
+        return "Logger"  # a copy is the same object
+
     def __init__(self, name: str, level: Any = 0) -> None:
         self.name = name
         self.level = _level(level)

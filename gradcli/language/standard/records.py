@@ -17,7 +17,11 @@ from ..values import Type
 
 
 class Record(tuple):  # type: ignore[type-arg]
-    """An object of a named tuple's class; each has a class of its own beneath this one."""
+    """An object of a named tuple's class; each has a class of its own beneath this one.
+
+    Its fields stand in the table of members alone: no code of the library, which asks objects for a
+    `type_name` or a `path`, meets a name that the program invented.
+    """
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
@@ -59,7 +63,6 @@ def make_record(
     session.budget.charge_bytes(HOST_BYTES)
     own: dict[str, Any] = {"__slots__": (), "_fields": tuple(fields), "_shown": name}
     own["__module__"], own["_defaults"] = __name__, defaults
-    own.update({field: property(itemgetter(place)) for place, field in enumerate(fields)})
     kind: Any = type(name, (Record,), own)
 
     least = f"from {len(fields) + 1 - len(defaults)} to " if defaults else ""

@@ -120,6 +120,9 @@ class Lock:
     def __init__(self) -> None:
         self._held = 0
 
+    def __reduce__(self) -> str:
+        raise TypeError(f"cannot pickle '{self._torch_name}' object")
+
     def acquire(self, blocking: Any = True, timeout: Any = -1) -> bool:
         if self._held >= self.most:
             if blocking and timeout == -1:

@@ -140,6 +140,9 @@ class Match:
     def __init__(self, match: re.Match[str]) -> None:
         self._match = match
 
+    def __reduce__(self) -> str:
+        return "Match"  # a copy is the same object
+
     def __getitem__(self, group: Any) -> Any:
         return self._match[group]
 
@@ -158,6 +161,9 @@ class Pattern:
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._pattern = pattern
+
+    def __reduce__(self) -> str:
+        return "Pattern"
 
     @property
     def pattern(self) -> str:

@@ -36,7 +36,7 @@ index_values = factory(
 
 
 def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "_kind")
+    return hasattr(type(value), "_kind")
 
 
 def _is_integer(value: Any) -> bool:

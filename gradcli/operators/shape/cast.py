@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.memory.layout import formatted, suggests_channels_last
+from ...engine.schema.errors import declared
 from ...engine.schema.limits import as_element
 from ...engine.schema.operator import composite, operator, warn
 from ...engine.tensors.conversion import BY_NAME, converted, default_dtype, device_named, on_library
@@ -144,13 +145,13 @@ def _typed(self: Any, dtype: Any) -> Any:
         if found is None:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = found
-    dtype = getattr(dtype, "host", dtype)  # a type of the language stands for a class
+    dtype = declared(dtype, "host", dtype)  # a type of the language stands for a class
     if isinstance(dtype, type):
         dtype = getattr(dtype, "dtype", dtype)  # torch.LongTensor
     python = {float: default_dtype(), int: BY_NAME["int64"], bool: BY_NAME["bool"]}
     if isinstance(dtype, type) and dtype in python:
         dtype = python[dtype]
-    if not hasattr(dtype, "is_floating_point"):
+    if not hasattr(type(dtype), "is_floating_point"):
         raise TypeError("dtype must be a type, str, or dtype object")
     return _converted_to(self, dtype, None, False)
 

@@ -346,7 +346,7 @@ def _applied(torch: Any, kind: classes.ClassValue) -> Callable[..., Any]:
         made = types.new_class(
             kind.name, (torch.autograd.Function,), exec_body=lambda space: space.update(body)
         )
-        made._backward_cls.home = "torch.autograd.function."  # in front of it in texts
+        made._backward_cls._torch_home = "torch.autograd.function."  # in front of it in texts
         _MADE[kind] = made
     apply: Callable[..., Any] = made.apply
     return apply

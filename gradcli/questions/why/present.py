@@ -125,7 +125,7 @@ def _hooked(case: Case) -> list[str]:
 def _own_backward(case: Case) -> list[str]:
     """A derivative that nobody but the program vouches for."""
     one = case.last_pass
-    if one is None or one.applied is None:
+    if one is None or not one.may_be_foreign or one.applied is None:
         return []
     gradients = Gradients(case, one)
     above = gradients.upwards(gradients.target()[0])

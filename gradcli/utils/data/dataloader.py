@@ -46,7 +46,7 @@ class DataLoader(metaclass=NamedInTorch):
     )  # fmt: skip
     TAKES: Mapping[str, Takes] = {"*": Takes.VALUE}
     EXTENSIBLE = True
-    home = "torch.utils.data.dataloader."
+    _torch_home = "torch.utils.data.dataloader."
     dataset, batch_size, drop_last = Fixed(), Fixed(), Fixed()
     sampler, batch_sampler, persistent_workers = Fixed(), Fixed(), Fixed()
 
