@@ -431,6 +431,27 @@ def test_pages_with_options_are_the_same(title: str, tmp_path: Path) -> None:
     assert own.stderr == live.stderr.replace(" --engine torch", "")
 
 
+PACKED = """from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+x = torch.ones(2, 2, requires_grad=True)
+checkpoint(net, x, use_reentrant=False).sum().backward()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+    z = (x * x).sin().relu()
+z.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--pass", "1"), ("--saved",)])
+def test_a_pass_frees_what_is_packed(more: tuple[str, ...], tmp_path: Path) -> None:
+    """Of that nothing is read: unpacking runs code of the program."""
+    file = tmp_path / "program.expr"
+    file.write_text(PACKED, "utf-8")
+    own, live = (here("trace", str(file), *more, "--engine", engine).stdout
+                 for engine in ("own", "torch"))  # fmt: skip
+    assert own == live and "freed" in live
+
+
 def test_nodes_of_a_modules_hook_save_nothing(tmp_path: Path) -> None:
     file = tmp_path / "program.expr"
     file.write_text(

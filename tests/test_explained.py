@@ -257,7 +257,7 @@ ADVICE = "help: L = torch.ones(2, requires_grad=True) on line "
     [
         ("for i in range(400): i", 0.1, True), ("for i in range(40_000): i", 0.1, False),
         ("for i in range(40_000): i", 10.0, True),
-        ("n = torch.ones(2**20).add(1)", 1.0, True), ("n = torch.ones(2**20).add(1)", 0.1, False),
+        ("n = torch.ones(2**24).add(1)", 5.0, True), ("n = torch.ones(2**24).add(1)", 0.4, False),
     ],
 )  # fmt: skip
 def test_what_is_tried_follows_from_the_limit_in_steps_and_bytes(

@@ -347,8 +347,8 @@ class TorchSide(Live):
 
     def has_saved(self, node: Any) -> bool:
         """Whether it keeps anything that a pass drops, a number of Python too."""
-        if self.mark(node).is_packed:
-            return False
+        if self.mark(node).is_packed:  # unpacking would run code
+            return bool(self.kept_names(node)) and not isinstance(node, self.torch._C._FunctionBase)
         for name, _ in self.kept_names(node):
             try:
                 if self.tensors(getattr(node, name)):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TIMES, MORE = 4, 20_000  # steps of a trial: so many times those of the run, and some more
 # What the run and its trials may take for each second of the time limit. Work of a second is ten
 # times that, so a machine has to be slow for the clock to have a say.
-STEPS, BYTES = 100_000, 64 << 20
+STEPS, BYTES = 100_000, 256 << 20
 LONG = 3600  # seconds of a limit that count
 
 

@@ -173,6 +173,14 @@ class Pass:
         self.ran.clear()
         return self._applied
 
+    @property
+    def may_be_foreign(self) -> bool:
+        """Might a class of the program's be among its nodes? Asked before all of them are laid
+        out."""
+        nodes = [facts[0] for facts in self.ran if facts[0].__class__ is not Node]
+        nodes += [applied.node for applied in (self._applied or {}).values()]
+        return self.captured_pass is not None or any(map(users_class, nodes))
+
     def forget(self) -> None:
         """The gradients are dropped."""
         if sides.live is not None:

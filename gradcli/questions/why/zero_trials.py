@@ -133,10 +133,27 @@ def _leaky(case: Case, origin: Any) -> list[Trial]:
         text = "" if inner is None else relative(case, word, [inner])
         if text:
             edits = [replace(case, origin, text)]
-            advice = advised(case, origin, edits).replace("torch.nn.functional", "F")
-            return [Trial(advice, tuple(edits), "nonzero"), *_straight(case, origin)]
+            advice = advised(case, origin, edits)
+            if "F." in case.source.text or "import torch" not in case.source.text:
+                advice = advice.replace("torch.nn.functional", "F")
+            one = Trial(advice, tuple(edits), "nonzero")
+            return [one, *_each_leaky(case, word), *_straight(case, origin)]
     edits = _other_layers(case, "LeakyReLU")
     return [Trial("nn.LeakyReLU() instead of nn.ReLU()", tuple(edits), "nonzero")] if edits else []
+
+
+def _each_leaky(case: Case, word: str) -> list[Trial]:
+    """The same for every call of this name: one layer behind another may block too."""
+    calls = [part for statement in case.program.body for part in ast.walk(statement)
+             if isinstance(part, ast.Call) and name_of(part) == word]  # fmt: skip
+    made = [(call, _operand(case, call)) for call in calls]
+    edits = [replace(case, call.func, text.partition("(")[0]) for call, inner in made
+             if inner is not None and (text := relative(case, word, [inner]))
+             and call.args[:1] == [inner]]  # fmt: skip
+    if len(edits) < 2:
+        return []
+    told = edits[0].text.rpartition(".")[2]
+    return [Trial(f"{told} instead of each {word}", tuple(edits), "nonzero")]
 
 
 def _word(node: ast.expr) -> str:
