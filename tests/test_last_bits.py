@@ -53,6 +53,14 @@ PROGRAMS = {
     ),
     "silu of many": "back(F.silu, x[:77])",
     "tanh of many": "back(torch.tanh, x[:77])",
+    "slopes of powers": (
+        "[back(lambda x: (x.abs() + 0.1) ** e, x[:30]) for e in (-0.5, -1, -2.5, 0.7, 4, 5)] "
+        "+ [back(lambda x: (x.abs() + 0.1).rsqrt(), x[:300])]"
+    ),
+    "norms": (
+        "[torch.linalg.vector_norm(x[:960].view(8, 5, 24), p, dim).flatten() for p in (1, 3) "
+        "for dim in (None, (0, 2))]"
+    ),
     "sums scaled": "torch.add(x[:20], x[20:40], alpha=0.3) - x[:20].sub(x[20:40], alpha=0.7)",
     "addcmul": "torch.addcmul(x[:20], x[20:40], x[40:60], value=0.3)",
     "lerp": "torch.lerp(x[:20], x[20:40], 0.3) + torch.lerp(x[:20], x[20:40], 0.9)",

@@ -74,6 +74,15 @@ def _floating(xp: Any, self: Any, axis: tuple[int, ...] | None, keepdim: bool) -
     return _shaped(_line(xp, values) if lines else _columns(xp, values), self, axis, keepdim)
 
 
+def sum_one_by_one(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of singles over axes, one after another, as PyTorch's kernels for most norms add."""
+    if self.dtype.char != "f" or not 0 < self.size <= SUMMED or xp.__name__ != "numpy" or not axis:
+        return sum_of(xp, self, axis, keepdim, None)
+    kept = [size for dim, size in enumerate(self.shape) if dim not in axis]
+    lain = xp.moveaxis(self, axis, range(len(axis))).reshape(-1, *kept)
+    return _shaped(xp.add.accumulate(lain, axis=0)[-1], self, axis, keepdim)
+
+
 def squares_of(xp: Any, self: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of squares, in the order of PyTorch's kernel for the 2-norm."""
     found = _in_memory(xp, self, axis) if self.dtype.char == "f" and self.size > 1 else None

@@ -84,7 +84,13 @@ def imported(home: str, name: str | None) -> Any:
 # Modules of PyTorch that import it, and so have it as an attribute.
 WITH_TORCH = frozenset({"torch"}) | frozenset(
     f"torch.{name}"
-    for name in "nn.functional nn.init autograd fft special cuda random jit backends".split()
+    for name in (
+        "nn.functional nn.init nn.parameter nn.utils.rnn nn.utils.clip_grad nn.utils.prune "
+        "nn.utils.parametrize nn.utils.parametrizations nn.modules.activation nn.modules.linear "
+        "nn.modules.conv nn.modules.rnn nn.modules.module autograd autograd.function "
+        "autograd.functional distributions.utils distributions.kl distributions.normal sparse "
+        "functional utils.checkpoint fft special cuda random jit backends"
+    ).split()
 )
 
 
@@ -98,7 +104,7 @@ def _namespace_attribute(value: Namespace, name: str) -> Any:
     if name == "__name__":
         return value.path
     if name == "torch" and value.path in WITH_TORCH:
-        return Namespace("torch")
+        return resolve_path("torch")
     raise missing(value, name)
 
 

@@ -52,6 +52,8 @@ def _power(xp: Any, self: Any, exponent: Any) -> Any:
             return +self  # a copy: what is written into the result must not reach the base
         if exponent == 0.5:
             return _square_root(xp, self)
+        if exponent == -0.5:
+            return 1 / xp.sqrt(self)
         if exponent == 3:
             return self * self * self
         if exponent == -1:
@@ -144,7 +146,7 @@ def _number_power_backward(grad: Any, self: Any, exponent: Any) -> Any:
     if exponent == 0:
         return zeros_as(self)
     plain = exponent == 2 and self.__class__ in ARRAYS  # to the power of 1 without a copy
-    return grad * ((self if plain else self ** (exponent - 1)) * exponent)
+    return grad * ((self if plain else pow_scalar(self, exponent - 1)) * exponent)
 
 
 pow_scalar = operator(
@@ -306,7 +308,7 @@ rsqrt = operator(
     dtype="promote_float",
     forward=lambda xp, self: 1 / xp.sqrt(self),
     reduced=Reduced(inverse_root),
-    self=lambda grad, result: grad * -0.5 * result**3,
+    self=lambda grad, result: grad * -0.5 * pow_scalar(result, 3),
     domain=Domain(0, None),
     doc="1 / sqrt(x), elementwise.",
     computes="1/sqrt(self)",

@@ -9,7 +9,7 @@ from typing import Any
 from ...engine.schema import dtypes
 from ...engine.schema.operator import Domain, catalogue, composite, operator
 from ...numerics.rounding import precise
-from ...numerics.summation import squares_of, sum_of
+from ...numerics.summation import squares_of, sum_of, sum_one_by_one
 from ..conventions import Late, wrap_dim
 from ..elementwise.arithmetic import ONE_BOOL, TWO_BOOLS
 from ..elementwise.complex_parts import is_complex
@@ -35,11 +35,11 @@ def _length(xp: Any, self: Any, order: float, axis: Any, keepdim: bool) -> Any:
     if order == 0:
         return sum_of(xp, (self != 0).astype(size.dtype), axis, keepdim, None)
     if order == 1:
-        return sum_of(xp, size, axis, keepdim, None)
+        return sum_one_by_one(xp, size, axis, keepdim)
     if order == 2:
         return xp.sqrt(squares_of(xp, size, axis, keepdim))
     powers = precise(xp.power, size, size.dtype.type(order))
-    total = xp.asarray(sum_of(xp, powers, axis, keepdim, None))
+    total = xp.asarray(sum_one_by_one(xp, powers, axis, keepdim))
     return precise(xp.power, total, size.dtype.type(1 / order))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...diagnostics import command
 from ...recording.side import INF, NAN
 from ...recording.sides import array_of, has_numbers, users_class, without_numbers
+from ..declared import zero_of
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, remark_once
 from .cut_edits import is_elsewhere
@@ -16,14 +17,15 @@ from .diverging import tell_divergence
 from .gradients import Gradients
 from .nonfinite import bad_finding, root_finding
 from .not_stepped import at_rest, frozen_finding, given_back, not_stepped_finding
-from .size import size_finding
+from .size import size_finding, size_jumps
 from .stale import stale_finding
 from .symmetric import symmetric_finding
-from .zero import hook_words, is_changed, zero_finding
+from .zero import hook_words, is_changed, place_in, zero_finding
 
 SHORT = 40  # characters of a gradient that the sentence says
 MADE_IT = 4  # calls that are shown beside a gradient
 MOST_HOOKS = 2
+LITTLE = 1e-3  # of a gradient that one function passes on
 
 
 def present_finding(case: Case) -> Finding:
@@ -90,6 +92,7 @@ def _fine(case: Case) -> Finding:
     finding.facts += [
         *_hooked(case),
         *_own_backward(case),
+        *_saturated(case),
         *_first_order(case),
         *_scaled(case),
         *given_back(case),
@@ -133,6 +136,18 @@ def _own_backward(case: Case) -> list[str]:
     said = command("check", case.ran.request.name)
     return [f"{' and '.join(names)} has a backward of its own; {said} compares it with difference "
             "quotients"] if names else []  # fmt: skip
+
+
+def _saturated(case: Case) -> list[str]:
+    """A function that is so flat there that next to nothing comes through."""
+    one = case.last_pass
+    if one is None or one.applied is None:
+        return []
+    jumps = size_jumps(Gradients(case, one), False)
+    flat = [(factor, each) for factor, each in jumps[:1]
+            if factor < LITTLE and zero_of(each.node) == "saturates"]  # fmt: skip
+    return [f"{place_in(case, each)} is nearly flat there: the norm of "
+            f"the gradient times {factor:.2g}" for factor, each in flat]  # fmt: skip
 
 
 def _scaled(case: Case) -> list[str]:

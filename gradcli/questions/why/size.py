@@ -40,7 +40,7 @@ def size_finding(case: Case, data: Any) -> Finding | None:
     if (scaled := _scaled_since(case, data, verdict, most)) is not None:
         return scaled
     gradients = Gradients(case, one)
-    jumps = _jumps(gradients, verdict == "large")
+    jumps = size_jumps(gradients, verdict == "large")
     if verdict == "tiny":
         rest = _rest(case, gradients, jumps) or _added_away(case, gradients)
         if rest is not None:
@@ -217,7 +217,7 @@ def _norm(value: Any) -> float:
     return float(numpy.sqrt((numpy.abs(array.astype("float64")) ** 2).sum()))
 
 
-def _jumps(gradients: Gradients, upwards: bool) -> list[Jump]:
+def size_jumps(gradients: Gradients, upwards: bool) -> list[Jump]:
     """(factor between what came and what went on, node), the largest change first; only those
     that make it larger, or smaller."""
     found: list[Jump] = []

@@ -19,7 +19,7 @@ from ...recording.sides import (
 )
 from ..declared import acts_of, zero_of
 from ..graph import module_names
-from ..provenance.passes import Hooked, Pass
+from ..provenance.passes import Applied, Hooked, Pass
 from ..provenance.values import Step, name_of
 from .case import Case, Finding, Remark, remark_once
 from .cut_findings import WORDS, cut_finding
@@ -397,7 +397,7 @@ def _death_finding(
     origin = origin_of(same[0].applied.node)
     reason = always_zero(same[0]) or verdict
     verdict = "flat" if reason != verdict else verdict
-    place = case.text(origin) if reason == "constant" else _place(case, same[0])
+    place = case.text(origin) if reason == "constant" else place_in(case, same[0].applied)
     words = "factor" if reason == "masked" and factor_of(same[0]) is not None else reason
     if reason == "masked":
         words = looked_up(same[0], case.element) or words
@@ -457,9 +457,9 @@ def _returned(case: Case, finding: Finding, share: Share) -> bool:
     return True
 
 
-def _place(case: Case, share: Share) -> str:
+def place_in(case: Case, applied: Applied) -> str:
     """The expression, with the operation in it where a call of a module hides that."""
-    node = share.applied.node
+    node = applied.node
     text, kind, zero = case.words_at(node), kind_of(node), zero_of(node)
     if text and (module := case.provenance.layers.drops(node)):
         return f"{module} in {text}"
