@@ -329,7 +329,24 @@ def checkpointed(author: Author) -> None:
     )  # fmt: skip
 
 
+def dual(author: Author) -> None:
+    """A piece in forward mode."""
+    value = author.floating(lambda known: known.count > 0)
+    ones = author.one("ones_like", "zeros_like", "ones_like")
+    body = author.one("d.sin() * d", "d.exp().sum()", "d / 2 - d", "d.abs().relu()", "d.mean() * d")
+    with author.attempt(), author.block("with torch.autograd.forward_ad.dual_level():"):
+        author.put(
+            f"d = torch.autograd.forward_ad.make_dual({value.name}.detach(), "
+            f"torch.{ones}({value.name}))"
+        )
+        if author.chance(0.3):
+            author.put(author.one("d = d.clone().mul_(2)", "d = d.clone()\nd[..., :1] = 0.5"))
+        if author.chance(0.2):
+            author.put("with torch.inference_mode():\n    print(d, d * 2)")
+        author.put(f"d = {body}\nprint(d, torch.autograd.forward_ad.unpack_dual(d).tangent)")
+
+
 STATEMENTS: tuple[tuple[int, Callable[[Author], None]], ...] = (
     (8, backward), (4, grad), (1, whole_functional), (1, of_func), (5, hook), (5, switch),
-    (4, mode), (2, nodes), (2, function_class), (1, checkpointed),
+    (4, mode), (2, nodes), (2, function_class), (1, checkpointed), (1, dual),
 )  # fmt: skip

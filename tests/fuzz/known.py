@@ -59,10 +59,16 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "output",
-        r"here '\(?tensor.*PyTorch '\(?tensor",
+        r"here '(\(?tensor| +\[).*PyTorch '(\(?tensor| +\[)",
         "what a node gives that a program calls is summed to the shapes of its inputs already; in "
         "PyTorch the pass sums",
         r"\.grad_fn\(",
+    ),
+    Known(
+        "output",
+        "tangent",
+        "what is detached from a tensor of inference mode takes no tangent in PyTorch",
+        r"inference_mode(.|\n)*make_dual",
     ),
     Known("version", r"version of g\d", "the same, of what torch.autograd.grad returns"),
     Known("version", "PyTorch 2", "PyTorch makes one_hot of writes that it counts", "one_hot"),

@@ -187,6 +187,42 @@ def function(author: Author) -> None:
     author.functions.append((name, 1))
 
 
+def generator(author: Author) -> None:
+    """A function that yields, decorated or not, and a walk through what it gives."""
+    value = author.floating()
+    name, item = author.new("f"), author.new("g")
+    decorator = author.one("", *DECORATORS)
+    if decorator:
+        author.put(decorator)
+    body = author.one(*BODIES).format(n=author.number())
+    author.put(
+        f"def {name}(v):\n    for i in range(2):\n        print(torch.is_grad_enabled())\n"
+        f"        yield {body}\n    yield v * 2"
+    )
+    if author.chance(0.3):
+        author.put(f"print([{item}.requires_grad for {item} in {name}({value.name})])")
+        return
+    with author.block(f"for {item} in {name}({value.name}):"):
+        author.put(f"print({item}.requires_grad, {item}.is_inference(), torch.is_grad_enabled())")
+        if author.chance(0.4):
+            author.put(f"{value.name} = {value.name} + 1")
+
+
+DECORATORS = (
+    "@torch.no_grad()", "@torch.enable_grad()", "@torch.inference_mode()", "@torch.no_grad",
+    "@torch.set_grad_enabled(False)", "@torch.inference_mode",
+)  # fmt: skip
+
+
+def copied(author: Author) -> None:
+    """A copy by Python's module."""
+    value = author.floating()
+    name = author.new("c")
+    with author.attempt(0.9):
+        author.put(f"import copy\n{name} = copy.{author.one('copy', 'deepcopy')}({value.name})")
+        author.put(f"print({name}.is_leaf, {name}.requires_grad, {name}.grad)")
+
+
 def container(author: Author) -> None:
     """Lists, dictionaries and tuples of tensors, and what is done with them."""
     first, second = author.floating(), author.floating()
@@ -290,5 +326,5 @@ def mistake(author: Author) -> None:
 
 STATEMENTS: tuple[tuple[int, Callable[[Author], None]], ...] = (
     (4, loop), (1, training), (3, branch), (2, attempt), (4, function), (4, container), (10, shown),
-    (2, mistake),
+    (2, mistake), (1, generator), (1, copied),
 )  # fmt: skip

@@ -273,6 +273,8 @@ class Tensor(Values, metadata.Metadata, metaclass=Named):
         out._requires_grad = self.requires_grad
         if self.is_parameter:
             out._need_meta().is_parameter = True
+        else:
+            out._need_storage().version = 1  # PyTorch puts the memory into a new tensor by set_
         if self._meta is not None and self._meta.persistent is not None:
             out._need_meta().persistent = self._meta.persistent
         if out._requires_grad and state.observer is not None:
