@@ -24,7 +24,7 @@ from gradcli.live.captured import Capturing
 from gradcli.live.passes import PassTeller
 from gradcli.numerics.twister import DEFAULT_SEED
 from gradcli.opening import UsageError
-from gradcli.pipeline.request import Ran, Request
+from gradcli.pipeline.request import Limits, Ran, Request
 from gradcli.pipeline.run import execute
 from gradcli.questions import paths, picture
 from gradcli.questions.interventions import watching
@@ -271,6 +271,21 @@ WORDS = (
     ("trace", "--format", "svg"), ("trace", "--ledger"),
     ("flow",), ("run",),
 )  # fmt: skip
+
+
+@needs_torch
+@pytest.mark.parametrize(("timeout", "tried"), [(60.0, True), (0.2, False)])
+def test_trials_under_pytorch_follow_from_the_nodes_of_the_run(timeout: float, tried: bool) -> None:
+    """And not from the time that PyTorch took to be imported."""
+    text = "x = torch.ones(2, requires_grad=True)\ny = x\nfor i in range(300):\n    y = y + x\n"
+    text += (
+        "z = (y.detach() * 2).sum()\nw = torch.ones(1, requires_grad=True)\n(z * w).backward()\n"
+    )
+    limits = Limits(timeout=timeout)
+    request = Request(text.encode(), "p.expr", engine="torch", limits=limits)
+    _, report = why_report(request, "x")
+    assert report.verdict == "detached" and report.trial is not None
+    assert (report.trial.helped is True) is tried
 
 
 @needs_torch
