@@ -243,7 +243,7 @@ def test_no_table_offers_two_underscores() -> None:
     # What a program's own transforms and distributions write, or ask of PyTorch's.
     allowed |= {"_call", "_inverse", "_cache_size", "_batch_shape", "_event_shape"}
     allowed |= {"_validate_args", "_validate_sample", "_extended_shape"}
-    allowed |= {"_check_input_dim", "_conv_forward"}  # which layers of a program call
+    allowed |= {"_check_input_dim", "_conv_forward", "_get_name"}  # which layers of a program call
     allowed |= {"__dict__"}  # of a module of PyTorch's: a copy
     allowed |= {"_indices", "_values", "_nnz", "_dimI", "_dimV"}  # of sparse tensors
     allowed |= {"_natural_params", "_log_normalizer", "_mean_carrier_measure"}
