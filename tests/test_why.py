@@ -881,3 +881,15 @@ def test_a_gradient_that_is_clipped_to_nothing() -> None:
     report = ask(text, "x")[1]
     assert report.verdict == "tiny" and report.lines == (3,)
     assert report.sentence.endswith("line 3 changed it from 6.")
+
+
+def test_a_plain_chain_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every node handed on takes as much time and memory as the pass itself."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("all nodes are laid out")
+
+    monkeypatch.setattr("gradcli.questions.why.gradients.Shares.__init__", refuse)
+    text = "x = torch.tensor(0.5, requires_grad=True)\ny = x\nfor i in range(9):\n    y = y * x + 1\n"
+    _, report = ask(text + "y.backward()\n", "x")
+    assert report.verdict == "fine"

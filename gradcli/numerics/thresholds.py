@@ -134,9 +134,9 @@ SOFTMAX = 1 << 16
 
 # Elements that are normalised in rows (moments.py, normalization.py). The losses of all networks
 # with such a layer hang on them, and where a gradient is zero in exact arithmetic, the roundings of
-# this order are what is printed. Cost of the moments: 0.1 ms for 2,560, 0.3 at the bound, 0.5 in
-# groups of many numbers; 0.02 and 0.2 without.
-NORMALISED = 1 << 17
+# this order are what is printed. Cost of the moments: 0.1 ms for 2,560, 0.15 at the bound, 0.3 in
+# groups of many numbers; 0.03 without.
+NORMALISED = 1 << 13
 
 # Rows of a linear system (small_systems.py): inverses are printed, and multiplied with what they
 # are the inverse of. Cost: 220 µs for 8 by 8 (elimination not counted), 6 without.

@@ -65,6 +65,9 @@ def _layer_norm_backward(
         normal = fused(xp, flat, rstd, -rstd * mean)
         if settle is not None and flat.size <= NORMALISED:
             total = _added_up(normal * dy, settle)
+        elif flat.size > NORMALISED:
+            normal *= dy
+            total = xp.einsum("ij->j", normal)
         else:
             total = products_down(xp, normal, dy, 0)
         to_weight = total.reshape(weight.shape)

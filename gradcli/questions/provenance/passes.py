@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -173,13 +173,16 @@ class Pass:
         self.ran.clear()
         return self._applied
 
-    @property
-    def may_be_foreign(self) -> bool:
-        """Might a class of the program's be among its nodes? Asked before all of them are laid
-        out."""
-        nodes = [facts[0] for facts in self.ran if facts[0].__class__ is not Node]
+    def may_have(self, kind: Callable[[Any], Any]) -> bool:
+        """Might one of its nodes be of a kind? Each row and class is asked once, before all nodes
+        are laid out."""
+        if self.captured_pass is not None:
+            return True
+        nodes = [facts[0] for facts in self.ran]
         nodes += [applied.node for applied in (self._applied or {}).values()]
-        return self.captured_pass is not None or any(map(users_class, nodes))
+        rows = {node.row: node for node in nodes if node.__class__ is Node}
+        others = [node for node in nodes if node.__class__ is not Node]
+        return any(map(kind, [*rows.values(), *others]))
 
     def forget(self) -> None:
         """The gradients are dropped."""

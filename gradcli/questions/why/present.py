@@ -128,7 +128,7 @@ def _hooked(case: Case) -> list[str]:
 def _own_backward(case: Case) -> list[str]:
     """A derivative that nobody but the program vouches for."""
     one = case.last_pass
-    if one is None or not one.may_be_foreign or one.applied is None:
+    if one is None or not one.may_have(users_class) or one.applied is None:
         return []
     gradients = Gradients(case, one)
     above = gradients.upwards(gradients.target()[0])
@@ -141,13 +141,17 @@ def _own_backward(case: Case) -> list[str]:
 def _saturated(case: Case) -> list[str]:
     """A function that is so flat there that next to nothing comes through."""
     one = case.last_pass
-    if one is None or one.applied is None:
+    if one is None or not one.may_have(_saturates) or one.applied is None:
         return []
     jumps = size_jumps(Gradients(case, one), False)
     flat = [(factor, each) for factor, each in jumps[:1]
-            if factor < LITTLE and zero_of(each.node) == "saturates"]  # fmt: skip
+            if factor < LITTLE and _saturates(each.node)]  # fmt: skip
     return [f"{place_in(case, each)} is nearly flat there: the norm of "
             f"the gradient times {factor:.2g}" for factor, each in flat]  # fmt: skip
+
+
+def _saturates(node: Any) -> bool:
+    return zero_of(node) == "saturates"
 
 
 def _scaled(case: Case) -> list[str]:
