@@ -890,6 +890,6 @@ def test_a_plain_chain_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("all nodes are laid out")
 
     monkeypatch.setattr("gradcli.questions.why.gradients.Shares.__init__", refuse)
-    text = "x = torch.tensor(0.5, requires_grad=True)\ny = x\nfor i in range(9):\n    y = y * x + 1\n"
+    text = "x = y = torch.tensor(0.5, requires_grad=True)\nfor i in range(9):\n    y = y * x + 1\n"
     _, report = ask(text + "y.backward()\n", "x")
     assert report.verdict == "fine"
