@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from oracle import oracle, question
 from programs_under import sections
@@ -21,7 +22,8 @@ def pasted(lib: Any, text: str) -> Any:
     names = {"torch": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim}
     out = io.StringIO()
     error = None
-    with contextlib.redirect_stdout(out), contextlib.chdir("."):  # a program may change the folder
+    # A program may change the folder, and how NumPy prints.
+    with contextlib.redirect_stdout(out), contextlib.chdir("."), numpy.printoptions():
         try:
             code = compile(text, "<program>", "exec", dont_inherit=True)
             exec(code, {"__name__": "__main__", **names})
