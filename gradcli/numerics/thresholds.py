@@ -16,7 +16,7 @@ __all__ = [
     "ANGLES", "BATCH", "CIRCULAR", "DOTS", "FILLED", "FUSED", "GROUPED", "HEADS", "IN_LANES",
     "LAYER", "LOGS", "NORMALISED", "NOTICED", "ONE_BY_ONE", "PACKED", "PIECE", "PRODUCTS",
     "RESAMPLED", "ROUNDED", "SCORES", "SIDE_BY_SIDE", "SMALL", "SOFTMAX", "SUMMED", "SYSTEM",
-    "TIED", "UPDATED", "VECTORS",
+    "TIED", "TURNS", "UPDATED", "VECTORS",
 ]  # fmt: skip
 
 PIECE = 1 << 14  # numbers whose steps all stay in the processor's cache; no bound of a rule
@@ -111,6 +111,9 @@ WINDOWS = 1 << 20
 # Elements of windows that lie a place apart, of a convolution in groups (convolution_groups.py).
 # Cost: at most twice the time without, 5 ms at half of the bound.
 GROUPED = 1 << 22
+# Groups of several channels, and examples (convolution_gemm.py), of which each is a turn of a loop.
+# Cost: 60 µs each.
+TURNS = 64
 
 # No rule: the products of an LSTM (recurrent_fused.py) are added in the order of NumPy's library,
 # and over all its steps at once. PyTorch has oneDNN multiply there; four outputs of five differ

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...numerics.in_turn import added_in_blocks, blocks, multiplied_as_one_sum, multiplied_in_turn
 from ...numerics.summation import halved
+from ...numerics.thresholds import TURNS
 from . import convolution_matrices as matrices
 
 LANES = 16  # of a sum of products where a group has fewer kernels than that
@@ -40,8 +41,11 @@ def multiplied(xp: Any, a: Any, b: Any) -> Any:
 
 def weight_gradient(
     xp: Any, grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> tuple[Any, Any]:
-    """(out, channels of a group, *kernel), and what a bias gets."""
+) -> tuple[Any, Any] | None:
+    """(out, channels of a group, *kernel), and what a bias gets; None where it would take too
+    long."""
+    if len(grad) * (grad.shape[2] if len(kernel) > 2 else 1) > TURNS:
+        return None
     view = matrices.windows_of(xp, x, kernel, stride, padding, dilation, grad.shape[2:], groups)
     total, add = None, _way_to_add(grad.shape[1] // groups)
     for given, seen in _planes(grad, view, len(kernel)):

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...numerics.in_turn import adds_in_turn
-from ...numerics.thresholds import GROUPED
+from ...numerics.thresholds import GROUPED, TURNS
 from . import (
     convolution_direct as direct,
     convolution_matrices as matrices,
@@ -37,9 +37,6 @@ def _in_pieces(xp: Any, work: Callable[[Any], Any], x: Any, held: int) -> Any:
     return xp.concatenate([work(x[at : at + step]) for at in range(0, x.shape[0], step)])
 
 
-APART = 256  # products of examples in groups, each of which is a turn of a loop
-
-
 def _way(xp: Any, x: Any, weight: Any, stride: Any, dilation: Any, groups: int, settle: Any) -> Any:
     """What adds in PyTorch's order; None where that is not known."""
     if settle is not None or x.dtype.char != "f" or xp.__name__ != "numpy":
@@ -49,8 +46,12 @@ def _way(xp: Any, x: Any, weight: Any, stride: Any, dilation: Any, groups: int, 
     if not direct.is_taken(x, weight, stride, dilation, groups):
         if groups == 1:
             return single
-        return Apart(groups) if groups * len(x) <= APART else None
-    if not adds_in_turn() or (groups > 1 and x.size * prod(weight.shape[2:]) > GROUPED):
+        return Apart(groups) if groups * len(x) <= TURNS else None
+    if not adds_in_turn():
+        return None
+    if groups > 1 and x.size * prod(weight.shape[2:]) > GROUPED:
+        return None
+    if weight.shape[1] > 1 and groups > TURNS:
         return None
     return direct if groups == 1 else Groups(groups)
 
