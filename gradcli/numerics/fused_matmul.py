@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from .in_turn import (
+    DEPTH,
     SINGLE,
     VECTOR,
     Laid,
@@ -28,7 +29,6 @@ from .summation import halved
 from .thresholds import DOTS, FILLED, LAYER, VECTORS
 
 HALF = 8
-BLOCK = 384  # of the inner dimension
 WIDE = 192  # rows and columns of a result
 DEEP = 24  # times as many products as rows: another routine takes over
 
@@ -57,7 +57,7 @@ def fused(xp: Any, a: Any, b: Any, start: Any = None, alpha: Any = 1) -> Any:
 def _batches(xp: Any, a: Any, b: Any) -> Any:
     """As far as one block of the inner dimension goes; small ones go another way."""
     (rows, inner), columns = a.shape[1:], b.shape[2]
-    if rows * inner * columns < BY_HAND or not 1 < inner <= BLOCK or len(a) != len(b):
+    if rows * inner * columns < BY_HAND or not 1 < inner <= DEPTH or len(a) != len(b):
         return None
     way = _way(a[0], b[0])
     if len(a) == 1:
@@ -142,8 +142,8 @@ def _onto_matrix(xp: Any, a: Any, b: Any, start: Any, alpha: Any) -> Any:
 def _onto_vector(xp: Any, a: Any, b: Any, start: Any) -> Any:
     """Without blocks; what stands there, once itself, is the first product."""
     one, total = xp.ones((1, 1), a.dtype), start
-    for first in range(0, a.shape[1], BLOCK // 2):
-        left, right = a[:, first : first + BLOCK // 2], b[first : first + BLOCK // 2]
+    for first in range(0, a.shape[1], DEPTH // 2):
+        left, right = a[:, first : first + DEPTH // 2], b[first : first + DEPTH // 2]
         if total is not None:
             left = xp.concatenate([one if len(a) == 1 else total, left], axis=1)
             right = xp.concatenate([total if len(a) == 1 else one, right])
